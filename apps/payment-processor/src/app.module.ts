@@ -44,7 +44,7 @@ import { AttemptRepository } from './payments/attempt.repository.js';
 import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
-import { Books } from './reconciliation/books/books.js';
+import { ReconciliationBooks } from './reconciliation/books/books.js';
 import { DayTotalsQuery } from './reconciliation/day-totals.query.js';
 import { ReconcileDay } from './reconciliation/reconcile-day.js';
 import { ReconciliationRepository } from './reconciliation/reconciliation.repository.js';
@@ -95,7 +95,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     Acquirers,
     AdminRefundsQuery,
     AttemptRepository,
-    Books,
+    ReconciliationBooks,
     CardKeyRepository,
     CardKeys,
     CardRepository,

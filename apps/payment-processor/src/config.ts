@@ -2,7 +2,7 @@ import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig
 import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
-  /** 32 bytes as base64url; encrypts (seals) the private keys for card data. A secret. */
+  /** Encryption key for the private keys that decrypt card data; 32 bytes as base64url. A secret. */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
@@ -18,11 +18,14 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** URL of the main API, without a trailing slash: a bank redirects the payer to it if the partner named no page. */
+  /**
+   * URL of the main API, without a trailing slash: a bank redirects the payer to this URL if the partner has not set a
+   * return page.
+   */
   @IsBaseUrl()
   SVC_API_URL: string;
 
-  /** URL prefix of this service's codes (D5), without a trailing slash; the same as code-decoder's. */
+  /** URL prefix of this service's codes (D5), without a trailing slash; the same value as in code-decoder. */
   @IsBaseUrl()
   SVC_CODES_URL: string;
 
@@ -41,8 +44,8 @@ export class PaymentProcessorConfig extends ServiceConfig {
   SVC_ACQUIRER_CONCURRENCY: number = 100;
 
   /**
-   * A reconciliation omits payments that became final less than this ago, in milliseconds: another service may not have received
-   * their events yet.
+   * A reconciliation omits payments that became final within this time, in milliseconds: another service may not have
+   * received their events yet.
    */
   @IsOptional()
   @IsInt()

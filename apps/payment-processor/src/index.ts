@@ -22,12 +22,16 @@ import { LedgerSeals1763500001042 } from './migrations/1763500001042-ledger-seal
 import { Reconciliations1763500001050 } from './migrations/1763500001050-reconciliations.js';
 import { AppendOnlyLedger1763500001060 } from './migrations/1763500001060-append-only-ledger.js';
 
-/** Payables, payments, attempts, refunds and the ledger; the only service that opens card data and calls the acquirer. */
+/**
+ * Payables, payments, attempts, refunds and the ledger; the only service that decrypts card data and calls the
+ * acquirer.
+ */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
   paramLengthMax: 16_384,
-  // Events may be batched for this long: a payment carries its payable, so it need not wait for `session.created`.
+  // Incoming events may be collected into batches for this time. A payment command contains its payable, so it need not
+  // wait for the event `session.created`.
   gatherMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,

@@ -1,4 +1,4 @@
-// First, so that telemetry instruments all modules loaded after it.
+// This import comes first, because telemetry instruments only modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { paymentProcessorService } from './index.js';

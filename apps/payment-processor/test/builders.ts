@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
-export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
-  const sessionId = over.payableId ?? randomUUID();
+export function buildPayable(overrides: Partial<PayableDescriptor> = {}): PayableDescriptor {
+  const sessionId = overrides.payableId ?? randomUUID();
   return {
     payableId: sessionId,
     mode: 'test',
@@ -20,20 +20,20 @@ export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescript
       merchantOrderId: 'order-1',
       notificationUrl: 'https://shop.example/hook',
     },
-    ...over,
+    ...overrides,
   };
 }
 
 /** The payable of a till's invoice of R 123.45, as code-decoder creates it. */
-export function anInvoicePayable(
-  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+export function buildInvoicePayable(
+  overrides: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): PayableDescriptor<InvoiceSource> {
-  const invoiceReference = over.payableId ?? randomUUID();
+  const invoiceReference = overrides.payableId ?? randomUUID();
   return {
-    ...aPayable(),
+    ...buildPayable(),
     payableId: invoiceReference,
     triesMax: 100,
     source: { kind: 'invoice', invoiceReference, siteReference: 'TILL-1', code: '01234567890123456789' },
-    ...over,
+    ...overrides,
   };
 }

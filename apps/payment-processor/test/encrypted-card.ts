@@ -1,21 +1,22 @@
 import type { PublicKeyJwk } from '@svc/contracts';
 import { CompactEncrypt, importJWK } from 'jose';
 
+/** Card numbers for which the simulated acquirer has a fixed behaviour. */
 export const CARDS = {
   approved: '4242424242424242',
   declined: '4000000000000002',
   insufficientFunds: '4000000000009995',
   expired: '4000000000000069',
   wrongCvv: '4000000000000127',
-  dropsTheAnswer: '4000000000004087',
-  verified: '4000000000003220',
+  responseLost: '4000000000004087',
+  verificationRequired: '4000000000003220',
   refundDeclined: '4000000000005126',
   refundPending: '4000000000007726',
-  refundDropsTheAnswer: '4000000000007262',
+  refundResponseLost: '4000000000007262',
 } as const;
 
 /** Encrypts a card as a page does: with the processor's public key, bound to a session and a try (P8). */
-export async function encryptedCard(
+export async function encryptCard(
   publicJwk: PublicKeyJwk,
   binding: { sessionId: string; try: number; expiresAt?: string },
   card: Record<string, unknown> = {},

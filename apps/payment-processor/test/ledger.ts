@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
-import { aPayable } from './builders.js';
+import { buildPayable } from './builders.js';
 import type { Processor } from './processor.js';
 
-/** A row of the ledger, for comparisons. */
+/** The fields of a transfer that tests compare. */
 export interface BookedTransfer {
   readonly kind: string;
   readonly debit: string;
@@ -11,7 +11,7 @@ export interface BookedTransfer {
 }
 
 /** The transfers of a payment, in the order of the ledger. */
-export function ledgerOf(
+export function readLedger(
   processor: Processor,
   { paymentReference }: { paymentReference: string },
 ): Promise<BookedTransfer[]> {
@@ -22,7 +22,7 @@ export function ledgerOf(
   );
 }
 
-/** Changes the ledger without triggers and foreign keys, as the service cannot. */
+/** Changes the ledger without triggers and foreign keys, which the service itself cannot do. */
 export async function forge(processor: Processor, ...statements: string[]): Promise<void> {
   const client = await processor.superuser.connect();
   try {
@@ -31,7 +31,7 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
     for (const statement of statements) await client.query(statement);
     await client.query('COMMIT');
   } finally {
-    // Also after a failed statement: the next test must not wait for the connection.
+    // Closes the connection also after a failed statement, so that the next test does not wait for its locks.
     client.release(true);
   }
 }
@@ -39,12 +39,12 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
 /** Inserts this number of transfers of one cent, by default created now. Returns their ids, in order. */
 export type TransferWriter = (
   count: number,
-  over?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
+  overrides?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
-/** The transfers belong to a payment that is created for them. */
-export async function transferWriter(processor: Processor): Promise<TransferWriter> {
-  const { paymentReference } = await processor.pay(aPayable({ amount: 1 }));
+/** Returns a function that inserts transfers. They belong to a payment that is created here. */
+export async function createTransferWriter(processor: Processor): Promise<TransferWriter> {
+  const { paymentReference } = await processor.pay(buildPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {
     const rows = (await connection.query(
       `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
@@ -65,7 +65,7 @@ export interface StoredSeal {
   readonly hash: string;
 }
 
-export function sealsOf(processor: Processor): Promise<StoredSeal[]> {
+export function readSeals(processor: Processor): Promise<StoredSeal[]> {
   return processor.dataSource.query<StoredSeal[]>(
     `SELECT seal_number AS number, transfer_ids AS "transferIds", encode(previous_hash, 'hex') AS "previousHash", encode(hash, 'hex') AS hash
        FROM ledger_seals ORDER BY seal_number`,

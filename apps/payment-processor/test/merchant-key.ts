@@ -11,17 +11,17 @@ export interface KeyOwner {
   readonly mode?: Mode;
 }
 
-/** Client of a merchant's or site's back office. */
+/** Client of a merchant's or site's back office, with its own API key. */
 export interface RefundClient {
   readonly keyId: string;
   readonly apiKey: string;
-  /** `POST …/refunds?svcId=`, by default of 100 cents with a new key. */
+  /** `POST …/refunds?svcId=`, by default 100 cents with a new idempotency key. */
   refund(svcId: string, body?: object, idempotencyKey?: string, merchantId?: number): Promise<HttpResponse>;
   list(svcId: string): Promise<HttpResponse>;
 }
 
-/** Publishes an API key as identity does. */
-export async function aRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
+/** Creates an API key, publishes its event as the service identity does, and returns a client with it. */
+export async function createRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
   const { merchantId, siteId, mode = 'test' } = owner;
   const kind = siteId === undefined ? 'merchant' : 'site';
   const [keyId, apiKey] = [randomUUID(), newApiKey(kind, mode)];
@@ -30,7 +30,7 @@ export async function aRefundClient(processor: Processor, owner: KeyOwner): Prom
   await processor.deliver(
     anEvent(ApiKeyChangedV1, keyId, 1, { keyId, kind, mode, merchantId, ...site, hash, revoked: false }),
   );
-  const pathOf = (svcId: string, merchant = merchantId): string =>
+  const refundsPath = (svcId: string, merchant = merchantId): string =>
     `/business/api/v1/merchants/${merchant}/refunds?svcId=${encodeURIComponent(svcId)}`;
   return {
     keyId,
@@ -38,9 +38,9 @@ export async function aRefundClient(processor: Processor, owner: KeyOwner): Prom
     refund: (svcId, body = { amount: 100 }, idempotencyKey = randomUUID(), merchant = merchantId) =>
       httpClient(processor.service, { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey })(
         'POST',
-        pathOf(svcId, merchant),
+        refundsPath(svcId, merchant),
         body,
       ),
-    list: (svcId) => httpClient(processor.service, { 'x-api-key': apiKey })('GET', pathOf(svcId)),
+    list: (svcId) => httpClient(processor.service, { 'x-api-key': apiKey })('GET', refundsPath(svcId)),
   };
 }

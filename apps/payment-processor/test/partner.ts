@@ -18,26 +18,30 @@ import {
 } from '@svc/contracts';
 import { anEvent, httpClient, type HttpResponse } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { anInvoicePayable } from './builders.js';
+import { buildInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';
 import type { Processor } from './processor.js';
 
 type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpResponse>;
 
-/** A caller of the main API: a partner's server, or one of its customers. */
+/** A client of the main API: a partner's server, or one of the partner's customers. */
 export interface Caller {
   readonly call: Call;
   /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
-  pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpResponse>;
+  pay(payable: PayableDescriptor<PayableSource>, overrides?: Record<string, unknown>): Promise<HttpResponse>;
 }
 
 export interface PartnerUnderTest extends Caller {
   readonly organisationId: string;
+  /** Returns a client with the token of this customer, by default a new one. */
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 
-/** Publishes a partner as identity does; by default of a new organisation. */
-export async function aPartner(
+/**
+ * Creates a partner, and publishes its events as the service identity does. By default it belongs to a new
+ * organisation.
+ */
+export async function createPartner(
   processor: Processor,
   mode: Mode = 'test',
   organisationId: string = randomUUID(),
@@ -64,14 +68,14 @@ export async function aPartner(
     const customer = typ === 'service' ? { customer: { id: randomUUID() } } : {};
     return {
       call,
-      pay: (payable, over = {}) =>
+      pay: (payable, overrides = {}) =>
         call('POST', '/v1/payments', {
           reference: randomUUID(),
           invoiceReference: payable.payableId,
           amount: payable.amount,
           ...customer,
-          paymentMethod: { card: aCard() },
-          ...over,
+          paymentMethod: { card: buildPlainCard() },
+          ...overrides,
         }),
     };
   };
@@ -86,44 +90,51 @@ export async function aPartner(
 }
 
 /** A plain-text card, as a partner sends it inside TLS. */
-export function aCard(over: Record<string, unknown> = {}): Record<string, unknown> {
-  return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
+export function buildPlainCard(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    cardNumber: CARDS.approved,
+    cvv: '123',
+    holderName: 'T Payer',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    ...overrides,
+  };
 }
 
 let nextCode = 0;
 
-/** An open invoice of R 123.45 with a code of its own. */
+/** Opens an invoice of R 123.45 with a unique code. */
 export async function openInvoice(
   processor: Processor,
-  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+  overrides: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): Promise<PayableDescriptor<InvoiceSource>> {
   const payableId = randomUUID();
   const code = String(++nextCode).padStart(20, '7');
-  const payable = anInvoicePayable({
+  const payable = buildInvoicePayable({
     payableId,
     source: { kind: 'invoice', invoiceReference: payableId, externalReference: 'inv-1', siteReference: 'TILL-1', code },
-    ...over,
+    ...overrides,
   });
-  await processor.open({ payable });
+  await processor.openPayable({ payable });
   return payable;
 }
 
 let merchantId = 20_000;
 let version = 0;
 
-/** Publishes a new merchant with a site, as identity does. */
-export async function aMerchant(
+/** Publishes the events of a merchant with a site as the service identity does. By default the merchant is new. */
+export async function createMerchant(
   processor: Processor,
-  over: Partial<MerchantChanged> = {},
+  overrides: Partial<MerchantChanged> = {},
 ): Promise<{ merchantId: number; siteId: number }> {
-  const ids = { merchantId: over.merchantId ?? ++merchantId, siteId: 5001 };
+  const ids = { merchantId: overrides.merchantId ?? ++merchantId, siteId: 5001 };
   await processor.deliver(
     anEvent(MerchantChangedV1, String(ids.merchantId), ++version, {
       merchantId: ids.merchantId,
       name: 'Karoo Books',
       features: {},
       grants: [],
-      ...over,
+      ...overrides,
     }),
     anEvent(SiteChangedV1, String(ids.siteId), ++version, {
       merchantId: ids.merchantId,

@@ -36,42 +36,43 @@ import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
 import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
-import { encryptedCard } from './encrypted-card.js';
+import { encryptCard } from './encrypted-card.js';
 
 export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
-  /** Encrypts the card for this payable and try, and requests the charge, as a page does for a click on Pay. */
+  /** Encrypts the card for this payable and try, and requests the charge, as the pay page does after a click on Pay. */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
-  /** The same on the page of an invoice; by default its amount without a tip. */
+  /** Requests the charge as the page of an invoice does; by default the amount of the invoice without a tip. */
   payInvoice(
     payable: PayableDescriptor<InvoiceSource>,
     options?: Omit<PayOptions, 'command'> & { readonly command?: Partial<ChargeInvoice> },
   ): Promise<PaymentSnapshot>;
-  /** Sends the command of code-decoder. */
+  /** Sends the command find-payable. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
   /** Requests to close the payable. */
-  close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
+  closePayable(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Requests to open the payable. */
-  open(command: OpenPayable): Promise<OpenedPayable>;
-  /** Polls the payable, as a client does. */
-  check(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
-  /** Confirms or refuses on the bank's page, as the payer. */
+  openPayable(command: OpenPayable): Promise<OpenedPayable>;
+  /** Sends the command check-payments, as a client does that polls the payable. Returns its payments. */
+  pollPayments(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
+  /** Confirms or refuses the verification on the bank's page, as the payer does. */
   answerChallenge(payment: Pick<PaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
-  /** Payment references of charges in the acquirer's own books that were not reversed. */
-  charged(): string[];
-  /** The file with the bank's books. */
-  readonly books: string;
-  /** Commands to payment-history before a response. */
-  readonly shown: readonly ShowPayment[];
-  /** Response of code-decoder to a till's static code; by default no invoice. */
-  readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
-  recover(): Promise<number>;
+  /** Payment references of the charges that the simulated bank has recorded and not reversed. */
+  chargedReferences(): string[];
+  /** Path of the file with the records of the simulated bank. */
+  readonly bankFile: string;
+  /** The commands show-payment that the service has sent to payment-history. */
+  readonly showPaymentCommands: readonly ShowPayment[];
+  /** Mock of code-decoder's response to a till's static code; by default without an invoice. */
+  readonly findTillInvoice: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
+  /** Runs the recovery job of attempts once. */
+  recoverAttempts(): Promise<number>;
   recoverRefunds(): Promise<number>;
-  clearUp(): Promise<number>;
-  /** Seals once, at most this many transfers, and closes the days that are due. */
-  seal(transfersMax?: number): Promise<number>;
+  runCleanup(): Promise<number>;
+  /** Seals the ledger once, with at most this number of transfers, and closes the days that are due. */
+  sealLedger(transfersMax?: number): Promise<number>;
 }
 
 export interface PayOptions {
@@ -81,36 +82,36 @@ export interface PayOptions {
   readonly command?: Partial<ChargeCard>;
 }
 
-/** Every line of the bank's books: charges, reversals, refunds and stored cards. */
-export function bankLines({ books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
-  const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
+/** Reads all records of the simulated bank: charges, reversals, refunds and stored cards. */
+export function readBankRecords({ bankFile }: Pick<Processor, 'bankFile'>): Record<string, unknown>[] {
+  const lines = readFileSync(bankFile, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
-  const store = join(folder, 'charges.jsonl');
+  const bankFile = join(folder, 'charges.jsonl');
   const clock = new ManualClock();
   const acquirer = await startSimulatedAcquirer(
-    { SVC_ACQUIRER_STORE: store, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
+    { SVC_ACQUIRER_STORE: bankFile, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
     () => clock.now(),
   );
   const broker = new EmbeddedBroker();
-  const shown: ShowPayment[] = [];
+  const showPaymentCommands: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {
-    shown.push(command as ShowPayment);
+    showPaymentCommands.push(command as ShowPayment);
     return Promise.resolve({ ok: true, reply: { shown: true } });
   });
-  const tillInvoices: Processor['tillInvoices'] = jest.fn();
-  tillInvoices.mockReturnValue({});
+  const findTillInvoice: Processor['findTillInvoice'] = jest.fn();
+  findTillInvoice.mockReturnValue({});
   await broker.respond(FindTillInvoiceV1.name, (command) => {
-    const reply = tillInvoices(command as { mode: Mode; code: string });
+    const reply = findTillInvoice(command as { mode: Mode; code: string });
     const { message } = ERROR_CATALOGUE['service.not-ready'];
     return Promise.resolve(
       reply ? { ok: true, reply } : { ok: false, code: 'service.not-ready', message, fields: [], retryAfterSeconds: 1 },
     );
   });
-  const test = await startTestService(paymentProcessorService, {
+  const testService = await startTestService(paymentProcessorService, {
     broker,
     clock,
     env: {
@@ -122,35 +123,35 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       ...env,
     },
   });
-  // Tests step the jobs; a background job could do the work first.
+  // The background jobs are stopped, because tests run the jobs explicitly.
   for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob, SealLedger, ReconciliationJob])
-    await test.service.app.get(job).onApplicationShutdown();
-  const [cardKey] = await test.published(CardKeyPublishedV1);
+    await testService.service.app.get(job).onApplicationShutdown();
+  const [cardKey] = await testService.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
-  const pressed = async (
+  const buildChargeCommand = async (
     { payableId }: PayableDescriptor<PayableSource>,
     { card, try: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command'>,
   ): Promise<Omit<ChargeCard, 'payable'>> => ({
     reference,
     try: nth,
-    encryptedCard: await encryptedCard(
+    encryptedCard: await encryptCard(
       cardKey!.payload.publicJwk,
       { sessionId: payableId, try: nth },
       card ? { cardNumber: card } : {},
     ),
     payerReturnUrl: `https://pay.example/pay?sessionId=${payableId}`,
-    deadline: test.clock.later(15_000).toISOString(),
+    deadline: testService.clock.later(15_000).toISOString(),
   });
   return {
-    ...test,
+    ...testService,
     cardKey: cardKey!.payload.publicJwk,
-    shown,
-    tillInvoices,
-    books: store,
+    showPaymentCommands,
+    findTillInvoice,
+    bankFile,
     pay: async (payable, { command = {}, ...options } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
-        ...(await pressed(payable, options)),
+        ...(await buildChargeCommand(payable, options)),
         ...command,
       }),
     payInvoice: async (payable, { command = {}, ...options } = {}) =>
@@ -158,35 +159,36 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         payable,
         amount: payable.amount,
         tipAmount: 0,
-        ...(await pressed(payable, options)),
+        ...(await buildChargeCommand(payable, options)),
         ...command,
       }),
     findPayable: (payableId) => commands.request(FindPayableV1, { payableId }),
-    close: (payable) => commands.request(ClosePayableV1, { payable }),
-    open: (command) => commands.request(OpenPayableV1, command),
-    check: async ({ payableId }) => (await commands.request(CheckPaymentsV1, { payableId })) as HostedPaymentSnapshot[],
+    closePayable: (payable) => commands.request(ClosePayableV1, { payable }),
+    openPayable: (command) => commands.request(OpenPayableV1, command),
+    pollPayments: async ({ payableId }) =>
+      (await commands.request(CheckPaymentsV1, { payableId })) as HostedPaymentSnapshot[],
     answerChallenge: async ({ verificationUrl = '' }, answer) => {
       const { status } = await fetch(verificationUrl, {
         method: 'POST',
         body: new URLSearchParams({ answer }),
         redirect: 'manual',
       });
-      if (status !== 303) throw new Error(`The bank did not lead back: ${status}`);
+      if (status !== 303) throw new Error(`The bank did not redirect the payer: ${status}`);
     },
-    charged: () => {
+    chargedReferences: () => {
       const last = new Map<string, ChargeRecord>();
-      for (const record of bankLines({ books: store }))
+      for (const record of readBankRecords({ bankFile }))
         if (typeof record['key'] === 'string') last.set(record['key'], record as unknown as ChargeRecord);
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
-    recover: () => test.service.app.get(RecoverAttempts).runOnce(),
-    recoverRefunds: () => test.service.app.get(RecoverRefunds).runOnce(),
-    clearUp: () => test.service.app.get(CleanupJob).runOnce(),
-    seal: (transfersMax) => test.service.app.get(SealLedger).runOnce(transfersMax),
+    recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
+    recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
+    runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
+    sealLedger: (transfersMax) => testService.service.app.get(SealLedger).runOnce(transfersMax),
     stop: async () => {
-      await test.stop();
+      await testService.stop();
       await acquirer.close();
       rmSync(folder, { recursive: true });
     },

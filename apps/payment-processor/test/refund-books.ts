@@ -1,7 +1,7 @@
-import { bankLines, type Processor } from './processor.js';
+import { type Processor, readBankRecords } from './processor.js';
 
-/** The refunds of one payment in all books. Amounts in cents. */
-export interface RefundBooks {
+/** The refunds of one payment according to its rows, the ledger, the events and the bank. Amounts in cents. */
+export interface RefundRecords {
   readonly processed: number;
   readonly refunded: number;
   readonly pending: number;
@@ -9,12 +9,12 @@ export interface RefundBooks {
   readonly ledger: readonly { amount: number; currency: string; debit: string; credit: string }[];
   /** Refunds that succeeded at the bank. */
   readonly bank: readonly { amount: number; account: unknown }[];
-  /** Events of refunds that ended. */
+  /** Number of events of ended refunds. */
   readonly events: number;
 }
 
-export async function booksOf(processor: Processor, paymentReference: string): Promise<RefundBooks> {
-  const [row] = await processor.dataSource.query<Omit<RefundBooks, 'bank'>[]>(
+export async function readRefundRecords(processor: Processor, paymentReference: string): Promise<RefundRecords> {
+  const [row] = await processor.dataSource.query<Omit<RefundRecords, 'bank'>[]>(
     `SELECT p.processed_amount AS processed, p.refunded_amount AS refunded, p.refund_pending_amount AS pending,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('amount', r.amount, 'state', r.state, 'requestedBy', r.requested_by) ORDER BY r.refund_id), '[]')
                FROM refunds r WHERE r.payment_id = p.payment_id) AS refunds,
@@ -26,28 +26,28 @@ export async function booksOf(processor: Processor, paymentReference: string): P
     [paymentReference],
   );
   if (!row) throw new Error('There is no such payment.');
-  return { ...row, bank: refundsAtBank(processor, paymentReference) };
+  return { ...row, bank: readBankRefunds(processor, paymentReference) };
 }
 
-/** The last line of each key counts. */
-function refundsAtBank(processor: Processor, paymentReference: string): RefundBooks['bank'] {
+/** Reads the last record of each refund at the bank. */
+function readBankRefunds(processor: Processor, paymentReference: string): RefundRecords['bank'] {
   const last = new Map<unknown, Record<string, unknown>>();
-  for (const line of bankLines(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
+  for (const line of readBankRecords(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
   return [...last.values()]
     .filter((line) => line['outcome'] === 'succeeded' && line['paymentReference'] === paymentReference)
     .map(({ amount, account }) => ({ amount: amount as number, account }));
 }
 
-/** Expects that bank, payment, refunds, ledger and events agree, and nothing is pending. */
-export async function expectToAgree(processor: Processor, paymentReference: string): Promise<RefundBooks> {
-  const books = await booksOf(processor, paymentReference);
-  const succeeded = books.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
-  const sorted = (amounts: readonly { amount: number }[]): number[] =>
+/** Expects that bank, payment, refunds, ledger and events are consistent, and that no refund is pending. */
+export async function expectConsistentRecords(processor: Processor, paymentReference: string): Promise<RefundRecords> {
+  const records = await readRefundRecords(processor, paymentReference);
+  const succeeded = records.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
+  const sortedAmounts = (amounts: readonly { amount: number }[]): number[] =>
     amounts.map(({ amount }) => amount).sort((a, b) => a - b);
-  expect(sorted(books.bank)).toEqual(succeeded.toSorted((a, b) => a - b));
-  expect(sorted(books.ledger)).toEqual(sorted(books.bank));
-  expect(books.refunded).toBe(succeeded.reduce((sum, amount) => sum + amount, 0));
-  expect(books.refunded).toBeLessThanOrEqual(books.processed);
-  expect([books.pending, books.events]).toEqual([0, books.refunds.length]);
-  return books;
+  expect(sortedAmounts(records.bank)).toEqual(succeeded.toSorted((a, b) => a - b));
+  expect(sortedAmounts(records.ledger)).toEqual(sortedAmounts(records.bank));
+  expect(records.refunded).toBe(succeeded.reduce((sum, amount) => sum + amount, 0));
+  expect(records.refunded).toBeLessThanOrEqual(records.processed);
+  expect([records.pending, records.events]).toEqual([0, records.refunds.length]);
+  return records;
 }

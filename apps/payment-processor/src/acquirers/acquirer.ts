@@ -32,13 +32,17 @@ export interface CardCharge extends ChargeTerms {
   /** The bank's page redirects the payer to it. */
   readonly payerReturnUrl: string;
   /**
-   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each part may be missing. Undefined for a
-   * partner's payment: its payer sees no page of this service, and the API has no field for it yet.
+   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each field may be missing.
+   * Undefined for a payment through a partner: its payer sees no page of this service, and the API has no such field
+   * yet.
    */
   readonly payer: PayerContext | undefined;
 }
 
-/** The second call of a payment, after the payer was verified; the acquirer has kept the card and the payer's context. */
+/**
+ * The second call of a payment, after the payer was verified. The acquirer still has the card and the payer's context
+ * from the first call.
+ */
 export interface VerifiedCharge extends ChargeTerms {
   readonly challengeReference: string;
 }
@@ -53,7 +57,7 @@ export interface Challenge {
 /** State of a challenge at the bank. `unknown`: no response, or an unclear one. */
 export type ChallengeState = 'pending' | 'passed' | 'failed' | 'unknown';
 
-/** Outcome of a charge. `unknown`: it may have happened, so it is never treated as failed. */
+/** Outcome of a charge. `unknown`: the charge may have happened, so it is never treated as failed. */
 export type ChargeOutcome =
   | ConfirmedReversal
   | { readonly kind: 'approved'; readonly acquirerReference: string }
@@ -62,7 +66,10 @@ export type ChargeOutcome =
   | { readonly kind: 'notAttempted' }
   | { readonly kind: 'unknown' };
 
-/** The charge under a key at the acquirer. `notFound`: the acquirer has received none so far. */
+/**
+ * Result of a query for the charge under an idempotency key. `notFound`: the acquirer has received no such charge so
+ * far.
+ */
 export type ChargeQueryResult = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
 
 /** The acquirer's confirmation of a reversal. */
@@ -100,17 +107,20 @@ export type RefundOutcome =
   | { readonly kind: 'declined'; readonly acquirerReference: string }
   /** The acquirer has received the refund and has not decided yet. */
   | { readonly kind: 'pending' }
-  /** It may have happened, so it is never treated as failed. */
+  /** The refund may have happened, so it is never treated as failed. */
   | { readonly kind: 'unknown' };
 
-/** The refund under a key at the acquirer. `notFound`: the acquirer has received none so far. */
+/**
+ * Result of a query for the refund under an idempotency key. `notFound`: the acquirer has received no such refund so
+ * far.
+ */
 export type RefundQueryResult = RefundOutcome | { readonly kind: 'notFound' };
 
 /** A movement of money on the acquirer's statement. */
 export interface StatementLine {
   /** `reversal` and `refund` return money to the payer. */
   readonly kind: 'charge' | 'reversal' | 'refund';
-  /** Of the charge, or of the refund. */
+  /** Key of the charge, or of the refund. */
   readonly idempotencyKey: string;
   readonly acquirerReference: string;
   readonly paymentReference: string;
@@ -121,35 +131,44 @@ export interface StatementLine {
   readonly movedUTCDate: string;
 }
 
-/** Part of a statement, in the acquirer's order. */
+/** A page of a statement. The lines are in the acquirer's order. */
 export interface StatementPage {
   readonly lines: readonly StatementLine[];
-  /** For {@link Acquirer.readStatement}; undefined on the last page. */
+  /** Cursor of the next page, for {@link Acquirer.readStatement}; undefined on the last page. */
   readonly next: string | undefined;
 }
 
 /**
- * The bank that charges cards, in test or live mode. Every call that moves money carries the mode and the merchant's account;
- * cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a transaction. An
- * adapter never throws: it returns `unknown` instead. An abstract class, because it is also its own injection token.
+ * The bank that charges cards, in test or live mode. Every call that moves money contains the mode and the merchant's
+ * account. Cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a
+ * database transaction. An implementation never throws: it returns `unknown` instead. This is an abstract class because
+ * Nest also uses it as the injection token.
  */
 export abstract class Acquirer {
-  /** Written to each attempt and named in ledger accounts. */
+  /** Stored with each attempt, and part of the names of ledger accounts. */
   abstract readonly name: string;
 
-  /** True when it accepts new charges and cards in this mode. Queries, refunds and reversals of existing charges work in any mode. */
-  abstract serves(mode: Mode): boolean;
+  /**
+   * True when the acquirer accepts new charges and cards in this mode. Queries, refunds and reversals of existing
+   * charges work in any mode.
+   */
+  abstract supportsMode(mode: Mode): boolean;
 
-  /** Account of a merchant without a configured one; undefined when each account must first be opened with the acquirer. */
-  abstract defaultAccountOf(merchantId: number): string | undefined;
+  /**
+   * The account for a merchant without a configured account. Undefined when each account must first be opened with the
+   * acquirer.
+   */
+  abstract getDefaultAccount(merchantId: number): string | undefined;
 
   /** `signal` aborts the wait, not the charge: the outcome is then `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
-  /** Charges a card after its owner was verified. Declines with `verification.failed` if the owner was not. */
+  /** Charges a card after its owner was verified. Declines with `verification.failed` if the verification failed. */
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
-  /** Stores a card in the vault. `invalid`: it rejects the number; `unknown`: no response, or an unclear one. */
+  /**
+   * Stores a card in the vault. `invalid`: the acquirer rejects the number; `unknown`: no response, or an unclear one.
+   */
   abstract storeCard(card: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'>;
 
   /** Deletes a card from the vault; safe to retry. False when the deletion was not confirmed. */
@@ -171,7 +190,7 @@ export abstract class Acquirer {
    * Reads the charges and refunds of an account on one day. Undefined when the acquirer did not respond.
    *
    * @param day UTC, `2026-11-22`
-   * @param next from the previous page; undefined for the first page
+   * @param next cursor from the previous page; undefined for the first page
    */
   abstract readStatement(day: string, account: MerchantAccount, next?: string): Promise<StatementPage | undefined>;
 }

@@ -11,50 +11,50 @@ export interface AcquirerRoute {
 }
 
 /**
- * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the default
- * account of an acquirer that opens accounts by itself. A change takes effect within a second. An existing charge keeps
- * its acquirer and account: the attempt records both.
+ * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the
+ * default account of an acquirer that opens accounts automatically. A change of the configuration applies within a
+ * second. An existing charge keeps its acquirer and account, because the attempt stores both.
  */
 @Injectable()
 export class Acquirers {
-  private readonly all: readonly Acquirer[];
-  private readonly configured: TtlCache<{ readonly account: ConfiguredAccount | undefined }>;
+  private readonly acquirers: readonly Acquirer[];
+  private readonly configuredAccounts: TtlCache<{ readonly account: ConfiguredAccount | undefined }>;
 
   constructor(
     @Inject(Acquirer) acquirer: Acquirer,
     @Inject(MerchantAccountRepository) private readonly accounts: MerchantAccountRepository,
     @Inject(Clock) clock: Clock,
   ) {
-    this.all = [acquirer];
-    this.configured = new TtlCache(clock);
+    this.acquirers = [acquirer];
+    this.configuredAccounts = new TtlCache(clock);
   }
 
   /** Undefined when no acquirer accepts new charges of this merchant and mode. */
   async find(merchantId: number, mode: Mode): Promise<AcquirerRoute | undefined> {
-    const known = await this.configured.find(`${merchantId} ${mode}`, async () => ({
+    const cached = await this.configuredAccounts.find(`${merchantId} ${mode}`, async () => ({
       account: await this.accounts.find(merchantId, mode),
     }));
-    if (known?.account) {
-      const { acquirer: name, accountReference } = known.account;
-      const acquirer = this.all.find((each) => each.name === name);
-      return acquirer?.serves(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
+    if (cached?.account) {
+      const { acquirer: name, accountReference } = cached.account;
+      const acquirer = this.acquirers.find((candidate) => candidate.name === name);
+      return acquirer?.supportsMode(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
     }
-    for (const acquirer of this.all) {
-      const accountReference = acquirer.defaultAccountOf(merchantId);
-      if (acquirer.serves(mode) && accountReference !== undefined)
+    for (const acquirer of this.acquirers) {
+      const accountReference = acquirer.getDefaultAccount(merchantId);
+      if (acquirer.supportsMode(mode) && accountReference !== undefined)
         return { acquirer, account: { mode, accountReference } };
     }
     return undefined;
   }
 
-  /** The acquirer named in a row. Throws for a name that this release does not know. */
+  /** The acquirer with the name that a row contains. Throws when this release has no such acquirer. */
   get(name: string): Acquirer {
-    const acquirer = this.all.find((each) => each.name === name);
+    const acquirer = this.acquirers.find((candidate) => candidate.name === name);
     if (!acquirer) throw new Error(`This release has no acquirer named ${name}.`);
     return acquirer;
   }
 
   get names(): readonly string[] {
-    return this.all.map(({ name }) => name);
+    return this.acquirers.map(({ name }) => name);
   }
 }

@@ -25,7 +25,10 @@ export interface MerchantAccountView extends ConfiguredAccount {
 
 const MAX_LISTED_ACCOUNTS = 1_000;
 
-/** Accounts of merchants at acquirers. Each change inserts a row, so the table is its own history; the newest row applies. */
+/**
+ * Accounts of merchants at acquirers. Each change inserts a row, so the table is also the history. The newest row
+ * applies.
+ */
 @Injectable()
 export class MerchantAccountRepository {
   constructor(
@@ -42,7 +45,7 @@ export class MerchantAccountRepository {
     return row;
   }
 
-  /** All versions, newest first; of one merchant, or of all. */
+  /** All versions, newest first, of one merchant or (undefined) of all merchants. */
   async list(merchantId: number | undefined): Promise<MerchantAccountView[]> {
     const rows = await this.dataSource.query<(Omit<MerchantAccountView, 'setUTCDate'> & { setAt: Date })[]>(
       `SELECT merchant_id AS "merchantId", mode, acquirer, account AS "accountReference", version, set_at AS "setAt", set_by AS "setBy"
@@ -53,7 +56,10 @@ export class MerchantAccountRepository {
     return rows.map(({ setAt, ...row }) => ({ ...row, setUTCDate: setAt.toISOString() }));
   }
 
-  /** Throws a unique violation when two administrators set it at the same time: one has not seen the other's change. */
+  /**
+   * Throws a unique violation when two administrators set the account at the same time: one has not seen the other's
+   * change.
+   */
   async set(merchantId: number, mode: Mode, account: ConfiguredAccount, setBy: string): Promise<MerchantAccountView> {
     const now = this.clock.now();
     const [row] = await this.dataSource.query<[{ version: number }]>(

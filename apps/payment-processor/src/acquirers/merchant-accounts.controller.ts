@@ -36,7 +36,8 @@ export class MerchantAccountsController {
   ) {}
 
   /**
-   * Lists all settings, newest first, at most 1 000. A merchant and mode without one uses the acquirer's default account.
+   * Lists all settings, newest first, at most 1 000. A merchant without a setting for a mode uses the acquirer's
+   * default account.
    *
    * @throws request.invalid
    */
@@ -44,8 +45,8 @@ export class MerchantAccountsController {
   async list(@Query('merchantId') merchantId: unknown): Promise<{ merchantAccounts: MerchantAccountView[] }> {
     if (merchantId !== undefined && !isNumericId(merchantId))
       throw invalidField('merchantId', 'merchantId must be a number');
-    const only = merchantId === undefined ? undefined : Number(merchantId);
-    return { merchantAccounts: await this.accounts.list(only) };
+    const requestedMerchantId = merchantId === undefined ? undefined : Number(merchantId);
+    return { merchantAccounts: await this.accounts.list(requestedMerchantId) };
   }
 
   /**

@@ -1,8 +1,8 @@
 import { httpClient, type HttpResponse } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
-import { bankLines, type Processor, startProcessor } from '../../test/processor.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
+import { type Processor, readBankRecords, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { Acquirer } from './acquirer.js';
 import { MerchantAccountRepository } from './merchant-account.repository.js';
@@ -21,84 +21,83 @@ let merchantId = 70_000;
 beforeEach(() => ++merchantId);
 afterEach(() => jest.restoreAllMocks());
 
-const set = (accountReference: string, over: object = {}): Promise<HttpResponse> =>
-  admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...over });
-/** Accounts of the bank's charges for this payment. */
+const setAccount = (accountReference: string, overrides: object = {}): Promise<HttpResponse> =>
+  admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...overrides });
+/** The accounts under which the bank has charged this payment. */
 const accountsAtBank = (paymentReference: string): unknown[] =>
-  bankLines(processor)
+  readBankRecords(processor)
     .filter((line) => line['paymentReference'] === paymentReference)
     .map(({ account }) => account);
-/** A setting takes effect within a second. */
-const passSecond = (): void => processor.clock.advance(1_000);
+/** Advances the clock by the time after which a new setting applies. */
+const advanceOneSecond = (): void => processor.clock.advance(1_000);
 
-test('a merchant is charged under the default account, and under a configured one within a second', async () => {
-  const payable = () => aPayable({ merchantId });
-  const first = await processor.pay(payable());
-  expect((await set('MID-7')).status).toBe(201);
-  passSecond();
-  const second = await processor.pay(payable());
-  expect([first, second].map(({ paymentReference }) => accountsAtBank(paymentReference))).toEqual([
-    [`merchant-${merchantId}`],
-    ['MID-7'],
-  ]);
+test('a payment is charged under the default account, and within a second after a setting under the configured account', async () => {
+  const newPayable = () => buildPayable({ merchantId });
+  const paidUnderDefault = await processor.pay(newPayable());
+  expect((await setAccount('MID-7')).status).toBe(201);
+  advanceOneSecond();
+  const paidUnderConfigured = await processor.pay(newPayable());
+  expect(
+    [paidUnderDefault, paidUnderConfigured].map(({ paymentReference }) => accountsAtBank(paymentReference)),
+  ).toEqual([[`merchant-${merchantId}`], ['MID-7']]);
 });
 
 test('live mode and test mode have different accounts', async () => {
-  await set('MID-live', { mode: 'live' });
-  const { paymentReference } = await processor.pay(aPayable({ merchantId }));
+  await setAccount('MID-live', { mode: 'live' });
+  const { paymentReference } = await processor.pay(buildPayable({ merchantId }));
   expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
 });
 
 test('a partner’s payment is charged under the account of its merchant', async () => {
-  const merchant = await aMerchant(processor, { merchantId });
-  await set('MID-8');
-  const { body } = await (await aPartner(processor)).pay(await openInvoice(processor, merchant));
+  const merchant = await createMerchant(processor, { merchantId });
+  await setAccount('MID-8');
+  const { body } = await (await createPartner(processor)).pay(await openInvoice(processor, merchant));
   expect(accountsAtBank(body.paymentReference)).toEqual(['MID-8']);
 });
 
-test('a query, a reversal and a charge after a verification use the account of the attempt, not a newer one', async () => {
-  await set('MID-old');
-  const lost = aPayable({ merchantId });
-  const unknown = await processor.pay(lost, { card: CARDS.dropsTheAnswer });
-  const verified = aPayable({ merchantId });
-  const challenged = await processor.pay(verified, { card: CARDS.verified });
-  const reversed = await processor.pay(aPayable({ merchantId }), { card: CARDS.dropsTheAnswer });
+test('a query, a reversal and a charge after a verification use the account of the attempt, not a newer account', async () => {
+  await setAccount('MID-old');
+  const payableWithLostResponse = buildPayable({ merchantId });
+  const paymentWithLostResponse = await processor.pay(payableWithLostResponse, { card: CARDS.responseLost });
+  const payableToVerify = buildPayable({ merchantId });
+  const challengedPayment = await processor.pay(payableToVerify, { card: CARDS.verificationRequired });
+  const paymentToReverse = await processor.pay(buildPayable({ merchantId }), { card: CARDS.responseLost });
 
-  await set('MID-new');
-  passSecond();
-  await processor.answerChallenge(challenged, 'confirm');
-  expect(await processor.check(verified)).toMatchObject([{ state: 'success' }]);
-  expect(await processor.check(lost)).toMatchObject([{ state: 'success' }]);
+  await setAccount('MID-new');
+  advanceOneSecond();
+  await processor.answerChallenge(challengedPayment, 'confirm');
+  expect(await processor.pollPayments(payableToVerify)).toMatchObject([{ state: 'success' }]);
+  expect(await processor.pollPayments(payableWithLostResponse)).toMatchObject([{ state: 'success' }]);
   jest.spyOn(processor.service.app.get(Acquirer), 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
   processor.clock.advance(900_000);
-  await processor.recover();
-  for (const { paymentReference } of [unknown, challenged, reversed])
+  await processor.recoverAttempts();
+  for (const { paymentReference } of [paymentWithLostResponse, challengedPayment, paymentToReverse])
     expect(new Set(accountsAtBank(paymentReference))).toEqual(new Set(['MID-old']));
-  expect(processor.charged()).not.toContain(reversed.paymentReference);
+  expect(processor.chargedReferences()).not.toContain(paymentToReverse.paymentReference);
 });
 
 test('a merchant whose acquirer does not support this mode is not charged', async () => {
   await processor.service.app
     .get(MerchantAccountRepository)
-    .set(merchantId, 'test', { acquirer: 'of a later release', accountReference: 'MID-9' }, 'admin:test');
-  await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
+    .set(merchantId, 'test', { acquirer: 'acquirer-of-a-later-release', accountReference: 'MID-9' }, 'admin:test');
+  await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
 });
 
 test('a merchant without an account is not charged if the acquirer has no default account', async () => {
-  jest.spyOn(processor.service.app.get(Acquirer), 'defaultAccountOf').mockReturnValue(undefined);
-  await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
-  await set('MID-10');
-  passSecond();
-  expect(await processor.pay(aPayable({ merchantId }))).toMatchObject({ state: 'success' });
+  jest.spyOn(processor.service.app.get(Acquirer), 'getDefaultAccount').mockReturnValue(undefined);
+  await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
+  await setAccount('MID-10');
+  advanceOneSecond();
+  expect(await processor.pay(buildPayable({ merchantId }))).toMatchObject({ state: 'success' });
 });
 
-test('the list has every change, with the fingerprint of its key', async () => {
+test('the list contains every change, with the fingerprint of the administration key', async () => {
   for (const accountReference of ['MID-1', 'MID-2']) {
-    await set(accountReference);
+    await setAccount(accountReference);
     processor.clock.advance(1);
   }
   processor.clock.advance(1);
-  await set('MID-3', { mode: 'live' });
+  await setAccount('MID-3', { mode: 'live' });
   const { body } = await admin('GET', `${PATH}?merchantId=${merchantId}`);
   expect(body.merchantAccounts).toMatchObject([
     { mode: 'live', version: 1, accountReference: 'MID-3' },
@@ -106,11 +105,11 @@ test('the list has every change, with the fingerprint of its key', async () => {
     { mode: 'test', version: 1, accountReference: 'MID-1', setBy: expect.stringMatching(/^admin:[0-9a-f]{16}$/) },
   ]);
   const allMerchants = (await admin('GET', PATH)).body.merchantAccounts as { merchantId: number }[];
-  expect(new Set(allMerchants.map((each) => each.merchantId)).size).toBeGreaterThan(1);
+  expect(new Set(allMerchants.map((account) => account.merchantId)).size).toBeGreaterThan(1);
 });
 
 test('of two concurrent changes with the same version, one is rejected', async () => {
-  const changes = await Promise.all(['MID-1', 'MID-2', 'MID-3', 'MID-4'].map((account) => set(account)));
+  const changes = await Promise.all(['MID-1', 'MID-2', 'MID-3', 'MID-4'].map((account) => setAccount(account)));
   const statuses = changes.map(({ status }) => status);
   expect(statuses.every((status) => [201, 409].includes(status))).toBe(true);
   const { body } = await admin('GET', `${PATH}?merchantId=${merchantId}`);
@@ -122,17 +121,19 @@ test.each([
   ['mode', { mode: 'demo' }],
   ['accountReference', { accountReference: '' }],
   ['accountReference', { accountReference: 'x'.repeat(101) }],
-  ['acquirer', { acquirer: 'another' }],
-])('a 400 names the invalid field %s of %j', async (field, over) => {
-  const { status, body } = await set('MID-1', over);
+  ['acquirer', { acquirer: 'not-configured' }],
+])('a setting with an invalid %s, %j, is rejected with a 400 that names the field', async (field, overrides) => {
+  const { status, body } = await setAccount('MID-1', overrides);
   expect([status, body.errors[0].field]).toEqual([400, field]);
 });
 
-test('a list for an invalid merchant id is a 400', async () => {
+test('a list for an invalid merchant id is rejected with 400', async () => {
   expect((await admin('GET', `${PATH}?merchantId=x`)).status).toBe(400);
 });
 
-test('a call without the administration key is a 401', async () => {
-  const anybody = httpClient(processor.service);
-  expect([(await anybody('GET', PATH)).status, (await anybody('POST', PATH, {})).status]).toEqual([401, 401]);
+test('a call without the administration key is rejected with 401', async () => {
+  const clientWithoutKey = httpClient(processor.service);
+  expect([(await clientWithoutKey('GET', PATH)).status, (await clientWithoutKey('POST', PATH, {})).status]).toEqual([
+    401, 401,
+  ]);
 });

@@ -6,14 +6,14 @@ import { SimulatedAcquirerClient } from './simulated-acquirer.client.js';
 
 let server: Server;
 let client: SimulatedAcquirerClient;
-let answer: { status: number; body: string };
-const seen: { request: string; mode: unknown; account: unknown }[] = [];
+let stubbedResponse: { status: number; body: string };
+const receivedRequests: { request: string; mode: unknown; account: unknown }[] = [];
 beforeAll(async () => {
   server = createServer((request, response) => {
     const { 'acquirer-mode': mode, 'acquirer-account': account } = request.headers;
-    seen.push({ request: `${request.method} ${request.url}`, mode, account });
+    receivedRequests.push({ request: `${request.method} ${request.url}`, mode, account });
     request.resume();
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    response.writeHead(stubbedResponse.status, { 'content-type': 'application/json' }).end(stubbedResponse.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   client = new SimulatedAcquirerClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 2, false);
@@ -22,7 +22,7 @@ afterAll(async () => {
   await client.onApplicationShutdown();
   server.close();
 });
-beforeEach(() => seen.splice(0));
+beforeEach(() => receivedRequests.splice(0));
 
 const ACCOUNT = { mode: 'live', accountReference: 'shop-7' } as const;
 const TERMS = {
@@ -49,72 +49,73 @@ const refund = () =>
   );
 const getRefundStatus = () => client.getRefundStatus('refund-1', ACCOUNT);
 
-const record = (over: object): string => JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
-const OUTCOMES: readonly [string, object][] = [
-  [record({ outcome: 'approved', charged: true }), { kind: 'approved', acquirerReference: 'a-1' }],
+const chargeRecordJson = (overrides: object): string =>
+  JSON.stringify({ acquirerReference: 'a-1', charged: false, ...overrides });
+const CLEAR_RESPONSES: readonly [string, object][] = [
+  [chargeRecordJson({ outcome: 'approved', charged: true }), { kind: 'approved', acquirerReference: 'a-1' }],
   [
-    record({ outcome: 'declined', reason: 'expired' }),
+    chargeRecordJson({ outcome: 'declined', reason: 'expired' }),
     { kind: 'declined', reason: 'card.expired', acquirerReference: 'a-1' },
   ],
   [
-    record({ outcome: 'declined', reason: 'new' }),
+    chargeRecordJson({ outcome: 'declined', reason: 'new' }),
     { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' },
   ],
-  [record({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
-  [record({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
+  [chargeRecordJson({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
+  [chargeRecordJson({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
   [
-    record({ outcome: 'challenged', challenge: { reference: 'c' }, challengeUrl: 'https://bank.example/c' }),
+    chargeRecordJson({ outcome: 'challenged', challenge: { reference: 'c' }, challengeUrl: 'https://bank.example/c' }),
     { kind: 'verificationRequired', challenge: { reference: 'c', url: 'https://bank.example/c' } },
   ],
 ];
 
-/** Responses with status 200 and an unclear outcome. */
-const UNCLEAR = [
-  ['an outcome of another version', record({ outcome: 'pending' })],
-  ['no outcome', record({})],
-  ['a reversed key without charged', record({ outcome: 'reversed', charged: undefined })],
-  ['a reversed key with an invalid charged', record({ outcome: 'reversed', charged: 'yes' })],
+/** Bodies of responses with status 200 and an unclear outcome, each with its description. */
+const UNCLEAR_RESPONSES = [
+  ['an outcome that this version does not know', chargeRecordJson({ outcome: 'pending' })],
+  ['no outcome', chargeRecordJson({})],
+  ['a reversal without the field charged', chargeRecordJson({ outcome: 'reversed', charged: undefined })],
+  ['a reversal with an invalid field charged', chargeRecordJson({ outcome: 'reversed', charged: 'yes' })],
   ['an approval without a reference', JSON.stringify({ outcome: 'approved', charged: true })],
-  ['a challenge without a URL', record({ outcome: 'challenged', challenge: { reference: 'c' } })],
-  ['nothing', 'null'],
-  ['no JSON', '<html>'],
+  ['a challenge without a URL', chargeRecordJson({ outcome: 'challenged', challenge: { reference: 'c' } })],
+  ['the body null', 'null'],
+  ['a body that is not JSON', '<html>'],
 ] as const;
 
 describe.each([
   ['charge', charge],
   ['charge of a verified payer', chargeVerified],
-  ['question', getChargeStatus],
+  ['query of a charge', getChargeStatus],
 ])('the response to a %s', (_, call) => {
-  test.each(OUTCOMES)('%s', async (body, outcome) => {
-    answer = { status: 200, body };
+  test.each(CLEAR_RESPONSES)('with the body %s is parsed to %j', async (body, outcome) => {
+    stubbedResponse = { status: 200, body };
     expect(await call()).toEqual(outcome);
   });
 
-  test.each(UNCLEAR)('has an unknown outcome if it is %s', async (__, body) => {
-    answer = { status: 200, body };
+  test.each(UNCLEAR_RESPONSES)('with %s is parsed to an unknown outcome', async (__, body) => {
+    stubbedResponse = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 500, 503])('has an unknown outcome with HTTP status %i', async (status) => {
-    answer = { status, body: record({ outcome: 'declined' }) };
+  test.each([201, 400, 500, 503])('with HTTP status %i is parsed to an unknown outcome', async (status) => {
+    stubbedResponse = { status, body: chargeRecordJson({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 });
 
 describe('the response to a reversal', () => {
   test.each([
-    [record({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
-    [record({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
-  ])('%s', async (body, outcome) => {
-    answer = { status: 200, body };
+    [chargeRecordJson({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
+    [chargeRecordJson({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
+  ])('with the body %s is parsed to %j', async (body, outcome) => {
+    stubbedResponse = { status: 200, body };
     expect(await reverse()).toEqual(outcome);
   });
 
   test.each<readonly [string, string]>([
-    ...UNCLEAR,
-    ['a charge that stands', record({ outcome: 'approved', charged: true })],
-  ])('is no confirmation if it is %s', async (_, body) => {
-    answer = { status: 200, body };
+    ...UNCLEAR_RESPONSES,
+    ['a charge that is not reversed', chargeRecordJson({ outcome: 'approved', charged: true })],
+  ])('with %s does not confirm the reversal', async (_, body) => {
+    stubbedResponse = { status: 200, body };
     expect(await reverse()).toEqual({ kind: 'unconfirmed' });
   });
 });
@@ -127,8 +128,8 @@ test.each([
   ['{}', 'unknown'],
   ['null', 'unknown'],
   ['<html>', 'unknown'],
-])('the response %s to a query of a challenge means %s', async (body, state) => {
-  answer = { status: 200, body };
+])('the response %s to a query of a challenge is parsed to the state %s', async (body, state) => {
+  stubbedResponse = { status: 200, body };
   expect(await client.getChallengeState('c-1', ACCOUNT)).toBe(state);
 });
 
@@ -142,14 +143,16 @@ describe('live mode', () => {
     SVC_CODES_URL: 'https://pay.example',
     SVC_ENVIRONMENT: 'development',
   };
-  const from = (over: Record<string, string>) =>
-    SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...over }));
+  const clientWithEnv = (overrides: Record<string, string>) =>
+    SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...overrides }));
 
-  test('is supported only if configured; test mode is always supported', () => {
-    const served = [from({}), from({ SVC_ENVIRONMENT: 'production' }), from({ SVC_ACQUIRER_LIVE: 'simulated' })].map(
-      (acquirer) => [acquirer.serves('test'), acquirer.serves('live')],
-    );
-    expect(served).toEqual([
+  test('is supported only if it is configured; test mode is always supported', () => {
+    const supportedModes = [
+      clientWithEnv({}),
+      clientWithEnv({ SVC_ENVIRONMENT: 'production' }),
+      clientWithEnv({ SVC_ACQUIRER_LIVE: 'simulated' }),
+    ].map((acquirer) => [acquirer.supportsMode('test'), acquirer.supportsMode('live')]);
+    expect(supportedModes).toEqual([
       [true, false],
       [true, false],
       [true, true],
@@ -158,54 +161,54 @@ describe('live mode', () => {
 
   test('is never supported by the simulated acquirer in production', () => {
     const production = { SVC_ACQUIRER_LIVE: 'simulated', SVC_ENVIRONMENT: 'production' };
-    expect(() => from(production)).toThrow('SVC_ACQUIRER_LIVE=simulated is for development');
+    expect(() => clientWithEnv(production)).toThrow('SVC_ACQUIRER_LIVE=simulated is for development');
   });
 });
 
-const refunded = (over: object): string => JSON.stringify({ acquirerReference: 'r-1', ...over });
+const refundRecordJson = (overrides: object): string => JSON.stringify({ acquirerReference: 'r-1', ...overrides });
 
 describe.each([
   ['refund', refund],
-  ['question about a refund', getRefundStatus],
+  ['query of a refund', getRefundStatus],
 ])('the response to a %s', (_, call) => {
   test.each([
-    [refunded({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
-    [refunded({ outcome: 'declined', reason: 'refused' }), { kind: 'declined', acquirerReference: 'r-1' }],
-    [refunded({ outcome: 'pending' }), { kind: 'pending' }],
-  ])('%s', async (body, outcome) => {
-    answer = { status: 200, body };
+    [refundRecordJson({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
+    [refundRecordJson({ outcome: 'declined', reason: 'refused' }), { kind: 'declined', acquirerReference: 'r-1' }],
+    [refundRecordJson({ outcome: 'pending' }), { kind: 'pending' }],
+  ])('with the body %s is parsed to %j', async (body, outcome) => {
+    stubbedResponse = { status: 200, body };
     expect(await call()).toEqual(outcome);
   });
 
   test.each([
-    ['an outcome of another version', refunded({ outcome: 'approved' })],
-    ['no outcome', refunded({})],
+    ['an outcome that this version does not know', refundRecordJson({ outcome: 'approved' })],
+    ['no outcome', refundRecordJson({})],
     ['a success without a reference', JSON.stringify({ outcome: 'succeeded' })],
-    ['a refusal without a reference', JSON.stringify({ outcome: 'declined' })],
-    ['nothing', 'null'],
-    ['text', '"declined"'],
-    ['no JSON', '<html>'],
-  ])('has an unknown outcome if it is %s', async (__, body) => {
-    answer = { status: 200, body };
+    ['a decline without a reference', JSON.stringify({ outcome: 'declined' })],
+    ['the body null', 'null'],
+    ['a body that is a JSON string', '"declined"'],
+    ['a body that is not JSON', '<html>'],
+  ])('with %s is parsed to an unknown outcome', async (__, body) => {
+    stubbedResponse = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 409, 500, 503])('has an unknown outcome with HTTP status %i', async (status) => {
-    answer = { status, body: refunded({ outcome: 'declined' }) };
+  test.each([201, 400, 409, 500, 503])('with HTTP status %i is parsed to an unknown outcome', async (status) => {
+    stubbedResponse = { status, body: refundRecordJson({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 });
 
-test('a query of a refund that the acquirer has not received is notFound; the refund call itself never is', async () => {
-  answer = { status: 404, body: '{}' };
+test('status 404 means notFound for a query of a refund, and an unknown outcome for the refund call', async () => {
+  stubbedResponse = { status: 404, body: '{}' };
   expect([await getRefundStatus(), await refund()]).toEqual([{ kind: 'notFound' }, { kind: 'unknown' }]);
 });
 
-test('the outcome of a refund that does not reach the acquirer is unknown, like one whose response is lost', async () => {
-  const nowhere = new SimulatedAcquirerClient('http://127.0.0.1:1', 1, false);
+test('the outcome of a refund is unknown when the acquirer cannot be reached', async () => {
+  const unreachableClient = new SimulatedAcquirerClient('http://127.0.0.1:1', 1, false);
   const terms = { ...TERMS, chargeKey: 'key-1', chargeReference: 'a-1' };
-  expect(await nowhere.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
-  await nowhere.onApplicationShutdown();
+  expect(await unreachableClient.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
+  await unreachableClient.onApplicationShutdown();
 });
 
 describe('a statement', () => {
@@ -218,16 +221,16 @@ describe('a statement', () => {
     currency: 'ZAR',
     at: '2026-03-01T10:00:00.000Z',
   };
-  const read = (next?: string) => client.readStatement('2026-03-01', ACCOUNT, next);
+  const readStatement = (next?: string) => client.readStatement('2026-03-01', ACCOUNT, next);
 
   test('is read page by page', async () => {
-    answer = { status: 200, body: JSON.stringify({ lines: [line], next: 200 }) };
-    const { key, currency, at, ...same } = line;
-    const lines = [{ ...same, idempotencyKey: key, currencyISOCode: currency, movedUTCDate: at }];
-    expect(await read()).toEqual({ lines, next: '200' });
-    answer = { status: 200, body: JSON.stringify({ lines: [] }) };
-    expect(await read('200')).toEqual({ lines: [], next: undefined });
-    expect(seen.map(({ request }) => request)).toEqual([
+    stubbedResponse = { status: 200, body: JSON.stringify({ lines: [line], next: 200 }) };
+    const { key, currency, at, ...sameFields } = line;
+    const lines = [{ ...sameFields, idempotencyKey: key, currencyISOCode: currency, movedUTCDate: at }];
+    expect(await readStatement()).toEqual({ lines, next: '200' });
+    stubbedResponse = { status: 200, body: JSON.stringify({ lines: [] }) };
+    expect(await readStatement('200')).toEqual({ lines: [], next: undefined });
+    expect(receivedRequests.map(({ request }) => request)).toEqual([
       'GET /statements/2026-03-01?after=0',
       'GET /statements/2026-03-01?after=200',
     ]);
@@ -240,9 +243,9 @@ describe('a statement', () => {
     ['amount', -1],
     ['currency', undefined],
     ['at', 7],
-  ])('with an invalid %s (%j) in one line is rejected completely', async (member, value) => {
-    answer = { status: 200, body: JSON.stringify({ lines: [line, { ...line, [member]: value }] }) };
-    expect(await read()).toBeUndefined();
+  ])('with an invalid %s (%j) in one of its lines is rejected completely', async (member, value) => {
+    stubbedResponse = { status: 200, body: JSON.stringify({ lines: [line, { ...line, [member]: value }] }) };
+    expect(await readStatement()).toBeUndefined();
   });
 
   test.each([
@@ -251,13 +254,13 @@ describe('a statement', () => {
     [200, '<html>'],
     [503, JSON.stringify({ lines: [line] })],
   ])('with HTTP status %i and body %s is rejected', async (status, body) => {
-    answer = { status, body };
-    expect(await read()).toBeUndefined();
+    stubbedResponse = { status, body };
+    expect(await readStatement()).toBeUndefined();
   });
 });
 
-test('every call about money contains mode and merchant account; every call about cards contains the mode', async () => {
-  answer = { status: 500, body: '{}' };
+test('every call about money contains the mode and the merchant account; every call about cards contains the mode', async () => {
+  stubbedResponse = { status: 500, body: '{}' };
   await charge();
   await chargeVerified();
   await getChargeStatus();
@@ -268,7 +271,7 @@ test('every call about money contains mode and merchant account; every call abou
   await client.getChallengeState('c-1', ACCOUNT);
   await client.storeCard(CARD, 'live');
   await client.deleteCard({ vaultToken: 'v-1' }, 'live');
-  expect(seen).toEqual(
+  expect(receivedRequests).toEqual(
     [
       'POST /charges',
       'POST /charges',

@@ -19,7 +19,7 @@ import {
   type StoredCard,
   type VerifiedCharge,
 } from './acquirer.js';
-import { asRefundOutcome, asStatementPage } from './simulated-acquirer.answers.js';
+import { parseRefundOutcome, parseStatementPage } from './simulated-acquirer.responses.js';
 
 /** Response of the simulated acquirer (apps/simulated-acquirer). */
 interface ChargeRecord {
@@ -39,7 +39,9 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   'not-verified': 'verification.failed',
 };
 
-/** Timeout of queries and reversals; a charge has its own. */
+/**
+ * Timeout of queries, reversals and calls about cards. The caller of a charge or refund sets the timeout of that call.
+ */
 const QUERY_TIMEOUT_MS = 5_000;
 /** Larger responses are not read. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -52,7 +54,7 @@ export class SimulatedAcquirerClient extends Acquirer {
   constructor(
     url: string,
     maxConnections: number,
-    private readonly servesLive: boolean,
+    private readonly supportsLive: boolean,
   ) {
     super();
     this.pool = new Pool(url, {
@@ -63,41 +65,45 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   static from(config: PaymentProcessorConfig): SimulatedAcquirerClient {
-    const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated';
-    if (servesLive && config.SVC_ENVIRONMENT !== 'development')
+    const supportsLive = config.SVC_ACQUIRER_LIVE === 'simulated';
+    if (supportsLive && config.SVC_ENVIRONMENT !== 'development')
       throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer moves no money.');
-    return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, servesLive);
+    return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, supportsLive);
   }
 
-  override serves(mode: Mode): boolean {
-    return mode === 'test' || this.servesLive;
+  override supportsMode(mode: Mode): boolean {
+    return mode === 'test' || this.supportsLive;
   }
 
-  /** The simulated bank opens an account for every merchant by itself. */
-  override defaultAccountOf(merchantId: number): string {
+  /** The simulated bank opens an account for every merchant automatically. */
+  override getDefaultAccount(merchantId: number): string {
     return `merchant-${merchantId}`;
   }
 
   override charge({ card, payerReturnUrl, payer, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
     const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
-    return this.post(terms.account, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl, payer }, signal);
+    return this.postCharge(
+      terms.account,
+      { ...chargeRequestBody(terms), ...source, returnUrl: payerReturnUrl, payer },
+      signal,
+    );
   }
 
   override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
     try {
-      const answer = await this.pool.request({
+      const response = await this.pool.request({
         method: 'POST',
         path: '/cards',
         headers: { ...JSON_BODY, ...modeHeader(mode) },
         body: JSON.stringify({ cardNumber }),
         signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
-      if (answer.statusCode === 200) {
-        const { vaultToken } = (await answer.body.json()) as { vaultToken?: unknown };
+      if (response.statusCode === 200) {
+        const { vaultToken } = (await response.body.json()) as { vaultToken?: unknown };
         return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
       }
-      await answer.body.dump();
-      return answer.statusCode === 400 ? 'invalid' : 'unknown';
+      await response.body.dump();
+      return response.statusCode === 400 ? 'invalid' : 'unknown';
     } catch {
       return 'unknown';
     }
@@ -105,24 +111,28 @@ export class SimulatedAcquirerClient extends Acquirer {
 
   override async deleteCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
     try {
-      const answer = await this.pool.request({
+      const response = await this.pool.request({
         method: 'DELETE',
         path: `/cards/${encodeURIComponent(vaultToken)}`,
         headers: modeHeader(mode),
         signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
-      await answer.body.dump();
-      return answer.statusCode === 204;
+      await response.body.dump();
+      return response.statusCode === 204;
     } catch {
       return false;
     }
   }
 
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    return this.post(charge.account, { ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
+    return this.postCharge(
+      charge.account,
+      { ...chargeRequestBody(charge), challengeReference: charge.challengeReference },
+      signal,
+    );
   }
 
-  private async post(account: MerchantAccount, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
+  private async postCharge(account: MerchantAccount, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
     const request = {
       method: 'POST',
       path: '/charges',
@@ -131,13 +141,15 @@ export class SimulatedAcquirerClient extends Acquirer {
       signal,
     } as const;
     try {
-      const answer = await this.pool.request(request);
+      const response = await this.pool.request(request);
       const record =
-        answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord | null) : await answer.body.dump();
-      return record ? asOutcome(record) : { kind: 'unknown' };
+        response.statusCode === 200
+          ? ((await response.body.json()) as ChargeRecord | null)
+          : await response.body.dump();
+      return record ? parseChargeOutcome(record) : { kind: 'unknown' };
     } catch (error) {
-      // Without a connection nothing was sent; after any other error the charge may have happened.
-      return neverConnected(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
+      // Without a connection nothing was sent. After any other error the charge may have happened.
+      return isConnectionFailure(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
     }
   }
 
@@ -149,26 +161,26 @@ export class SimulatedAcquirerClient extends Acquirer {
 
   override async getChargeStatus(idempotencyKey: string, account: MerchantAccount): Promise<ChargeQueryResult> {
     const { status, body } = await this.get(`/charges/${encodeURIComponent(idempotencyKey)}`, account);
-    if (status === 200) return asOutcome(body as ChargeRecord | null);
+    if (status === 200) return parseChargeOutcome(body as ChargeRecord | null);
     return { kind: status === 404 ? 'notFound' : 'unknown' };
   }
 
   override async reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome> {
     try {
-      const answer = await this.pool.request({
+      const response = await this.pool.request({
         method: 'POST',
         path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
         headers: accountHeaders(account),
         signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
-      if (answer.statusCode === 200) {
-        const { outcome, charged } = ((await answer.body.json()) ?? {}) as Partial<ChargeRecord>;
-        if (outcome === 'reversed') return asReversed(charged) ?? { kind: 'unconfirmed' };
+      if (response.statusCode === 200) {
+        const { outcome, charged } = ((await response.body.json()) ?? {}) as Partial<ChargeRecord>;
+        if (outcome === 'reversed') return parseReversal(charged) ?? { kind: 'unconfirmed' };
         return { kind: 'unconfirmed' };
       }
-      await answer.body.dump();
+      await response.body.dump();
     } catch {
-      // Not confirmed: retried until it is.
+      // The reversal is not confirmed. The caller retries it later.
     }
     return { kind: 'unconfirmed' };
   }
@@ -176,45 +188,45 @@ export class SimulatedAcquirerClient extends Acquirer {
   override async refund(refund: RefundTerms, signal: AbortSignal): Promise<RefundOutcome> {
     const { idempotencyKey: key, chargeKey, amount } = refund;
     try {
-      const answer = await this.pool.request({
+      const response = await this.pool.request({
         method: 'POST',
         path: '/refunds',
         headers: { ...JSON_BODY, ...accountHeaders(refund.account) },
         body: JSON.stringify({ key, chargeKey, amount }),
         signal,
       });
-      if (answer.statusCode === 200) return asRefundOutcome(await answer.body.json());
-      await answer.body.dump();
+      if (response.statusCode === 200) return parseRefundOutcome(await response.body.json());
+      await response.body.dump();
     } catch {
-      // It may have happened: its status is queried until it is known.
+      // The refund may have happened. The caller queries its status later.
     }
     return { kind: 'unknown' };
   }
 
   override async getRefundStatus(idempotencyKey: string, account: MerchantAccount): Promise<RefundQueryResult> {
     const { status, body } = await this.get(`/refunds/${encodeURIComponent(idempotencyKey)}`, account);
-    if (status === 200) return asRefundOutcome(body);
+    if (status === 200) return parseRefundOutcome(body);
     return { kind: status === 404 ? 'notFound' : 'unknown' };
   }
 
   override async readStatement(day: string, account: MerchantAccount, next = '0'): Promise<StatementPage | undefined> {
     const path = `/statements/${encodeURIComponent(day)}?after=${encodeURIComponent(next)}`;
     const { status, body } = await this.get(path, account);
-    return status === 200 ? asStatementPage(body) : undefined;
+    return status === 200 ? parseStatementPage(body) : undefined;
   }
 
   /** Status 0: no response, or one that cannot be parsed. */
   private async get(path: string, account: MerchantAccount): Promise<{ status: number; body: unknown }> {
     try {
-      const answer = await this.pool.request({
+      const response = await this.pool.request({
         method: 'GET',
         path,
         headers: accountHeaders(account),
         signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
-      if (answer.statusCode === 200) return { status: 200, body: await answer.body.json() };
-      await answer.body.dump();
-      return { status: answer.statusCode, body: undefined };
+      if (response.statusCode === 200) return { status: 200, body: await response.body.json() };
+      await response.body.dump();
+      return { status: response.statusCode, body: undefined };
     } catch {
       return { status: 0, body: undefined };
     }
@@ -226,22 +238,22 @@ export class SimulatedAcquirerClient extends Acquirer {
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
-/** Sets test or live mode; without it the simulated acquirer assumes test. */
+/** The header for test or live mode. Without it the simulated acquirer assumes test mode. */
 const modeHeader = (mode: Mode): Record<string, string> => ({ 'acquirer-mode': mode });
 const accountHeaders = ({ mode, accountReference }: MerchantAccount): Record<string, string> => ({
   ...modeHeader(mode),
   'acquirer-account': accountReference,
 });
-/** Longer URLs are not forwarded to a payer. */
+/** A challenge with a longer URL is treated as unusable. */
 const MAX_CHALLENGE_URL_LENGTH = 2048;
 
-function bodyOf(terms: ChargeTerms): Record<string, string | number> {
+function chargeRequestBody(terms: ChargeTerms): Record<string, string | number> {
   const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency } = terms;
   return { key, paymentReference, amount, currency };
 }
 
-/** Any response that is not in the acquirer's protocol leaves the outcome unknown. */
-function asOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
+/** The outcome is `unknown` for any response that does not follow the acquirer's protocol. */
+function parseChargeOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
   const { outcome, acquirerReference, charged } = record ?? {};
   if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return { kind: 'unknown' };
   switch (outcome) {
@@ -250,30 +262,30 @@ function asOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome,
     case 'declined':
       return { kind: 'declined', reason: DECLINE_CODES[record?.reason ?? ''] ?? 'card.declined', acquirerReference };
     case 'challenged':
-      return asChallenge(record);
+      return parseChallenge(record);
     case 'reversed':
-      return asReversed(charged) ?? { kind: 'unknown' };
+      return parseReversal(charged) ?? { kind: 'unknown' };
     default:
       return { kind: 'unknown' };
   }
 }
 
-function asChallenge(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
+function parseChallenge(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
   const { challenge, challengeUrl = '' } = record ?? {};
   const isUsable =
     challengeUrl.length <= MAX_CHALLENGE_URL_LENGTH && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
-  // The payer cannot be verified without a usable URL; the attempt ends when recovery reverses its key.
+  // The payer cannot be verified without a usable URL. The recovery job later reverses the key, which ends the attempt.
   if (!challenge || !isUsable) return { kind: 'unknown' };
   return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
 }
 
 /** Undefined when the response lacks `charged`. */
-function asReversed(charged: unknown): { kind: 'reversed' } | { kind: 'neverCharged' } | undefined {
+function parseReversal(charged: unknown): { kind: 'reversed' } | { kind: 'neverCharged' } | undefined {
   if (typeof charged !== 'boolean') return undefined;
   return { kind: charged ? 'reversed' : 'neverCharged' };
 }
 
-function neverConnected(error: unknown): boolean {
+function isConnectionFailure(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENOTFOUND';
 }

@@ -5,7 +5,7 @@ import type { CardKey } from './card-key.js';
 
 const MAX_LISTED_CARD_KEYS = 100;
 
-/** A new key pair; the private key is encrypted (sealed). */
+/** A new key pair. Its private key is encrypted with `SVC_SEALING_KEY`. */
 export interface NewCardKey {
   readonly kid: string;
   readonly publicJwk: PublicKeyJwk;
@@ -13,7 +13,8 @@ export interface NewCardKey {
   readonly createdAt: Date;
 }
 
-export interface OpeningCardKey {
+/** The stored private key of a key pair, for decrypting cards. */
+export interface CardDecryptionKey {
   readonly sealedPrivateKey: string;
   readonly replacedAt: Date | null;
 }
@@ -23,7 +24,7 @@ export interface OpeningCardKey {
 export class CardKeyRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Inserts the first key; false when a current one exists. */
+  /** Inserts the first key. False when a current key already exists. */
   async insertIfNone(tx: EntityManager, { kid, publicJwk, sealedPrivateKey, createdAt }: NewCardKey): Promise<boolean> {
     const inserted = await tx.query<unknown[]>(
       `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
@@ -55,7 +56,7 @@ export class CardKeyRepository {
     return row.count;
   }
 
-  /** The newest, at most {@link MAX_LISTED_CARD_KEYS}. */
+  /** The newest keys, at most {@link MAX_LISTED_CARD_KEYS}. */
   listNewest(): Promise<CardKey[]> {
     return this.dataSource.query<CardKey[]>(
       `SELECT kid, created_at AS "createdAt", replaced_at AS "replacedAt" FROM card_keys
@@ -77,9 +78,9 @@ export class CardKeyRepository {
     return row?.publicJwk;
   }
 
-  /** Undefined also when the private key was erased. */
-  async findOpening(kid: string): Promise<OpeningCardKey | undefined> {
-    const [row] = await this.dataSource.query<OpeningCardKey[]>(
+  /** Undefined for an unknown key, and for a key whose private key was erased. */
+  async findDecryptionKey(kid: string): Promise<CardDecryptionKey | undefined> {
+    const [row] = await this.dataSource.query<CardDecryptionKey[]>(
       `SELECT sealed_private_key AS "sealedPrivateKey", replaced_at AS "replacedAt" FROM card_keys
         WHERE kid = $1 AND sealed_private_key IS NOT NULL`,
       [kid],

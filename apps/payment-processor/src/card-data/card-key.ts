@@ -7,15 +7,16 @@ export interface CardKey {
 }
 
 /**
- * A replaced key decrypts cards for this long. A page keeps its key until its session expires (30 min), clients and caches
- * for a minute, and the gateway until it receives the event of the newer key.
+ * A replaced key decrypts cards for this long. It must cover all copies of the old key: a page uses it until its
+ * session expires (30 min), clients and caches for a minute, and the gateway until it receives the event with the newer
+ * key.
  */
 export const CARD_KEY_OVERLAP_MS = 24 * 60 * 60_000;
 
 /** Limit of keys that can decrypt cards at the same time, including the current one. */
-export const MAX_OPENING_CARD_KEYS = 10;
+export const MAX_ACCEPTED_CARD_KEYS = 10;
 
-export function opensCards({ replacedAt }: Pick<CardKey, 'replacedAt'>, now: Date): boolean {
+export function canDecryptCards({ replacedAt }: Pick<CardKey, 'replacedAt'>, now: Date): boolean {
   return replacedAt === null || replacedAt > overlapStart(now);
 }
 
@@ -42,7 +43,7 @@ export function toCardKeyView(key: CardKey, now: Date): CardKeyView {
   const opensUntil = new Date(replacedAt.getTime() + CARD_KEY_OVERLAP_MS);
   return {
     ...view,
-    state: opensCards(key, now) ? 'accepted' : 'retired',
+    state: canDecryptCards(key, now) ? 'accepted' : 'retired',
     opensUntilUTCDate: opensUntil.toISOString(),
   };
 }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { CardKeyPublishedV1, ERROR_CATALOGUE, type PublicKeyJwk } from '@svc/contracts';
 import { type RunningService, startService } from '@svc/service';
 import { httpClient, waitUntil } from '@svc/testing';
-import { encryptedCard } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { encryptCard } from '../../test/encrypted-card.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { paymentProcessorService } from '../index.js';
-import { CARD_KEY_OVERLAP_MS, MAX_OPENING_CARD_KEYS } from './card-key.js';
+import { CARD_KEY_OVERLAP_MS, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
 import { CardKeys } from './card-keys.js';
 
 const PATH = '/admin/v1/card-keys';
@@ -17,7 +17,7 @@ let replica: RunningService;
 let admin: ReturnType<typeof httpClient>;
 beforeEach(async () => {
   processor = await startProcessor();
-  replica = await aReplica();
+  replica = await startReplica();
   const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
   admin = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
 });
@@ -26,8 +26,8 @@ afterEach(async () => {
   await processor.stop();
 });
 
-/** Another process on the same database. */
-function aReplica(): Promise<RunningService> {
+/** Starts another process of the service on the same database. */
+function startReplica(): Promise<RunningService> {
   const config = processor.service.app.get(PaymentProcessorConfig);
   const env = Object.fromEntries(
     Object.entries(config).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
@@ -35,192 +35,200 @@ function aReplica(): Promise<RunningService> {
   return startService(paymentProcessorService, { env: { ...env, SVC_PORT: '0' }, clock: processor.clock });
 }
 
-const binding = () => ({ sessionId: randomUUID(), try: 1, expiresAt: processor.clock.later(60_000).toISOString() });
-const openOn = async (service: RunningService, key: PublicKeyJwk): Promise<unknown> => {
-  const bound = binding();
-  return service.app.get(CardKeys).openCard(await encryptedCard(key, bound), bound);
+const buildBinding = () => ({
+  sessionId: randomUUID(),
+  try: 1,
+  expiresAt: processor.clock.later(60_000).toISOString(),
+});
+const decryptCardOn = async (service: RunningService, key: PublicKeyJwk): Promise<unknown> => {
+  const binding = buildBinding();
+  return service.app.get(CardKeys).decryptCard(await encryptCard(key, binding), binding);
 };
-const expectOpen = async (key: PublicKeyJwk): Promise<void> => {
-  for (const service of [processor.service, replica]) await openOn(service, key);
+const expectAccepted = async (key: PublicKeyJwk): Promise<void> => {
+  for (const service of [processor.service, replica]) await decryptCardOn(service, key);
 };
-const expectNotInUse = async (key: PublicKeyJwk): Promise<void> => {
+const expectRejected = async (key: PublicKeyJwk): Promise<void> => {
   for (const service of [processor.service, replica])
-    await expect(openOn(service, key)).rejects.toMatchObject({ code: 'card-key.not-in-use' });
+    await expect(decryptCardOn(service, key)).rejects.toMatchObject({ code: 'card-key.not-in-use' });
 };
-/** Newest first. */
-const published = async (): Promise<[number, PublicKeyJwk][]> =>
+/** Versions and keys of the published events, newest first. */
+const publishedKeys = async (): Promise<[number, PublicKeyJwk][]> =>
   (await processor.published(CardKeyPublishedV1))
     .map(({ aggregateVersion, payload }): [number, PublicKeyJwk] => [aggregateVersion, payload.publicJwk])
     .reverse();
-const rotate = async (): Promise<PublicKeyJwk> => {
+const rotateKey = async (): Promise<PublicKeyJwk> => {
   const { status, body } = await admin('POST', PATH);
   expect([status, body.state]).toEqual([201, 'current']);
-  const [[, key] = []] = await published();
+  const [[, key] = []] = await publishedKeys();
   expect(key?.kid).toBe(body.kid);
   return key!;
 };
-const states = async () =>
+const listKeyStates = async () =>
   (await admin('GET', PATH)).body.cardKeys.map(({ kid, state }: Record<string, string>) => [kid, state]);
-const sealed = async () =>
-  processor.dataSource.query(`SELECT kid, sealed_private_key IS NOT NULL AS opens FROM card_keys ORDER BY version`);
+const listPrivateKeys = async () =>
+  processor.dataSource.query(
+    `SELECT kid, sealed_private_key IS NOT NULL AS "hasPrivateKey" FROM card_keys ORDER BY version`,
+  );
 
 test('before a rotation, every replica publishes and decrypts with the same single key', async () => {
-  expect(await published()).toEqual([[1, processor.cardKey]]);
-  expect(await states()).toEqual([[processor.cardKey.kid, 'current']]);
+  expect(await publishedKeys()).toEqual([[1, processor.cardKey]]);
+  expect(await listKeyStates()).toEqual([[processor.cardKey.kid, 'current']]);
   expect(await replica.app.get(CardKeys).currentPublicKey()).toEqual(processor.cardKey);
-  await expectOpen(processor.cardKey);
+  await expectAccepted(processor.cardKey);
 });
 
-test('after a rotation the new key is published, and the older one is still accepted for 24 hours', async () => {
-  const partner = await aPartner(processor);
-  const old = processor.cardKey;
-  await expectOpen(old);
-  const key = await rotate();
+test('after a rotation the new key is published, and the old key is still accepted for 24 hours', async () => {
+  const partner = await createPartner(processor);
+  const oldKey = processor.cardKey;
+  await expectAccepted(oldKey);
+  const key = await rotateKey();
   expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', use: 'enc', alg: 'ECDH-ES' });
-  expect([key.kid === old.kid, key.x === old.x]).toEqual([false, false]);
-  expect(await published()).toEqual([
+  expect([key.kid === oldKey.kid, key.x === oldKey.x]).toEqual([false, false]);
+  expect(await publishedKeys()).toEqual([
     [2, key],
-    [1, old],
+    [1, oldKey],
   ]);
   expect((await partner.call('GET', '/v1/cards/encryption-key')).body).toEqual(key);
   expect(await replica.app.get(CardKeys).currentPublicKey()).toEqual(key);
 
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1);
-  expect(await states()).toEqual([
+  expect(await listKeyStates()).toEqual([
     [key.kid, 'current'],
-    [old.kid, 'accepted'],
+    [oldKey.kid, 'accepted'],
   ]);
-  await processor.clearUp();
-  await expectOpen(old);
-  await expectOpen(key);
-  // In the same second, while both still cache the key.
+  await processor.runCleanup();
+  await expectAccepted(oldKey);
+  await expectAccepted(key);
+  // Both processes still cache the key, because less than a second has passed.
   processor.clock.advance(1);
-  await expectNotInUse(old);
-  await expectOpen(key);
-  expect(await states()).toEqual([
+  await expectRejected(oldKey);
+  await expectAccepted(key);
+  expect(await listKeyStates()).toEqual([
     [key.kid, 'current'],
-    [old.kid, 'retired'],
+    [oldKey.kid, 'retired'],
   ]);
 });
 
 test('a replica that caches a key notices its replacement within a second', async () => {
-  const old = processor.cardKey;
-  await expectOpen(old);
-  await rotate();
+  const oldKey = processor.cardKey;
+  await expectAccepted(oldKey);
+  await rotateKey();
   processor.clock.advance(1_000);
-  await expectOpen(old);
+  await expectAccepted(oldKey);
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1_000);
-  await expectNotInUse(old);
+  await expectRejected(oldKey);
 });
 
-test('a card with a retired or unknown key is a 400, card-key.not-in-use', async () => {
-  const old = processor.cardKey;
-  const key = await rotate();
+test('a card that was encrypted with a retired or unknown key is rejected with 400 card-key.not-in-use', async () => {
+  const oldKey = processor.cardKey;
+  const key = await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS);
-  const partner = await aPartner(processor);
-  const store = async (publicJwk: PublicKeyJwk) =>
+  const partner = await createPartner(processor);
+  const storeCard = async (publicJwk: PublicKeyJwk) =>
     partner.call('POST', '/v1/cards', {
-      encryptedCard: await encryptedCard(publicJwk, { ...binding(), sessionId: partner.organisationId }),
+      encryptedCard: await encryptCard(publicJwk, { ...buildBinding(), sessionId: partner.organisationId }),
     });
-  for (const unusable of [old, { ...key, kid: randomUUID() }]) {
-    const { status, body } = await store(unusable);
+  for (const unusableKey of [oldKey, { ...key, kid: randomUUID() }]) {
+    const { status, body } = await storeCard(unusableKey);
     expect([status, body.errors]).toEqual([
       400,
       [{ errorReference: '40', message: ERROR_CATALOGUE['card-key.not-in-use'].message }],
     ]);
   }
-  expect((await store(key)).status).toBe(201);
+  expect((await storeCard(key)).status).toBe(201);
 });
 
 test('a private key is erased when the key is retired, not earlier, and never for the current key', async () => {
-  const old = processor.cardKey;
-  const key = await rotate();
+  const oldKey = processor.cardKey;
+  const key = await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1);
-  await processor.clearUp();
-  expect(await sealed()).toEqual([
-    { kid: old.kid, opens: true },
-    { kid: key.kid, opens: true },
+  await processor.runCleanup();
+  expect(await listPrivateKeys()).toEqual([
+    { kid: oldKey.kid, hasPrivateKey: true },
+    { kid: key.kid, hasPrivateKey: true },
   ]);
   processor.clock.advance(1);
-  await processor.clearUp();
-  expect(await sealed()).toEqual([
-    { kid: old.kid, opens: false },
-    { kid: key.kid, opens: true },
+  await processor.runCleanup();
+  expect(await listPrivateKeys()).toEqual([
+    { kid: oldKey.kid, hasPrivateKey: false },
+    { kid: key.kid, hasPrivateKey: true },
   ]);
   processor.clock.advance(1_000);
-  await expectNotInUse(old);
-  await expectOpen(key);
+  await expectRejected(oldKey);
+  await expectAccepted(key);
 });
 
-test('a stored card pays after the key it was encrypted to is retired', async () => {
-  const { organisationId, call } = await aPartner(processor);
-  const stored = await call('POST', '/v1/cards', {
-    encryptedCard: await encryptedCard(processor.cardKey, { ...binding(), sessionId: organisationId }),
+test('a stored card can still pay after the key that encrypted it is retired', async () => {
+  const { organisationId, call } = await createPartner(processor);
+  const storedCard = await call('POST', '/v1/cards', {
+    encryptedCard: await encryptCard(processor.cardKey, { ...buildBinding(), sessionId: organisationId }),
   });
-  expect(stored.status).toBe(201);
-  await rotate();
+  expect(storedCard.status).toBe(201);
+  await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS);
-  await processor.clearUp();
-  const partner = await aPartner(processor, 'test', organisationId);
-  const merchant = await aMerchant(processor);
+  await processor.runCleanup();
+  const partner = await createPartner(processor, 'test', organisationId);
+  const merchant = await createMerchant(processor);
   const expiresAt = processor.clock.later(60_000).toISOString();
   const paid = await partner.pay(await openInvoice(processor, { ...merchant, expiresAt }), {
-    paymentMethod: { card: { token: stored.body.token } },
+    paymentMethod: { card: { token: storedCard.body.token } },
   });
   expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('of two concurrent rotations one succeeds, and the start of a replica does not rotate', async () => {
-  const answers = await Promise.all([admin('POST', PATH), admin('POST', PATH), admin('POST', PATH)]);
-  const made = answers.filter(({ status }) => status === 201).length;
-  expect(made).toBeGreaterThanOrEqual(1);
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(answers.length - made);
-  await (await aReplica()).close();
-  const versions = (await published()).map(([version]) => version);
-  expect(versions).toEqual(Array.from({ length: made + 1 }, (_, i) => made + 1 - i));
-  expect((await states()).filter(([, state]: string[]) => state === 'current')).toHaveLength(1);
+test('concurrent rotations succeed or are rejected with 409, and the start of a replica does not rotate the key', async () => {
+  const responses = await Promise.all([admin('POST', PATH), admin('POST', PATH), admin('POST', PATH)]);
+  const createdCount = responses.filter(({ status }) => status === 201).length;
+  expect(createdCount).toBeGreaterThanOrEqual(1);
+  expect(responses.filter(({ status }) => status === 409)).toHaveLength(responses.length - createdCount);
+  await (await startReplica()).close();
+  const versions = (await publishedKeys()).map(([version]) => version);
+  expect(versions).toEqual(Array.from({ length: createdCount + 1 }, (_, i) => createdCount + 1 - i));
+  expect((await listKeyStates()).filter(([, state]: string[]) => state === 'current')).toHaveLength(1);
 });
 
-test('a rotation overtaken by another one is a 409, and changes nothing', async () => {
-  const other = processor.dataSource.createQueryRunner();
-  await other.startTransaction();
+test('a rotation that waits for a concurrent rotation is rejected with 409 and changes nothing', async () => {
+  const concurrentRotation = processor.dataSource.createQueryRunner();
+  await concurrentRotation.startTransaction();
   const kid = randomUUID();
-  await other.query(`UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current`, [processor.clock.now()]);
+  await concurrentRotation.query(`UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current`, [
+    processor.clock.now(),
+  ]);
   const rotation = admin('POST', PATH);
   await waitUntil('the rotation to wait for the row', 10_000, async () => {
-    const waiting = await processor.dataSource.query<unknown[]>(
+    const blockedSessions = await processor.dataSource.query<unknown[]>(
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    return waiting.length === 1;
+    return blockedSessions.length === 1;
   });
-  await other.query(
+  await concurrentRotation.query(
     `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version) VALUES ($1, '{}', 'x', $2, true, 2)`,
     [kid, processor.clock.now()],
   );
-  await other.commitTransaction();
-  await other.release();
+  await concurrentRotation.commitTransaction();
+  await concurrentRotation.release();
   expect(await rotation).toMatchObject({ status: 409 });
-  expect((await states()).map(([known]: string[]) => known)).toEqual([kid, processor.cardKey.kid]);
+  expect((await listKeyStates()).map(([listedKid]: string[]) => listedKid)).toEqual([kid, processor.cardKey.kid]);
 });
 
 test('at most ten keys are accepted at the same time, until the oldest is retired', async () => {
-  for (let keys = 1; keys < MAX_OPENING_CARD_KEYS; keys++) {
-    await rotate();
+  for (let keys = 1; keys < MAX_ACCEPTED_CARD_KEYS; keys++) {
+    await rotateKey();
     processor.clock.advance(1_000);
   }
-  const before = await states();
-  expect(before).toHaveLength(MAX_OPENING_CARD_KEYS);
+  const before = await listKeyStates();
+  expect(before).toHaveLength(MAX_ACCEPTED_CARD_KEYS);
   expect((await admin('POST', PATH)).status).toBe(409);
-  expect(await states()).toEqual(before);
-  processor.clock.advance(CARD_KEY_OVERLAP_MS - (MAX_OPENING_CARD_KEYS - 1) * 1_000);
-  await rotate();
+  expect(await listKeyStates()).toEqual(before);
+  processor.clock.advance(CARD_KEY_OVERLAP_MS - (MAX_ACCEPTED_CARD_KEYS - 1) * 1_000);
+  await rotateKey();
 });
 
-test('only administrators see keys, without private keys, and each rotation has the fingerprint of its administrator', async () => {
+test('only administrators can list and rotate keys; the list has no private keys, and a rotation stores the fingerprint of its administrator', async () => {
   for (const method of ['GET', 'POST'] as const)
     expect((await httpClient(processor.service)(method, PATH)).status).toBe(401);
-  expect(await published()).toHaveLength(1);
-  await rotate();
+  expect(await publishedKeys()).toHaveLength(1);
+  await rotateKey();
   const { body } = await admin('GET', PATH);
   expect(body.cardKeys).toEqual([
     { kid: expect.any(String), state: 'current', createdUTCDate: '2026-03-01T10:00:00.000Z' },
@@ -231,6 +239,6 @@ test('only administrators see keys, without private keys, and each rotation has 
       opensUntilUTCDate: '2026-03-02T10:00:00.000Z',
     },
   ]);
-  const authors = await processor.dataSource.query(`SELECT created_by AS by FROM card_keys ORDER BY version`);
-  expect(authors).toEqual([{ by: 'start' }, { by: expect.stringMatching(/^admin:[0-9a-f]{16}$/) }]);
+  const creators = await processor.dataSource.query(`SELECT created_by AS "createdBy" FROM card_keys ORDER BY version`);
+  expect(creators).toEqual([{ createdBy: 'start' }, { createdBy: expect.stringMatching(/^admin:[0-9a-f]{16}$/) }]);
 });

@@ -8,10 +8,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
-import { type CardKey, MAX_OPENING_CARD_KEYS, opensCards } from './card-key.js';
+import { canDecryptCards, type CardKey, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
-import { readEncryptedCard, UnreadableCard } from './encrypted-card.js';
-import { checkOpenedCard } from './opened-card.js';
+import { checkDecryptedCard } from './decrypted-card.js';
+import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';
 
 /** Longer values are rejected; a real encrypted card has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4096;
@@ -19,7 +19,7 @@ const MAX_ENCRYPTED_CARD_LENGTH = 4096;
 /** Aggregate of the events that publish card keys; its version counts the keys. */
 export const CARD_KEY_AGGREGATE = 'card-key';
 
-interface OpenedKey extends Pick<CardKey, 'replacedAt'> {
+interface CachedPrivateKey extends Pick<CardKey, 'replacedAt'> {
   readonly privateKey: KeyObject;
 }
 
@@ -27,7 +27,7 @@ interface OpenedKey extends Pick<CardKey, 'replacedAt'> {
 @Injectable()
 export class CardKeys implements OnModuleInit {
   /** Cached for a second, so that every replica notices a rotation. */
-  private readonly opened: TtlCache<OpenedKey>;
+  private readonly privateKeys: TtlCache<CachedPrivateKey>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -36,10 +36,12 @@ export class CardKeys implements OnModuleInit {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {
-    this.opened = new TtlCache(clock, MAX_OPENING_CARD_KEYS);
+    this.privateKeys = new TtlCache(clock, MAX_ACCEPTED_CARD_KEYS);
   }
 
-  /** Creates and publishes the first key pair. Of two replicas that start at the same time only one inserts it. */
+  /**
+   * Creates and publishes the first key pair. If two replicas start at the same time, only one of them inserts a key.
+   */
   async onModuleInit(): Promise<void> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
@@ -64,47 +66,48 @@ export class CardKeys implements OnModuleInit {
   }
 
   /**
-   * Decrypts a card that is bound to this session and try. Throws `request.invalid` for anything else, and
-   * `card-key.not-in-use` when its key is unknown or retired.
+   * Decrypts a card that is bound to this session and try. Throws `request.invalid` for any other value, and
+   * `card-key.not-in-use` when the card's key is unknown or retired.
    */
-  async openCard(
+  async decryptCard(
     encryptedCard: string,
     expected: { sessionId: string; try: number },
     { needsCvv = true }: { needsCvv?: boolean } = {},
   ): Promise<Card> {
-    const opened = await this.decrypt(encryptedCard).catch((cause: unknown) => {
+    const decrypted = await this.decrypt(encryptedCard).catch((cause: unknown) => {
       if (cause instanceof DomainError) throw cause;
-      throw unreadable(cause);
+      throw unreadableCard(cause);
     });
-    return checkOpenedCard(opened, expected, this.clock.now(), needsCvv);
+    return checkDecryptedCard(decrypted, expected, this.clock.now(), needsCvv);
   }
 
   private async decrypt(encryptedCard: string): Promise<unknown> {
-    if (encryptedCard.length > MAX_ENCRYPTED_CARD_LENGTH) throw unreadable();
+    if (encryptedCard.length > MAX_ENCRYPTED_CARD_LENGTH) throw unreadableCard();
     const encrypted = readEncryptedCard(encryptedCard);
-    if (!isUuid(encrypted.kid)) throw unreadable();
-    return JSON.parse(encrypted.open(await this.privateKey(encrypted.kid)).toString('utf8'));
+    if (!isUuid(encrypted.kid)) throw unreadableCard();
+    return JSON.parse(encrypted.decrypt(await this.getPrivateKey(encrypted.kid)).toString('utf8'));
   }
 
-  private async privateKey(kid: string): Promise<KeyObject> {
-    const opened = await this.opened.find(kid, () => this.openKey(kid));
-    if (!opened || !opensCards(opened, this.clock.now())) throw new DomainError('card-key.not-in-use');
-    return opened.privateKey;
+  private async getPrivateKey(kid: string): Promise<KeyObject> {
+    const cached = await this.privateKeys.find(kid, () => this.loadPrivateKey(kid));
+    if (!cached || !canDecryptCards(cached, this.clock.now())) throw new DomainError('card-key.not-in-use');
+    return cached.privateKey;
   }
 
-  private async openKey(kid: string): Promise<OpenedKey | undefined> {
-    const found = await this.keys.findOpening(kid);
-    if (!found) return undefined;
-    const privateKey = decryptPrivateKey(kid, found.sealedPrivateKey, this.config.SVC_SEALING_KEY);
-    return { privateKey, replacedAt: found.replacedAt };
+  private async loadPrivateKey(kid: string): Promise<CachedPrivateKey | undefined> {
+    const stored = await this.keys.findDecryptionKey(kid);
+    if (!stored) return undefined;
+    const privateKey = decryptPrivateKey(kid, stored.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+    return { privateKey, replacedAt: stored.replacedAt };
   }
 }
 
-/** The text of any other error could contain decrypted data, so only its kind is passed on. */
-function unreadable(cause?: unknown): DomainError {
-  const kind = cause instanceof UnreadableCard ? cause.message : cause instanceof Error ? cause.name : 'unusable';
+/** The text of any other error could contain decrypted data, so the cause contains only the error's name. */
+function unreadableCard(cause?: unknown): DomainError {
+  const reason =
+    cause instanceof UnreadableCardError ? cause.message : cause instanceof Error ? cause.name : 'unusable';
   return new DomainError('request.invalid', {
     message: 'The encrypted card cannot be read. Reload the page and try again.',
-    cause: new Error(`Encrypted card rejected: ${kind}`),
+    cause: new Error(`Encrypted card rejected: ${reason}`),
   });
 }

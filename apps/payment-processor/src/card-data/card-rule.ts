@@ -1,31 +1,35 @@
 import type { FieldRule } from '@svc/kernel';
 import { type Card } from './card.js';
-import { cardProblems } from './opened-card.js';
+import { cardProblems } from './decrypted-card.js';
 
 /**
- * Adds the problems of a plain-text card to the other problems of a request. It rejects nothing when there are no others: a card
- * may expire between an accepted payment and its retry, which must still be replayed (C7). The card is checked again when it is opened.
+ * Reports the invalid fields of a plain-text card together with the other errors of a request. If the request has no
+ * other error, the rule reports nothing: a card may expire between an accepted payment and its retry, and the retry
+ * must still return the first response (C7). {@link CardKeys} checks the card again before a charge.
  *
  * @param parent path of the card with a trailing full stop, or `''`
- * @param cardOf the plain-text card; undefined when none will be opened. Its fields may be malformed
+ * @param getCard returns the plain-text card of the request, or undefined when the request has none. Its fields may be
+ *   malformed
  */
 export function cardRule<Request>(
   now: Date,
   parent: string,
   reads: FieldRule<Request>['reads'],
-  cardOf: (request: Request) => Partial<Record<keyof Card, unknown>> | null | undefined,
+  getCard: (request: Request) => Partial<Record<keyof Card, unknown>> | null | undefined,
   { needsCvv = true }: { needsCvv?: boolean } = {},
 ): FieldRule<Request> {
   return {
     reads,
     onlyWithOtherErrors: true,
     check: (request, isMalformed) => {
-      const card = cardOf(request);
+      const card = getCard(request);
       // Another rule reports a card that is not an object, for example a list.
       if (typeof card !== 'object' || card === null) return [];
-      const partsOf = (field: string): string[] =>
+      const listInputFields = (field: string): string[] =>
         field === `${parent}expiryDate` ? [`${parent}expiryMonth`, `${parent}expiryYear`] : [field];
-      return cardProblems(card, now, { parent, needsCvv }).filter(({ field }) => !partsOf(field).some(isMalformed));
+      return cardProblems(card, now, { parent, needsCvv }).filter(
+        ({ field }) => !listInputFields(field).some(isMalformed),
+      );
     },
   };
 }

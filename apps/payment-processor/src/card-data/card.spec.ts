@@ -5,7 +5,7 @@ test('a card mask shows only the last four digits (P9)', () => {
   expect(cardMask({ cardNumber: '378282246310005' })).toBe('**** 0005');
 });
 
-const digits = (prefix: string): string => prefix.padEnd(16, '0');
+const cardNumberWithPrefix = (prefix: string): string => prefix.padEnd(16, '0');
 
 test.each([
   ['4', 'visa'],
@@ -48,6 +48,6 @@ test.each([
   ['134', 'unknown'],
   ['136', 'unknown'],
   ['165', 'unknown'],
-])('the prefix %s is the brand %s', (prefix, brand) => {
-  expect(cardBrand({ cardNumber: digits(prefix) })).toBe(brand);
+])('a card number with the prefix %s has the brand %s', (prefix, brand) => {
+  expect(cardBrand({ cardNumber: cardNumberWithPrefix(prefix) })).toBe(brand);
 });

@@ -16,7 +16,10 @@ export interface Card {
   readonly expiryYear: number;
 }
 
-/** Binds an encrypted card to a session and try. It is rejected for any other, so a copied message is worthless (P8). */
+/**
+ * Binds an encrypted card to a session and a try. The card is rejected for any other session or try, so a copy of it is
+ * useless (P8).
+ */
 export interface CardBinding {
   readonly sessionId: string;
   readonly try: number;
@@ -31,8 +34,8 @@ export function cardMask(card: Pick<Card, 'cardNumber'>): string {
 
 /** Derives the brand from the first digits (ISO/IEC 7812-1); `unknown` when no prefix matches. */
 export function cardBrand({ cardNumber }: Pick<Card, 'cardNumber'>): CardBrand {
-  const found = BRANDS.find(([, prefix]) => prefix.test(cardNumber));
-  return found ? found[0] : 'unknown';
+  const match = BRANDS.find(([, prefix]) => prefix.test(cardNumber));
+  return match ? match[0] : 'unknown';
 }
 
 const BRANDS: readonly (readonly [CardBrand, RegExp])[] = [

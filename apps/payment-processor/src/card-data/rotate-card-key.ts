@@ -7,13 +7,14 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
-import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
+import { type CardKeyView, MAX_ACCEPTED_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { CARD_KEY_AGGREGATE } from './card-keys.js';
 
 /**
- * Replaces the current key for card data (P8). Cards encrypted with the older key are accepted during the overlap; then its
- * private key is erased. Stored cards do not depend on it: they are in the acquirer's vault.
+ * Replaces the current key for card data (P8). Cards encrypted with the old key are accepted during the overlap ({@link
+ * CARD_KEY_OVERLAP_MS}). Then the old private key is erased. Stored cards do not depend on the key, because they are in
+ * the acquirer's vault.
  */
 @Injectable()
 export class RotateCardKey {
@@ -25,7 +26,7 @@ export class RotateCardKey {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws `resource.conflict` during another rotation, or when too many older keys still decrypt cards. */
+  /** Throws `resource.conflict` during another rotation, or when too many keys can still decrypt cards. */
   async execute(actor: string): Promise<CardKeyView> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
@@ -54,15 +55,18 @@ export class RotateCardKey {
     await this.keys.erasePrivateKeysReplacedUntil(overlapStart(this.clock.now()));
   }
 
-  /** Returns the version of the replaced key. Its row is locked, so the second of two concurrent rotations finds no current key. */
+  /**
+   * Returns the version of the replaced key. Its row stays locked, so that a concurrent rotation waits and then finds
+   * no current key.
+   */
   private async replaceCurrent(tx: EntityManager, now: Date): Promise<number> {
-    const replaced = await this.keys.replaceCurrent(tx, now);
-    if (replaced === undefined)
+    const replacedVersion = await this.keys.replaceCurrent(tx, now);
+    if (replacedVersion === undefined)
       throw new DomainError('resource.conflict', { message: 'Another rotation of the card key has just been made.' });
-    if ((await this.keys.countReplacedSince(tx, overlapStart(now))) >= MAX_OPENING_CARD_KEYS)
+    if ((await this.keys.countReplacedSince(tx, overlapStart(now))) >= MAX_ACCEPTED_CARD_KEYS)
       throw new DomainError('resource.conflict', {
-        message: `${MAX_OPENING_CARD_KEYS} card keys still open cards. Wait until the oldest is retired.`,
+        message: `${MAX_ACCEPTED_CARD_KEYS} card keys still decrypt cards. Wait until the oldest is retired.`,
       });
-    return replaced;
+    return replacedVersion;
   }
 }

@@ -3,7 +3,7 @@ import type { Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 
-/** Owner of a card in a look-up: the customer if the token is a customer's, otherwise the organisation. */
+/** Owner of a card: the customer if the caller's identity token is a customer's token, otherwise the organisation. */
 export interface CardOwner {
   /** UUID. */
   readonly organisationId: string;
@@ -47,7 +47,7 @@ export class CardRepository {
     );
   }
 
-  /** A customer finds its own cards; the organisation's server finds those of all its customers too. */
+  /** A customer finds only its own cards. The organisation's server also finds the cards of all its customers. */
   async find(owner: CardOwner, token: string): Promise<StoredCardRecord | undefined> {
     const [row] = await this.dataSource.query<
       (Omit<StoredCardRecord, 'customerReference'> & { customerReference: string | null })[]
@@ -88,7 +88,10 @@ export class CardRepository {
     );
   }
 
-  /** Backoff: waits again for as long as the card has been deleted, within bounds, so that new deletions come first. */
+  /**
+   * Exponential backoff: the next attempt comes after as much time as has passed since the owner deleted the card, at
+   * least 30 s and at most 1 h. Therefore newer deletions are attempted first.
+   */
   async postponeDeletion(token: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE cards SET forget_after = $2::timestamptz + least(greatest($2::timestamptz - deleted_at, interval '30 seconds'), interval '1 hour')

@@ -5,7 +5,7 @@ import { CardKeys } from '../card-data/card-keys.js';
 import { DeleteCard } from './delete-card.js';
 import { StoreCard } from './store-card.js';
 
-/** Stored cards (P7). `x-api-key` and an identity token; errors are RFC 9457 (C5). */
+/** Stored cards (P7). Needs `x-api-key` and an identity token. Errors are RFC 9457 (C5). */
 @Controller('v1/cards')
 @ForPartners('cards:write')
 export class CardsController {
@@ -43,8 +43,9 @@ export class CardsController {
   }
 
   /**
-   * Reads the encryption key for `encryptedCard` (P8): a public JWK on P-256. After a rotation cards encrypted with the older key
-   * are accepted for 24 hours; then `card-key.not-in-use` (400): fetch it again.
+   * Reads the encryption key for `encryptedCard` (P8): a public JWK on P-256. After a rotation, cards encrypted with
+   * the old key are accepted for 24 hours. Later they are rejected with `card-key.not-in-use` (400), and the client
+   * must read the key again.
    */
   @Get('encryption-key')
   @Header('cache-control', 'private, max-age=60')

@@ -9,7 +9,10 @@ import { type CardOwner, CardRepository } from './card.repository.js';
 const POLL_MS = 30_000;
 const BATCH_SIZE = 50;
 
-/** Deletes a stored card (P7): immediately for payments, then at the acquirer's vault with retries until it confirms. */
+/**
+ * Deletes a stored card (P7). Payments reject the card immediately. A job then deletes it at the acquirer's vault, and
+ * retries until the vault confirms.
+ */
 @Injectable()
 export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
@@ -23,8 +26,8 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /**
-   * Throws `resource.not-found` for a card of another owner, a deleted card and a malformed token. Does not wait for the
-   * vault: an unavailable vault would block the caller for every card that it has not deleted yet.
+   * Throws `resource.not-found` for a card of another owner, a deleted card and a malformed token. Does not wait for
+   * the vault, because an unavailable vault would block the caller.
    */
   async execute(owner: CardOwner, token: string): Promise<void> {
     if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))
@@ -40,7 +43,7 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     return this.job.stop();
   }
 
-  /** Returns true when more cards may be due. */
+  /** Deletes one batch of due cards at the acquirer. Returns true when more cards may be due. */
   async deleteAtAcquirer(): Promise<boolean> {
     const due = await this.cards.findDueForDeletion(BATCH_SIZE);
     let deleted = 0;
@@ -53,7 +56,7 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     const unconfirmed = due.length - deleted;
     if (unconfirmed > 0)
       this.log.warn({ cards: unconfirmed }, 'deleted cards not removed at the acquirer yet, will be retried');
-    // A vault that confirmed none is unavailable: wait for the next period.
+    // A vault that confirmed no deletion is probably unavailable, so the job waits for its next period.
     return due.length === BATCH_SIZE && deleted > 0;
   }
 }

@@ -7,12 +7,12 @@ import { Acquirer } from '../acquirers/acquirer.js';
 import { type Card, cardBrand, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { cardRule } from '../card-data/card-rule.js';
-import { checkCard } from '../card-data/opened-card.js';
+import { checkCard } from '../card-data/decrypted-card.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 /**
- * Stores a card in the acquirer's vault and its vault token here (P7). If this service dies in between, the vault keeps a card
- * without a token here: it cannot be charged.
+ * Stores a card in the acquirer's vault, and the vault token in this service (P7). If the process crashes in between,
+ * the vault has a card whose vault token is unknown here. Such a card cannot be charged.
  */
 @Injectable()
 export class StoreCard {
@@ -24,9 +24,9 @@ export class StoreCard {
   ) {}
 
   async execute(owner: CardOwner, body: unknown): Promise<CardAnswer> {
-    const request = await readBody(StoreCardRequest, body, rulesOfCard(this.clock.now()));
-    const card = await this.open(owner, request);
-    if (!this.acquirer.serves(owner.mode)) throw new DomainError('live-mode.unavailable');
+    const request = await readBody(StoreCardRequest, body, cardRules(this.clock.now()));
+    const card = await this.readCard(owner, request);
+    if (!this.acquirer.supportsMode(owner.mode)) throw new DomainError('live-mode.unavailable');
     const stored = await this.acquirer.storeCard(card, owner.mode);
     if (stored === 'invalid') throw new DomainError('card.invalid');
     if (stored === 'unknown') throw new DomainError('acquirer.unavailable', { retryAfterSeconds: 5 });
@@ -49,16 +49,16 @@ export class StoreCard {
     };
   }
 
-  private async open(owner: CardOwner, request: StoreCardRequest): Promise<Card> {
+  private async readCard(owner: CardOwner, request: StoreCardRequest): Promise<Card> {
     const { encryptedCard } = request;
     if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
-    // Bound to its owner, so that a copied message cannot store the card for another one.
+    // The encrypted card is bound to its owner, so that a copy of it cannot be stored for another owner.
     const sessionId = owner.customerReference ?? owner.organisationId;
-    return this.cardKeys.openCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
+    return this.cardKeys.decryptCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
   }
 }
 
-function rulesOfCard(now: Date): FieldRule<StoreCardRequest>[] {
+function cardRules(now: Date): FieldRule<StoreCardRequest>[] {
   const message = 'Either cardNumber or encryptedCard is required, and not both';
   return [
     rulesFor<StoreCardRequest>()(['cardNumber', 'encryptedCard'], ({ cardNumber, encryptedCard }) =>

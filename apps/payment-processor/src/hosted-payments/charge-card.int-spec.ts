@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type HostedPaymentSnapshot, PaymentFailedV1, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
-import { aMerchant } from '../../test/partner.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
+import { createMerchant } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { CardKeys } from '../card-data/card-keys.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const transfersOf = (
+const readTransfers = (
   payment: HostedPaymentSnapshot,
 ): Promise<{ kind: string; debit_account: string; credit_account: string; amount: number }[]> =>
   processor.dataSource.query(
@@ -22,8 +22,8 @@ const transfersOf = (
     [payment.paymentReference],
   );
 
-test('an approved card causes one charge, one payment, one transfer and two events', async () => {
-  const payable = aPayable();
+test('a payment with an approved card creates one charge, one payment, one transfer and two events', async () => {
+  const payable = buildPayable();
   const payment = await processor.pay(payable);
 
   expect(payment).toMatchObject({
@@ -34,8 +34,8 @@ test('an approved card causes one charge, one payment, one transfer and two even
     errors: [],
     payable: { payableId: payable.payableId, state: 'paid', version: 3, tries: 1 },
   });
-  expect(processor.charged()).toContain(payment.paymentReference);
-  expect(await transfersOf(payment)).toEqual([
+  expect(processor.chargedReferences()).toContain(payment.paymentReference);
+  expect(await readTransfers(payment)).toEqual([
     {
       kind: 'capture',
       debit_account: 'test:acquirer:simulated:receivable',
@@ -47,25 +47,25 @@ test('an approved card causes one charge, one payment, one transfer and two even
     ...(await processor.published(PaymentProcessingV1)),
     ...(await processor.published(PaymentSucceededV1)),
   ];
-  const ofThis = published.filter((event) => event.payload.paymentReference === payment.paymentReference);
+  const eventsOfPayment = published.filter((event) => event.payload.paymentReference === payment.paymentReference);
   expect(
-    ofThis.map(({ type, aggregateVersion, payload }) => [type, aggregateVersion, payload.payable.version]),
+    eventsOfPayment.map(({ type, aggregateVersion, payload }) => [type, aggregateVersion, payload.payable.version]),
   ).toEqual([
     ['payment.processing.v1', 1, 2],
     ['payment.succeeded.v1', 2, 3],
   ]);
-  expect(ofThis[1]!.payload).toEqual(payment);
+  expect(eventsOfPayment[1]!.payload).toEqual(payment);
 });
 
-test('payment and events have the merchant’s name and the site’s reference at the acceptance (M1)', async () => {
-  const { merchantId, siteId } = await aMerchant(processor, { name: 'Karoo Books' });
+test('a payment and its events contain the merchant’s name and the site’s reference at the time of acceptance (M1)', async () => {
+  const { merchantId, siteId } = await createMerchant(processor, { name: 'Karoo Books' });
   // Another site of the merchant, whose reference must not appear.
   await processor.dataSource.query(
     `INSERT INTO known_sites (site_id, merchant_id, site_reference, version) VALUES (5002, $1, 'TILL', 1)`,
     [merchantId],
   );
-  const payable = aPayable({ merchantId, siteId });
-  const ofEvents = async () => {
+  const payable = buildPayable({ merchantId, siteId });
+  const namesInEvents = async () => {
     const events = [
       ...(await processor.published(PaymentProcessingV1)),
       ...(await processor.published(PaymentFailedV1)),
@@ -75,23 +75,23 @@ test('payment and events have the merchant’s name and the site’s reference a
   };
   const failed = await processor.pay(payable, { card: CARDS.declined });
   expect(failed).toMatchObject({ state: 'failed', merchantName: 'Karoo Books', siteReference: 'WEB' });
-  expect(await ofEvents()).toEqual([
+  expect(await namesInEvents()).toEqual([
     ['processing', 'Karoo Books', 'WEB'],
     ['failed', 'Karoo Books', 'WEB'],
   ]);
   processor.clock.advance(1_000);
-  // Renamed in between: each payment keeps its own name, also when it is read again.
+  // The site is renamed between two payments: each payment stores the name at its acceptance.
   await processor.dataSource.query(`UPDATE known_sites SET site_reference = 'RENAMED' WHERE site_id = $1`, [siteId]);
   await processor.pay(payable, { try: 2 });
-  const read = await processor.check(payable);
+  const read = await processor.pollPayments(payable);
   expect(read.map(({ state, siteReference }) => [state, siteReference])).toEqual([
     ['success', 'RENAMED'],
     ['failed', 'WEB'],
   ]);
   // The site of another merchant must not appear.
-  const stranger = await processor.pay(aPayable({ merchantId: merchantId + 500_000, siteId }));
-  expect(stranger.siteReference).toBeUndefined();
-  expect(stranger.merchantName).toBeUndefined();
+  const paymentOfOtherMerchant = await processor.pay(buildPayable({ merchantId: merchantId + 500_000, siteId }));
+  expect(paymentOfOtherMerchant.siteReference).toBeUndefined();
+  expect(paymentOfOtherMerchant.merchantName).toBeUndefined();
 });
 
 test.each([
@@ -99,26 +99,29 @@ test.each([
   [CARDS.insufficientFunds, '11'],
   [CARDS.expired, '12'],
   [CARDS.wrongCvv, '14'],
-])('the card %s is declined with %s, moves no money, and the payer can try again', async (card, errorReference) => {
-  const payable = aPayable();
-  const failed = await processor.pay(payable, { card });
-  expect(failed).toMatchObject({
-    state: 'failed',
-    processedAmount: 0,
-    errors: [{ errorReference }],
-    payable: { state: 'open', tries: 1 },
-  });
-  expect(await transfersOf(failed)).toEqual([]);
-  expect((await processor.published(PaymentFailedV1)).map(({ payload }) => payload.paymentReference)).toContain(
-    failed.paymentReference,
-  );
+])(
+  'the card %s is declined with the error reference %s, no money moves, and the payer can try again',
+  async (card, errorReference) => {
+    const payable = buildPayable();
+    const failed = await processor.pay(payable, { card });
+    expect(failed).toMatchObject({
+      state: 'failed',
+      processedAmount: 0,
+      errors: [{ errorReference }],
+      payable: { state: 'open', tries: 1 },
+    });
+    expect(await readTransfers(failed)).toEqual([]);
+    expect((await processor.published(PaymentFailedV1)).map(({ payload }) => payload.paymentReference)).toContain(
+      failed.paymentReference,
+    );
 
-  const paid = await processor.pay(payable, { try: 2 });
-  expect(paid).toMatchObject({ state: 'success', payable: { state: 'paid', tries: 2 } });
-});
+    const paid = await processor.pay(payable, { try: 2 });
+    expect(paid).toMatchObject({ state: 'success', payable: { state: 'paid', tries: 2 } });
+  },
+);
 
-test('the fifth failed try refuses the payable', async () => {
-  const payable = aPayable();
+test('the fifth failed try sets the payable to refused', async () => {
+  const payable = buildPayable();
   for (let nth = 1; nth <= 5; nth++) {
     const failed = await processor.pay(payable, { card: CARDS.declined, try: nth });
     expect(failed.payable.state).toBe(nth < 5 ? 'open' : 'refused');
@@ -127,62 +130,65 @@ test('the fifth failed try refuses the payable', async () => {
 });
 
 test('a retry with the same reference charges once and returns the first outcome', async () => {
-  const payable = aPayable();
+  const payable = buildPayable();
   const reference = randomUUID();
   const first = await processor.pay(payable, { reference });
-  const repeat = await processor.pay(payable, { reference });
-  expect(repeat).toEqual(first);
-  expect(processor.charged().filter((charged) => charged === first.paymentReference)).toHaveLength(1);
+  const retried = await processor.pay(payable, { reference });
+  expect(retried).toEqual(first);
+  expect(
+    processor.chargedReferences().filter((chargedReference) => chargedReference === first.paymentReference),
+  ).toHaveLength(1);
 });
 
-test('the reference of an earlier try is a conflict, and charges nothing', async () => {
-  const payable = aPayable();
+test('a try with the reference of an earlier try is rejected as a conflict and charges nothing', async () => {
+  const payable = buildPayable();
   const reference = randomUUID();
   await processor.pay(payable, { reference, card: CARDS.declined });
-  const before = processor.charged();
+  const before = processor.chargedReferences();
   await expect(processor.pay(payable, { reference, try: 2 })).rejects.toMatchObject({
     code: 'request.idempotency-conflict',
   });
-  expect(processor.charged()).toEqual(before);
+  expect(processor.chargedReferences()).toEqual(before);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
-test('a payment consists of two statements, each with its own commit', async () => {
-  const payable = aPayable();
+test('a payment needs two SQL statements, each with its own commit', async () => {
+  const payable = buildPayable();
   const statements = jest.spyOn(processor.dataSource, 'query');
   const transactions = jest.spyOn(processor.dataSource, 'transaction');
   await processor.pay(payable);
-  const ofThePayment = statements.mock.calls.filter(([text]) => /\b(payments|payables|attempts)\b/.test(text));
-  expect([ofThePayment.length, transactions.mock.calls.length]).toEqual([2, 0]);
+  const statementsOfPayment = statements.mock.calls.filter(([text]) => /\b(payments|payables|attempts)\b/.test(text));
+  expect([statementsOfPayment.length, transactions.mock.calls.length]).toEqual([2, 0]);
   statements.mockRestore();
   transactions.mockRestore();
 });
 
-test('of twenty concurrent payers one is charged, and the others get payment.in-progress', async () => {
-  const payable = aPayable();
+test('one of twenty concurrent payers is charged, and the others are rejected with payment.in-progress', async () => {
+  const payable = buildPayable();
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
-  const refused: string[] = [];
+  const rejectionCodes: string[] = [];
   let atTheBank = 0;
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => (answer = resolve));
-  // The bank responds only when every payer is at the bank or rejected, so that all meet a payment in progress.
-  const answerTheLast = (): void => void (atTheBank + refused.length === 20 && answer());
-  const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
+  let respond: () => void = () => undefined;
+  const bankResponse = new Promise<void>((resolve) => (respond = resolve));
+  // The bank responds only when the charges of all payers have reached it or were rejected, so that all tries are
+  // concurrent.
+  const respondWhenAllArrived = (): void => void (atTheBank + rejectionCodes.length === 20 && respond());
+  const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
     atTheBank++;
-    answerTheLast();
-    await answered;
-    return charge(...given);
+    respondWhenAllArrived();
+    await bankResponse;
+    return charge(...args);
   });
   const pay = () =>
     processor.pay(payable).catch(({ code }: { code: string }) => {
-      refused.push(code);
-      answerTheLast();
+      rejectionCodes.push(code);
+      respondWhenAllArrived();
     });
   await Promise.all(Array.from({ length: 20 }, pay));
   spy.mockRestore();
   expect(atTheBank).toBe(1);
-  expect(refused).toEqual(Array(19).fill('payment.in-progress'));
+  expect(rejectionCodes).toEqual(Array(19).fill('payment.in-progress'));
   const [{ count }] = await processor.dataSource.query<[{ count: number }]>(
     `SELECT count(*) FROM payments WHERE payable_id = $1`,
     [payable.payableId],
@@ -190,13 +196,13 @@ test('of twenty concurrent payers one is charged, and the others get payment.in-
   expect(count).toBe(1);
 });
 
-test('an expired or paid payable, or another amount, is rejected without a charge or record', async () => {
-  const before = processor.charged().length;
-  await expect(processor.pay(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({
+test('a payment of an expired or paid payable, or with another amount, is rejected without a charge or a record', async () => {
+  const before = processor.chargedReferences().length;
+  await expect(processor.pay(buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({
     code: 'payable.expired',
   });
 
-  const payable = aPayable();
+  const payable = buildPayable();
   await processor.pay(payable, { card: CARDS.declined });
   await expect(processor.pay({ ...payable, amount: 1 }, { try: 2 })).rejects.toMatchObject({
     code: 'payable.mismatch',
@@ -205,14 +211,14 @@ test('an expired or paid payable, or another amount, is rejected without a charg
     code: 'payment.in-progress',
   });
 
-  const paid = aPayable();
-  await processor.pay(paid);
-  await expect(processor.pay(paid, { try: 2 })).rejects.toMatchObject({ code: 'payable.paid' });
-  expect(processor.charged()).toHaveLength(before + 1);
+  const paidPayable = buildPayable();
+  await processor.pay(paidPayable);
+  await expect(processor.pay(paidPayable, { try: 2 })).rejects.toMatchObject({ code: 'payable.paid' });
+  expect(processor.chargedReferences()).toHaveLength(before + 1);
 });
 
-test('a charge does not begin after its deadline', async () => {
-  const payable = aPayable();
+test('a charge does not start after its deadline', async () => {
+  const payable = buildPayable();
   await expect(processor.pay(payable, { command: { deadline: '2026-03-01T10:00:00.000Z' } })).rejects.toMatchObject({
     code: 'service.not-ready',
   });
@@ -220,52 +226,52 @@ test('a charge does not begin after its deadline', async () => {
 });
 
 test('a card is accepted only for its session and try, and only before its expiry', async () => {
-  const payable = aPayable();
-  const right = { sessionId: payable.payableId, try: 1 };
-  const expectRefused = async (encrypted: string, message: string, cause?: Error): Promise<void> => {
-    // The reason is in the log, not in the response to the payer.
-    const opening = processor.service.app.get(CardKeys).openCard(encrypted, right);
-    await expect(opening).rejects.toMatchObject({ code: 'request.invalid', message, cause });
-    const paying = processor.pay(payable, { try: 1, command: { encryptedCard: encrypted } });
-    await expect(paying).rejects.toMatchObject({ code: 'request.invalid', message, fields: [] });
+  const payable = buildPayable();
+  const expectedBinding = { sessionId: payable.payableId, try: 1 };
+  const expectRejected = async (encrypted: string, message: string, cause?: Error): Promise<void> => {
+    // The log contains the reason; the response to the payer does not.
+    const decryption = processor.service.app.get(CardKeys).decryptCard(encrypted, expectedBinding);
+    await expect(decryption).rejects.toMatchObject({ code: 'request.invalid', message, cause });
+    const payment = processor.pay(payable, { try: 1, command: { encryptedCard: encrypted } });
+    await expect(payment).rejects.toMatchObject({ code: 'request.invalid', message, fields: [] });
   };
-  const expectUnreadable = (encrypted: string, why: string): Promise<void> =>
-    expectRefused(
+  const expectUnreadable = (encrypted: string, reason: string): Promise<void> =>
+    expectRejected(
       encrypted,
       'The encrypted card cannot be read. Reload the page and try again.',
-      new Error(`Encrypted card rejected: ${why}`),
+      new Error(`Encrypted card rejected: ${reason}`),
     );
 
   await expectUnreadable('not.a.jwe', 'parts');
-  // Its header is valid and names our key: only its length is wrong.
-  const tooLong = await encryptedCard(processor.cardKey, right, { holderName: 'x'.repeat(4_096) });
+  // The header is valid and names the current key. Only the length is invalid.
+  const tooLong = await encryptCard(processor.cardKey, expectedBinding, { holderName: 'x'.repeat(4_096) });
   await expectUnreadable(tooLong, 'unusable');
-  for (const [kid, why] of [
+  for (const [kid, reason] of [
     [undefined, 'kid'],
     ['key-1', 'unusable'],
   ] as const) {
-    const ofNoKey = { ...processor.cardKey, kid: kid as string };
-    await expectUnreadable(await encryptedCard(ofNoKey, right), why);
+    const keyWithInvalidId = { ...processor.cardKey, kid: kid as string };
+    await expectUnreadable(await encryptCard(keyWithInvalidId, expectedBinding), reason);
   }
-  const tampered = (await encryptedCard(processor.cardKey, right)).replace(/[^.]*$/, 'A'.repeat(22));
+  const tampered = (await encryptCard(processor.cardKey, expectedBinding)).replace(/[^.]*$/, 'A'.repeat(22));
   await expectUnreadable(tampered, 'wrong key, or changed');
-  const compressed = await encryptedCard(processor.cardKey, right, {}, { zip: 'DEF' });
+  const compressed = await encryptCard(processor.cardKey, expectedBinding, {}, { zip: 'DEF' });
   await expectUnreadable(compressed, 'extension');
-  for (const wrong of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])
-    await expectRefused(
-      await encryptedCard(processor.cardKey, { ...right, ...wrong }),
+  for (const wrongBinding of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])
+    await expectRejected(
+      await encryptCard(processor.cardKey, { ...expectedBinding, ...wrongBinding }),
       'The card was encrypted for another page. Reload the page and try again.',
     );
 
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
 
-test('the error of an invalid card names its fields, and no try is used', async () => {
-  const payable = aPayable();
+test('the error for an invalid card names the invalid fields, and the request does not count as a try', async () => {
+  const payable = buildPayable();
   const binding = { sessionId: payable.payableId, try: 1 };
-  const bad = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };
+  const invalidFields = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };
   const error: unknown = await processor
-    .pay(payable, { command: { encryptedCard: await encryptedCard(processor.cardKey, binding, bad) } })
+    .pay(payable, { command: { encryptedCard: await encryptCard(processor.cardKey, binding, invalidFields) } })
     .catch((e: unknown) => e);
   expect(error).toMatchObject({ code: 'request.invalid' });
   expect((error as { fields: { field: string }[] }).fields.map(({ field }) => field)).toEqual([
@@ -283,42 +289,42 @@ const PAYER = {
   browser: { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, timeZoneOffsetMinutes: -120 },
 };
 
-test('the bank gets the payer’s context, in memory only; it also charges without one', async () => {
+test('the bank receives the payer’s context without storing its values, and also charges without a context', async () => {
   const charge = jest.spyOn(processor.service.app.get(Acquirer), 'charge');
   try {
-    const { paymentReference } = await processor.pay(aPayable(), { command: { payer: PAYER } });
+    const { paymentReference } = await processor.pay(buildPayable(), { command: { payer: PAYER } });
     expect(charge.mock.calls.map(([{ payer }]) => payer)).toEqual([PAYER]);
-    const lines = readFileSync(processor.books, 'utf8')
+    const lines = readFileSync(processor.bankFile, 'utf8')
       .split('\n')
       .filter((line) => line.includes(paymentReference));
     expect(lines.map((line) => (JSON.parse(line) as { payerContext: unknown }).payerContext)).toEqual([
       ['address', 'browser.language', 'browser.screenWidth', 'browser.timeZoneOffsetMinutes', 'browser.userAgent'],
     ]);
-    expect(await processor.pay(aPayable())).toMatchObject({ state: 'success' });
+    expect(await processor.pay(buildPayable())).toMatchObject({ state: 'success' });
     expect(charge.mock.calls[1]![0].payer).toBeUndefined();
   } finally {
     charge.mockRestore();
   }
 });
 
-test('card data and the payer’s context are in no table', async () => {
-  const payable = aPayable();
+test('card data and the payer’s context are stored in no table', async () => {
+  const payable = buildPayable();
   await processor.pay(payable, { card: '5555555555554444', command: { payer: PAYER } });
   const tables = await processor.dataSource.query<{ name: string }[]>(
     `SELECT c.relname AS name FROM pg_class c WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
   );
-  const containing = async (text: string): Promise<string[]> => {
-    const found: string[] = [];
+  const tablesContaining = async (text: string): Promise<string[]> => {
+    const tableNames: string[] = [];
     for (const { name } of tables) {
       const rows = await processor.dataSource.query<unknown[]>(
         `SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`,
         [text],
       );
-      if (rows.length > 0) found.push(name);
+      if (rows.length > 0) tableNames.push(name);
     }
-    return found;
+    return tableNames;
   };
-  expect(await containing('**** 4444')).toContain('payments');
+  expect(await tablesContaining('**** 4444')).toContain('payments');
   for (const text of ['5555555555554444', '203.0.113.7', 'Karoobrowser', 'af-x-karoo'])
-    expect(await containing(text)).toEqual([]);
+    expect(await tablesContaining(text)).toEqual([]);
 });

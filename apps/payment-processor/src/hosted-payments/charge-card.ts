@@ -4,7 +4,7 @@ import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@
 import { isUniqueViolation } from '@svc/persistence';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
-import { refusalOf } from '../payables/payable.js';
+import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
@@ -20,10 +20,12 @@ export interface PayerAmounts {
 }
 
 /**
- * Makes one card payment from a payer's page, of a hosted session or an invoice: decrypts the card in memory, then
- * {@link ChargeAttempt} accepts and charges. A retry with the same reference returns the payment and charges nothing.
+ * Makes one card payment for a payer's page (of a hosted session or an invoice). This class decrypts the card in
+ * memory; then {@link ChargeAttempt} accepts the payment and charges the card. A retry with the same reference returns
+ * the payment and charges nothing.
  *
- * Two round trips to PostgreSQL, two commits, two events. Concurrent payments share statements and commits.
+ * One payment needs two round trips to PostgreSQL, two commits and two events. Concurrent payments share statements and
+ * commits.
  */
 @Injectable()
 export class ChargeCard {
@@ -36,15 +38,15 @@ export class ChargeCard {
   ) {}
 
   /**
-   * @param amounts chosen by the payer and checked against the merchant's terms ({@link ChargeInvoice}). Never read from the command
-   *   here: the default is the amount of the payable, without a tip
+   * @param amounts chosen by the payer and already checked against the merchant's terms ({@link ChargeInvoice}). This
+   *   method does not read them from the command. By default the amount of the payable, without a tip
    */
   async execute(
     command: PageCharge,
     amounts: PayerAmounts = { amount: command.payable.amount, tipAmount: 0 },
   ): Promise<PaymentSnapshot> {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
-    const card = await this.cardKeys.openCard(command.encryptedCard, {
+    const card = await this.cardKeys.decryptCard(command.encryptedCard, {
       sessionId: command.payable.payableId,
       try: command.try,
     });
@@ -53,10 +55,11 @@ export class ChargeCard {
       merchantId: command.payable.merchantId,
       deadline: new Date(command.deadline),
       accept: (route) => this.accept(command, amounts, card, route),
-      sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
+      getSource: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
     });
     if (result.kind === 'charged' && result.payment) return result.payment;
-    // A retry, an unknown outcome, or the recovery job was first: the stored payment has the truth.
+    // The request is a retry, the outcome is unknown, or the recovery job has ended the attempt. The stored payment has
+    // the current state.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
     // An earlier try has used the reference.
     if (payment && payment.payable.tries < command.try) throw new DomainError('request.idempotency-conflict');
@@ -86,7 +89,7 @@ export class ChargeCard {
     try {
       return await this.payments.accept(command.payable, payment, route);
     } catch (error) {
-      // The same, when the other try was accepted concurrently.
+      // Another try with this reference was accepted concurrently.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
       throw error;
     }
@@ -95,13 +98,14 @@ export class ChargeCard {
   private async reject({ payable, try: nth }: PageCharge): Promise<never> {
     const current = await this.payables.find(payable.payableId);
     const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
-    // Without a refusal the payable is free again: another payment held it before.
-    const refusal = refusalOf(current, request, this.clock.now()) ?? 'payment.in-progress';
+    // Another payment had reserved the payable. If there is no refusal now, that payment has ended, and the client can
+    // retry.
+    const refusal = findRefusal(current, request, this.clock.now()) ?? 'payment.in-progress';
     throw new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
   }
 }
 
-/** The existing payment of a reference; the same reference with other amounts is a conflict (C7). */
+/** Returns the existing payment of a reference. Throws a conflict if the retry has other amounts (C7). */
 export function replayedPayment(payment: PaymentSnapshot, { amount, tipAmount }: PayerAmounts): PaymentSnapshot {
   if (payment.amount !== amount || payment.tipAmount !== tipAmount)
     throw new DomainError('request.idempotency-conflict');

@@ -7,9 +7,9 @@ import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChargeCard, replayedPayment } from './charge-card.js';
 
 /**
- * Makes a card payment from the page of a till's invoice: checks the merchant's terms as for partners' payments, then
- * {@link ChargeCard}. The payer is anonymous, so there are neither vouchers nor external payments. A session must be paid in
- * full, so the schema of the command rejects its payable (ADR 62).
+ * Makes a card payment from the page of a till's invoice. This class checks the merchant's terms as for partners'
+ * payments; then {@link ChargeCard} charges. The payer is anonymous, so vouchers and external payments are impossible.
+ * The schema of the command rejects payables of hosted sessions, because a session must be paid in full (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {
@@ -28,7 +28,7 @@ export class ChargeInvoice {
       if (!terms) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       checkChosenAmounts(command, { amount: payable.amount, ...terms });
     } catch (error) {
-      // A retry must return its payment even if the terms have changed since.
+      // A retry must return the existing payment even if the terms have changed.
       const existing = await this.payments.find(payable.payableId, reference);
       if (existing) return replayedPayment(existing, { amount, tipAmount });
       throw error;

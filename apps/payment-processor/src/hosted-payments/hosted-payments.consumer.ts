@@ -23,12 +23,12 @@ export class HostedPaymentsConsumer {
 
   @MessagePattern(ChargeCardV1)
   async charge(command: ChargeCardCommand): Promise<HostedPaymentSnapshot> {
-    // The payment has the source of its payable, which in this command is a session.
+    // In this command the payable belongs to a hosted session, so the payment is a hosted payment.
     return (await this.chargeCard.execute(command)) as HostedPaymentSnapshot;
   }
 
   @MessagePattern(ChargeInvoiceV1)
-  chargeOfInvoice(command: ChargeInvoiceCommand): Promise<PaymentSnapshot> {
+  chargeForInvoice(command: ChargeInvoiceCommand): Promise<PaymentSnapshot> {
     return this.chargeInvoice.execute(command);
   }
 

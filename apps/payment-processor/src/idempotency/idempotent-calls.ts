@@ -13,13 +13,13 @@ export interface IdempotentCall<T extends IdempotentResult> {
   /** The key with its scope. */
   readonly id: string;
   readonly fingerprint: string;
-  /** When the client gets a response, whatever the state. */
+  /** The client must get a response before this time, even if the call has not ended. */
   readonly deadline: Date;
   /** Finds the result of an earlier call with this key, in its current state. */
   readonly find: () => Promise<T | undefined>;
   /** Commits the result under this key, or throws without any change. */
   readonly create: () => Promise<void>;
-  /** Runs with the found or created result. */
+  /** Continues with the found or created result, for example charges the card. */
   readonly finish: (result: T) => Promise<T>;
 }
 
@@ -27,13 +27,14 @@ export interface IdempotentCall<T extends IdempotentResult> {
 export interface IdempotencySettings {
   /** The unique constraint on the key. */
   readonly constraint: string;
-  /** Error when another call with the key takes too long. */
+  /** Error for a client whose call waits too long for another call with the same key. */
   readonly inProgress: 'payment.in-progress' | 'refund.in-progress';
 }
 
 /**
- * One key has one result, however often and to however many replicas the call is sent (C7). In one process the first call
- * runs and the others wait in memory; between processes the unique constraint decides.
+ * Each idempotency key has one result, even if the call is sent several times or to several replicas (C7). In one
+ * process the first call runs, and later calls with the same key wait in memory. Between processes the unique
+ * constraint decides.
  */
 export class IdempotentCalls<T extends IdempotentResult> {
   private readonly inFlight = new InFlightCalls<{ result: T; replayed: boolean }>();
@@ -44,13 +45,13 @@ export class IdempotentCalls<T extends IdempotentResult> {
   ) {}
 
   /** `replayed`: the result is that of an earlier call with this key. */
-  async once(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
+  async runOnce(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
     for (;;) {
       const running = this.inFlight.find(call.id);
       if (!running) return this.inFlight.start(call.id, () => this.findOrCreate(call));
-      // A failed call has changed nothing: this one takes its place.
+      // A failed call has changed nothing, so the loop starts this call instead.
       const earlier = await running.catch(() => undefined);
-      if (earlier) return { result: sameRequest(earlier.result, call), replayed: true };
+      if (earlier) return { result: requireSameFingerprint(earlier.result, call), replayed: true };
       if (this.clock.now() >= call.deadline) throw new DomainError(this.settings.inProgress, { retryAfterSeconds: 2 });
     }
   }
@@ -59,16 +60,17 @@ export class IdempotentCalls<T extends IdempotentResult> {
     const existing = (await call.find()) ?? (await this.createUnlessFound(call));
     const current = existing ?? (await call.find());
     if (!current) throw new Error('The result of an idempotent call was not found after its creation.');
-    return { result: await call.finish(sameRequest(current, call)), replayed: existing !== undefined };
+    return { result: await call.finish(requireSameFingerprint(current, call)), replayed: existing !== undefined };
   }
 
-  /** Returns a result only when another replica has created it under this key meanwhile. */
+  /** Returns a result only when another replica has created one under this key in the meantime. */
   private async createUnlessFound(call: IdempotentCall<T>): Promise<T | undefined> {
     try {
       await call.create();
       return undefined;
     } catch (error) {
-      // A call with the same key in another replica may have been first, and its payment or refund caused this error.
+      // A call with the same key may have been faster in another replica. Its payment or refund can be the cause of
+      // this error.
       if (!(error instanceof DomainError) && !isUniqueViolation(error, this.settings.constraint)) throw error;
       const existing = await call.find();
       if (!existing) throw error;
@@ -77,7 +79,7 @@ export class IdempotentCalls<T extends IdempotentResult> {
   }
 }
 
-function sameRequest<T extends IdempotentResult>(result: T, { fingerprint }: IdempotentResult): T {
+function requireSameFingerprint<T extends IdempotentResult>(result: T, { fingerprint }: IdempotentResult): T {
   if (result.fingerprint !== fingerprint) throw new DomainError('request.idempotency-conflict');
   return result;
 }

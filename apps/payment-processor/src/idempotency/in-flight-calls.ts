@@ -1,6 +1,7 @@
 /**
  * Running calls of this process, by idempotency key: a second call with the same key waits in memory without a database
- * connection (C7). It is not a lock: two replicas can work on the same key, and a unique constraint decides between them.
+ * connection (C7). This is not a lock: two replicas can process the same key, and a unique constraint decides which one
+ * creates the result.
  */
 export class InFlightCalls<T> {
   private readonly running = new Map<string, Promise<T>>();
@@ -10,9 +11,9 @@ export class InFlightCalls<T> {
     return this.running.get(key);
   }
 
-  /** Call only when {@link find} has just returned undefined. */
-  start(key: string, work: () => Promise<T>): Promise<T> {
-    const running = work().finally(() => this.running.delete(key));
+  /** Starts a call. Use it only when {@link find} has just returned undefined. */
+  start(key: string, call: () => Promise<T>): Promise<T> {
+    const running = call().finally(() => this.running.delete(key));
     this.running.set(key, running);
     return running;
   }

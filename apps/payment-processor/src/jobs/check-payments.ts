@@ -7,10 +7,13 @@ import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
 import { RecoverAttempts } from './recover-attempts.js';
 
-/** Limits the queries to the acquirer about a payable, however many clients poll it. */
+/** Limits the queries to the acquirer for a payable, independently of the number of clients that poll it. */
 const MIN_QUERY_INTERVAL_MS = 1_000;
 
-/** When a client polls a payable, queries missing outcomes now (P1) instead of at their due time. */
+/**
+ * When a client polls a payable, queries the acquirer immediately for missing outcomes (P1), without waiting for the
+ * recovery jobs.
+ */
 @Injectable()
 export class CheckPayments {
   constructor(
@@ -24,9 +27,9 @@ export class CheckPayments {
 
   async execute(payableId: string): Promise<PaymentSnapshot[]> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
-    const notSince = this.clock.later(-MIN_QUERY_INTERVAL_MS);
-    const attempts = await this.attempts.leaseUnresolved(payableId, notSince);
-    const verifications = await this.verifications.leaseOpen(payableId, notSince);
+    const maxLastQueryAt = this.clock.later(-MIN_QUERY_INTERVAL_MS);
+    const attempts = await this.attempts.leaseUnresolved(payableId, maxLastQueryAt);
+    const verifications = await this.verifications.leaseOpen(payableId, maxLastQueryAt);
     await Promise.all([
       ...attempts.map((attempt) => this.recoverAttempts.recover(attempt)),
       ...verifications.map((verification) => this.finishVerification.execute(verification)),

@@ -9,15 +9,16 @@ import { type DueReversal, ReversalRepository } from '../reversals/reversal.repo
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
 
-/** No client waits for this job: {@link CheckPayments} serves a payer who polls. */
+/** No client waits for this job: {@link CheckPayments} serves clients that poll. */
 const POLL_MS = 2_000;
 const BATCH_SIZE = 50;
 /** Interval of queries to the bank about the verification of a partner's payer. */
 const VERIFICATION_QUERY_INTERVAL_MS = 5_000;
 
 /**
- * Completes what no client polls: verifications that the payer has abandoned (P1, 15 min) or left for a partner's own page,
- * and reversals of late approvals (H2), which are retried until the acquirer confirms them. Erases retired card keys (P8).
+ * Completes operations for which possibly no client polls: it fails verifications that the payer has abandoned (P1, 15
+ * min), finishes verifications of partners' payments, and retries reversals of late approvals (H2) until the acquirer
+ * confirms them. It also erases the private keys of retired card keys (P8).
  */
 @Injectable()
 export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -47,15 +48,15 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
   async runOnce(): Promise<number> {
     const expired = await this.verifications.findExpired(BATCH_SIZE);
     for (const verification of expired) await this.finishVerification.execute(verification);
-    const waiting = await this.verifications.leaseDueOfPartners(
+    const dueVerifications = await this.verifications.leaseDueOfPartners(
       this.clock.later(VERIFICATION_QUERY_INTERVAL_MS),
       BATCH_SIZE,
     );
-    await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
-    const due = await this.reversals.leaseDue(this.clock.later(REVERSAL_RETRY_MS), BATCH_SIZE);
-    await Promise.all(due.map((reversal) => this.reverse(reversal)));
+    await Promise.all(dueVerifications.map((verification) => this.finishVerification.execute(verification)));
+    const dueReversals = await this.reversals.leaseDue(this.clock.later(REVERSAL_RETRY_MS), BATCH_SIZE);
+    await Promise.all(dueReversals.map((reversal) => this.reverse(reversal)));
     await this.rotateCardKey.eraseRetired();
-    return Math.max(expired.length, waiting.length, due.length);
+    return Math.max(expired.length, dueVerifications.length, dueReversals.length);
   }
 
   private async reverse({ attemptId, acquirer, account }: DueReversal): Promise<void> {

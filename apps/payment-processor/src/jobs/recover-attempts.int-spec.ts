@@ -1,5 +1,5 @@
 import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => processor.stop());
 
-const stateOf = async (payableId: string): Promise<unknown> => {
+const readStates = async (payableId: string): Promise<unknown> => {
   const [row] = await processor.dataSource.query<unknown[]>(
     `SELECT a.state AS attempt, p.state AS payment, y.state AS payable FROM attempts a JOIN payments p USING (payment_id) JOIN payables y USING (payable_id) WHERE y.payable_id = $1`,
     [payableId],
@@ -18,65 +18,73 @@ const stateOf = async (payableId: string): Promise<unknown> => {
   return row;
 };
 
-test('a charge with a lost response is processing at first, then recovered and recorded once', async () => {
-  const payable = aPayable();
-  const payment = await processor.pay(payable, { card: CARDS.dropsTheAnswer });
+test('a payment whose charge response was lost is processing at first, and is then recovered and recorded once', async () => {
+  const payable = buildPayable();
+  const payment = await processor.pay(payable, { card: CARDS.responseLost });
   expect(payment.state).toBe('processing');
-  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  expect(await readStates(payable.payableId)).toEqual({
+    attempt: 'unknown',
+    payment: 'processing',
+    payable: 'reserved',
+  });
   await expect(processor.pay(payable, { try: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
 
-  expect(await processor.recover()).toBe(0);
+  expect(await processor.recoverAttempts()).toBe(0);
   processor.clock.advance(2_000);
-  expect(await processor.recover()).toBe(1);
+  expect(await processor.recoverAttempts()).toBe(1);
 
-  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(await readStates(payable.payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
   expect(await processor.published(PaymentSucceededV1)).toHaveLength(1);
   processor.clock.advance(3_600_000);
-  expect(await processor.recover()).toBe(0);
+  expect(await processor.recoverAttempts()).toBe(0);
 });
 
-/** The process dies after it commits the attempt, before the response. */
-async function payAndDie(
-  payable = aPayable(),
+/** Simulates a process that crashes after it has committed the attempt and before it gets the acquirer's response. */
+async function payAndCrash(
+  payable = buildPayable(),
   { reachesTheAcquirer }: { reachesTheAcquirer: boolean },
 ): Promise<string> {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
     if (reachesTheAcquirer) await charge(request, signal);
-    throw new Error('the process died here');
+    throw new Error('simulated crash');
   };
   await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'internal' });
   acquirer.charge = charge;
   return payable.payableId;
 }
 
-test('after a crash after the charge the payment is recovered after 2 s', async () => {
-  const payableId = await payAndDie(undefined, { reachesTheAcquirer: true });
-  expect(await stateOf(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
+test('a payment whose process crashed after the charge is recovered after 2 s', async () => {
+  const payableId = await payAndCrash(undefined, { reachesTheAcquirer: true });
+  expect(await readStates(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
   processor.clock.advance(2_000);
-  await processor.recover();
-  expect(await stateOf(payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
-  expect(processor.charged()).toHaveLength(1);
+  await processor.recoverAttempts();
+  expect(await readStates(payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
+  expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('after a crash before the charge the attempt is open while the call may be in transit, then its key is blocked and the payable can be paid', async () => {
-  const payable = aPayable();
-  await payAndDie(payable, { reachesTheAcquirer: false });
+test('if the process crashed before the charge, the attempt stays open while the call may be in transit; then its key is blocked and the payable can be paid', async () => {
+  const payable = buildPayable();
+  await payAndCrash(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);
-  await processor.recover();
-  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  await processor.recoverAttempts();
+  expect(await readStates(payable.payableId)).toEqual({
+    attempt: 'unknown',
+    payment: 'processing',
+    payable: 'reserved',
+  });
   processor.clock.advance(8_000);
-  await processor.recover();
-  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'notAttempted', payment: 'failed', payable: 'open' });
+  await processor.recoverAttempts();
+  expect(await readStates(payable.payableId)).toEqual({ attempt: 'notAttempted', payment: 'failed', payable: 'open' });
   expect((await processor.published(PaymentFailedV1))[0]!.payload.errors).toEqual([
     { errorReference: '30', message: expect.any(String) },
   ]);
-  expect(processor.charged()).toEqual([]);
+  expect(processor.chargedReferences()).toEqual([]);
 
   const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
-  const late = {
+  const lateCharge = {
     account: { mode: 'test', accountReference: `merchant-${payable.merchantId}` },
     idempotencyKey: key,
     paymentReference: 'x',
@@ -86,38 +94,38 @@ test('after a crash before the charge the attempt is open while the call may be 
     payer: undefined,
     card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 },
   } as const;
-  expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({
+  expect(await processor.service.app.get(Acquirer).charge(lateCharge, new AbortController().signal)).toMatchObject({
     kind: 'neverCharged',
   });
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an acquirer that does not respond is queried four times; the charge is reversed at 15 minutes until confirmed, and fails with 31', async () => {
+test('an acquirer that does not respond is queried four times; after 15 minutes the charge is reversed until the acquirer confirms, and the payment fails with 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
-  const payable = aPayable();
-  await processor.pay(payable, { card: CARDS.dropsTheAnswer });
-  const [ask, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];
+  const payable = buildPayable();
+  await processor.pay(payable, { card: CARDS.responseLost });
+  const [originalQuery, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];
   let [queries, reversals] = [0, 0];
   acquirer.getChargeStatus = () => (queries++, Promise.resolve({ kind: 'unknown' }));
-  acquirer.reverse = (...given) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...given));
+  acquirer.reverse = (...args) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...args));
 
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);
-    await processor.recover();
+    await processor.recoverAttempts();
   }
-  acquirer.getChargeStatus = ask;
+  acquirer.getChargeStatus = originalQuery;
 
   expect(queries).toBe(4);
   expect(reversals).toBe(2);
-  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'reversed', payment: 'failed', payable: 'open' });
+  expect(await readStates(payable.payableId)).toEqual({ attempt: 'reversed', payment: 'failed', payable: 'open' });
   expect((await processor.published(PaymentFailedV1))[0]!.payload.errors[0]!.errorReference).toBe('31');
-  expect(processor.charged()).toEqual([]);
+  expect(processor.chargedReferences()).toEqual([]);
 });
 
 test('two concurrent recovery jobs query an attempt once', async () => {
-  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
+  await processor.pay(buildPayable(), { card: CARDS.responseLost });
   processor.clock.advance(2_000);
-  expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([
-    0, 0, 1,
-  ]);
+  expect(
+    (await Promise.all([processor.recoverAttempts(), processor.recoverAttempts(), processor.recoverAttempts()])).sort(),
+  ).toEqual([0, 0, 1]);
 });

@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { type AcquirerAnswer, isMissing, recoveryStep } from '../payments/attempt.js';
+import { type AcquirerResponse, isChargeMissing, recoveryStep } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
 
@@ -13,10 +13,11 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * Ends attempts without an outcome: their process died, the response was lost or the acquirer did not respond. Queries the
- * acquirer with the attempt's own key after 2 s, 10 s, 1 min and 5 min and reverses the attempt at 15 min (P1). It never
- * guesses: an attempt ends only with a response. It never reverses before the decision is committed in the attempt's
- * row, so that the charge cannot become a success meanwhile. Declined payments are final: they are not retried.
+ * Ends attempts without an outcome: their process crashed, the response was lost or the acquirer did not respond. The
+ * job queries the acquirer with the attempt's idempotency key after 2 s, 10 s, 1 min and 5 min, and reverses the
+ * attempt after 15 min (P1). An attempt ends only when the acquirer responds. The decision to reverse is committed in
+ * the attempt's row before the reversal is requested, so that the charge cannot become a success in the meantime. A
+ * declined payment is final and is not retried.
  */
 @Injectable()
 export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -42,18 +43,18 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
 
   /** Recovers all due attempts, at most one batch. Returns their number. */
   async runOnce(): Promise<number> {
-    const due = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
-    await Promise.all(due.map((attempt) => this.recover(attempt)));
-    return due.length;
+    const dueAttempts = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
+    await Promise.all(dueAttempts.map((attempt) => this.recover(attempt)));
+    return dueAttempts.length;
   }
 
-  /** Queries the acquirer about one attempt, or reverses it, and records the answer. */
+  /** Queries the acquirer about one attempt, or reverses it, and records the response. */
   async recover(attempt: OpenAttempt): Promise<void> {
-    const answer = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
-    const settled = answer && (await this.settleAttempt.execute(attempt, answer));
-    if (!settled) return;
-    const { paymentReference, state } = settled;
-    this.log.info({ paymentReference, state, asked: attempt.queries }, 'attempt recovered');
+    const response = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
+    const payment = response && (await this.settleAttempt.execute(attempt, response));
+    if (!payment) return;
+    const { paymentReference, state } = payment;
+    this.log.info({ paymentReference, state, queries: attempt.queries }, 'attempt recovered');
   }
 
   /** Undefined when the attempt must be reversed. */
@@ -63,19 +64,22 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     account,
     state,
     startedAt,
-  }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+  }: OpenAttempt): Promise<AcquirerResponse | undefined> {
     const ageMs = this.clock.now().getTime() - startedAt.getTime();
     if (recoveryStep(state, ageMs) === 'reverse') return undefined;
-    const answer = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
-    return isMissing(answer, ageMs) ? undefined : answer;
+    const response = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
+    return isChargeMissing(response, ageMs) ? undefined : response;
   }
 
-  /** Undefined when the attempt has ended or was leased again meanwhile: then the acquirer is not called. */
-  private async reverse(attempt: OpenAttempt): Promise<AcquirerAnswer | undefined> {
-    const isDecided =
+  /**
+   * Undefined, without a call to the acquirer, when the attempt has ended or another process has leased it in the
+   * meantime.
+   */
+  private async reverse(attempt: OpenAttempt): Promise<AcquirerResponse | undefined> {
+    const isReversalCommitted =
       attempt.state === 'reversing' ||
       (await this.attempts.beginReversal(undefined, attempt, this.clock.later(LEASE_MS)));
     const { acquirer, attemptId, account } = attempt;
-    return isDecided ? this.acquirers.get(acquirer).reverse(attemptId, account) : undefined;
+    return isReversalCommitted ? this.acquirers.get(acquirer).reverse(attemptId, account) : undefined;
   }
 }

@@ -1,9 +1,9 @@
-import { dayBefore, dayOf, isDay, newestClosableDay } from './day.js';
+import { formatUTCDay, isDay, newestClosableDay, previousUTCDay } from './day.js';
 
-test('a day is a day in UTC', () => {
-  expect(dayOf(new Date('2026-03-01T23:59:59.999Z'))).toBe('2026-03-01');
-  expect(dayOf(new Date('2026-03-02T00:30:00.000+02:00'))).toBe('2026-03-01');
-  expect(dayBefore(new Date('2026-03-01T00:00:00.000Z'))).toBe('2026-02-28');
+test('formatUTCDay and previousUTCDay use the UTC day', () => {
+  expect(formatUTCDay(new Date('2026-03-01T23:59:59.999Z'))).toBe('2026-03-01');
+  expect(formatUTCDay(new Date('2026-03-02T00:30:00.000+02:00'))).toBe('2026-03-01');
+  expect(previousUTCDay(new Date('2026-03-01T00:00:00.000Z'))).toBe('2026-02-28');
 });
 
 test.each([
@@ -21,6 +21,6 @@ test.each([
   ['2026-03-01T00:00:00Z', false],
   ['0000-00-00', false],
   [undefined, false],
-])('the text %s is a valid day: %s', (text, expected) => {
+])('isDay(%s) returns %s', (text, expected) => {
   expect(isDay(text)).toBe(expected);
 });

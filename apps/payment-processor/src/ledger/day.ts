@@ -1,24 +1,27 @@
-/** A day is closed this long after its end: all statements of the day have ended by then (their timeout is 15 s). */
+/**
+ * Delay between the end of a day and its closing. All statements that began on the day have ended by then (their
+ * timeout is 15 s).
+ */
 export const DAY_CLOSING_DELAY_MS = 300_000;
 
 /** The UTC day of a time: `2026-03-01`. */
-export function dayOf(time: Date): string {
+export function formatUTCDay(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
 /** The newest day that may be closed at this time. */
 export function newestClosableDay(now: Date): string {
-  return dayBefore(new Date(now.getTime() - DAY_CLOSING_DELAY_MS));
+  return previousUTCDay(new Date(now.getTime() - DAY_CLOSING_DELAY_MS));
 }
 
-/** The day before the one of this time. */
-export function dayBefore(time: Date): string {
-  return dayOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() - 1)));
+/** The UTC day before the day of this time. */
+export function previousUTCDay(time: Date): string {
+  return formatUTCDay(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() - 1)));
 }
 
-/** True for a calendar day in the format of {@link dayOf}. */
+/** True for a calendar day in the format of {@link formatUTCDay}. */
 export function isDay(text: unknown): text is string {
   if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = new Date(text);
-  return !Number.isNaN(time.getTime()) && dayOf(time) === text;
+  return !Number.isNaN(time.getTime()) && formatUTCDay(time) === text;
 }

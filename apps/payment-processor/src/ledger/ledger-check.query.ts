@@ -16,7 +16,7 @@ export type FindingKind =
   | 'changed'
   /** A sealed transfer is missing. */
   | 'removed'
-  /** A transfer lies in the range of a seal, but was not sealed. */
+  /** A transfer is in the range of a seal, but the seal does not contain it. */
   | 'inserted'
   /** A seal was changed: its hash, the previous hash, its transfers or its end. */
   | 'seal changed'
@@ -24,10 +24,10 @@ export type FindingKind =
   /** The root of a day is not the hash of its seal. */
   | 'root changed';
 
-/** Limits of a page; it has at least one seal. */
+/** Limits of a page of seals. A page has at least one seal. */
 export interface PageBounds {
   readonly sealsMax: number;
-  /** Limit for all seals except the last. */
+  /** Limit of transfers in all seals of the page except the last seal. */
   readonly transfersMax: number;
 }
 
@@ -40,26 +40,26 @@ export interface CheckedSeal {
 /** Compares the transfers, seals and days after one seal with the sealed hashes. Needs the default planner (ADR 37). */
 @Injectable()
 export class LedgerCheckQuery {
-  /** Number of the newest seal, also of a removed one; 0 before the first. */
-  async newestSeal(tx: EntityManager): Promise<number> {
-    const [newest] = await find<{ number: number }>(tx, NEWEST, {});
+  /** Number of the newest seal, even if that seal was removed. 0 before the first seal. */
+  async findNewestSealNumber(tx: EntityManager): Promise<number> {
+    const [newest] = await queryRows<{ number: number }>(tx, NEWEST, {});
     return newest?.number ?? 0;
   }
 
-  seals(tx: EntityManager, after: number, end: number, bounds: PageBounds): Promise<CheckedSeal[]> {
-    return find<CheckedSeal>(tx, SEALS, { after, end, ...bounds });
+  checkSeals(tx: EntityManager, after: number, end: number, bounds: PageBounds): Promise<CheckedSeal[]> {
+    return queryRows<CheckedSeal>(tx, SEALS, { after, end, ...bounds });
   }
 
-  brokenTransfers(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
-    return find<LedgerFinding>(tx, TRANSFERS, { after, last });
+  findTransferDeviations(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
+    return queryRows<LedgerFinding>(tx, TRANSFERS, { after, last });
   }
 
-  brokenRoots(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
-    return find<LedgerFinding>(tx, ROOTS, { after, last });
+  findRootDeviations(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
+    return queryRows<LedgerFinding>(tx, ROOTS, { after, last });
   }
 }
 
-function find<Row>(tx: EntityManager, { text, valuesOf }: NamedStatement, values: object): Promise<Row[]> {
+function queryRows<Row>(tx: EntityManager, { text, valuesOf }: NamedStatement, values: object): Promise<Row[]> {
   return tx.query<Row[]>(text, valuesOf({ ...values }));
 }
 
@@ -76,14 +76,15 @@ const SEALS = namedStatement(`SELECT page.seal_number AS number, page.transfer_c
         WHERE page.transfers_before < $transfersMax
         ORDER BY page.seal_number`);
 
-/** The newest seal, or the one that the newest closed day names. */
+/** The number of the newest seal, or the number in the newest closed day if it is greater. */
 const NEWEST = namedStatement(
   `SELECT greatest((SELECT max(seal_number) FROM ledger_seals), (SELECT max(seal_number) FROM ledger_days), 0) AS number`,
 );
 
 /**
- * The first transfer of these seals that differs from its sealed hash, and the first one that was not sealed. EXCEPT, because the
- * planner estimates an array at ten rows, and would search all of them for each transfer.
+ * Finds the first transfer of these seals that differs from its sealed hash, and the first transfer that was not
+ * sealed. The statement uses EXCEPT because the planner estimates that an array has ten elements. With a comparison it
+ * would search all arrays for each transfer.
  */
 const TRANSFERS = namedStatement(`WITH sealed AS (
          SELECT s.seal_number, s.last_txid, s.last_position, nth = s.transfer_count AS is_last, nth, each.transfer_id, each.hash
@@ -113,7 +114,7 @@ const TRANSFERS = namedStatement(`WITH sealed AS (
        SELECT kind, seal_number AS "sealNumber", transfer_id AS "transferId" FROM (TABLE wrong UNION ALL TABLE unsealed) AS found
         ORDER BY seal_number, nth`);
 
-/** The first day whose root is not the hash of its seal; days before the first seal belong to the first page. */
+/** Finds the first day whose root is not the hash of its seal. Days before the first seal belong to the first page. */
 const ROOTS = namedStatement(`SELECT 'root changed' AS kind, d.seal_number AS "sealNumber", d.day::text
          FROM ledger_days d LEFT JOIN ledger_seals s ON s.seal_number = d.seal_number
         WHERE d.seal_number <= $last AND (d.seal_number > $after OR $after = 0)

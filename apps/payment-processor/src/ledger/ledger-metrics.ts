@@ -3,7 +3,7 @@ import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import { Clock } from '@svc/kernel';
 import { SealRepository } from './seal.repository.js';
 
-/** Reported when nothing can be sealed; alarm thresholds are far below it. */
+/** Reported when no transfer can be sealed. It is far above every alarm threshold. */
 const NEVER_SEALED_SECONDS = 86_400;
 
 /** `svc.ledger.unsealed.age`: age of the oldest unsealed transfer in seconds; 0 when there is none. */
@@ -12,7 +12,7 @@ export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
   private readonly age = metrics
     .getMeter('@svc/payment-processor')
     .createObservableGauge('svc.ledger.unsealed.age', { unit: 's' });
-  private readonly observe: ObservableCallback = async (result) => result.observe(await this.oldestUnsealedSeconds());
+  private readonly observe: ObservableCallback = async (result) => result.observe(await this.readOldestUnsealedAge());
 
   constructor(
     @Inject(SealRepository) private readonly seals: SealRepository,
@@ -27,9 +27,9 @@ export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
     this.age.removeCallback(this.observe);
   }
 
-  private async oldestUnsealedSeconds(): Promise<number> {
-    if (await this.seals.isSealedElsewhere()) return NEVER_SEALED_SECONDS;
-    const oldest = await this.seals.oldestUnsealed();
+  private async readOldestUnsealedAge(): Promise<number> {
+    if (await this.seals.isSealedByAnotherServer()) return NEVER_SEALED_SECONDS;
+    const oldest = await this.seals.findOldestUnsealed();
     return oldest ? Math.max(0, this.clock.now().getTime() - oldest.getTime()) / 1_000 : 0;
   }
 }

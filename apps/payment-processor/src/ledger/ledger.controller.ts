@@ -5,7 +5,7 @@ import { isDay } from './day.js';
 import { type ClosedDay, type DayRange, SealRepository } from './seal.repository.js';
 import { type VerifiedPage, VerifyLedger } from './verify-ledger.js';
 
-/** About three years. */
+/** The days of almost three years. */
 const MAX_LISTED_DAYS = 1_000;
 
 /** The hash chain over the ledger, for administrators. Needs `x-admin-key`. */
@@ -32,13 +32,13 @@ export class LedgerController {
   @Get('days/:day')
   async day(@Param('day') day: string): Promise<DayRange> {
     if (!isDay(day)) throw invalidField('day', 'day must be a date, for example 2026-03-01');
-    const found = await this.seals.findDay(day);
-    if (!found) throw new DomainError('resource.not-found');
-    return found;
+    const range = await this.seals.findDay(day);
+    if (!range) throw new DomainError('resource.not-found');
+    return range;
   }
 
   /**
-   * Verifies a page of seals: those after `after`, up to `until` if given.
+   * Verifies a page of seals: the seals after number `after`, up to number `until` if it is set.
    *
    * @returns 200 Also when a deviation was found.
    * @throws request.invalid
@@ -46,13 +46,13 @@ export class LedgerController {
   @Get('verification')
   async verification(@Query('after') after: unknown = '0', @Query('until') until?: unknown): Promise<VerifiedPage> {
     return this.verifyLedger.verifyPage(
-      sealNumber('after', after),
-      until === undefined ? undefined : sealNumber('until', until),
+      parseSealNumber('after', after),
+      until === undefined ? undefined : parseSealNumber('until', until),
     );
   }
 }
 
-function sealNumber(field: string, value: unknown): number {
+function parseSealNumber(field: string, value: unknown): number {
   if (typeof value !== 'string' || !/^\d{1,15}$/.test(value))
     throw invalidField(field, `${field} must be a whole number`);
   return Number(value);

@@ -1,6 +1,9 @@
-/** Plans of the statements that seal the ledger, for tables that were never analysed, because a connection plans them once. */
+/**
+ * Checks the query plans of the statements that seal the ledger. A connection plans a statement only once, possibly
+ * before the tables were analysed. Therefore the tables of this test are never analysed.
+ */
 import { planOf } from '@svc/testing';
-import { transferWriter } from '../../test/ledger.js';
+import { createTransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 
@@ -15,25 +18,25 @@ afterAll(() => processor.stop());
 async function fillLedger(): Promise<void> {
   await processor.superuser.query(`ALTER TABLE transfers SET (autovacuum_enabled = false)`);
   await (
-    await transferWriter(processor)
+    await createTransferWriter(processor)
   )(100_000);
 }
 
 describe.each([
   ['an empty ledger', () => Promise.resolve()],
   ['100 000 transfers', fillLedger],
-])('the plans for %s', (_, fill) => {
-  beforeAll(fill);
-  const inOrder =
+])('with %s', (_, fillTable) => {
+  beforeAll(fillTable);
+  const INDEX_SCAN_IN_LEDGER_ORDER =
     /Limit .*\n(.*InitPlan.*\n(.*\n){2})*\s+->  Index Scan using transfers_order on transfers \w .*\n\s+Index Cond: \(+ROW\(txid, "position"\) > ROW\(/;
 
-  test('a seal reads transfers after the last seal, in order, up to its limit', async () => {
+  test('the statement that seals reads only the transfers after the last seal, in order, up to its limit', async () => {
     const plan = await planOf(processor.dataSource, () => seals.sealNext(1));
-    expect(plan).toMatch(inOrder);
+    expect(plan).toMatch(INDEX_SCAN_IN_LEDGER_ORDER);
     expect(plan).toContain('Index Scan Backward using ledger_seals_pkey on ledger_seals');
   });
 
-  test('the oldest unsealed transfer is searched after the last seal', async () => {
-    expect(await planOf(processor.dataSource, () => seals.oldestUnsealed())).toMatch(inOrder);
+  test('the search for the oldest unsealed transfer starts after the last seal', async () => {
+    expect(await planOf(processor.dataSource, () => seals.findOldestUnsealed())).toMatch(INDEX_SCAN_IN_LEDGER_ORDER);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, openOlderTransaction } from '@svc/testing';
-import { forge, sealsOf, type TransferWriter, transferWriter } from '../../test/ledger.js';
+import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 import { SealLedger } from './seal-ledger.js';
@@ -9,12 +9,12 @@ import { VerifyLedger } from './verify-ledger.js';
 
 let gauges: GaugeReader;
 let processor: Processor;
-let write: TransferWriter;
+let writeTransfers: TransferWriter;
 beforeEach(async () => {
   gauges = GaugeReader.begin();
   processor = await startProcessor();
-  write = await transferWriter(processor);
-  await processor.seal();
+  writeTransfers = await createTransferWriter(processor);
+  await processor.sealLedger();
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -23,21 +23,21 @@ afterEach(async () => {
 });
 
 const sealedIds = async (): Promise<string[]> =>
-  (await sealsOf(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
+  (await readSeals(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
 const advanceTo = (time: string): void =>
   processor.clock.advance(new Date(time).getTime() - processor.clock.now().getTime());
-const days = () => processor.service.app.get(SealRepository).listDays(10);
+const listDays = () => processor.service.app.get(SealRepository).listDays(10);
 
 describe('seals', () => {
-  test('contain the committed transfers, in order, up to the limit; without transfers there is no seal', async () => {
-    const ids = [...(await write(4)), ...(await write(3))];
+  test('contain the committed transfers, in order, up to the limit; without new transfers no seal is created', async () => {
+    const ids = [...(await writeTransfers(4)), ...(await writeTransfers(3))];
     expect([
-      await processor.seal(3),
-      await processor.seal(3),
-      await processor.seal(3),
-      await processor.seal(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
     ]).toEqual([3, 3, 1, 0]);
-    expect((await sealsOf(processor)).map(({ number, transferIds }) => [number, transferIds.length])).toEqual([
+    expect((await readSeals(processor)).map(({ number, transferIds }) => [number, transferIds.length])).toEqual([
       [1, 1],
       [2, 3],
       [3, 3],
@@ -46,21 +46,21 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(ids);
   });
 
-  test('accept only transfers with the id of their own transaction, because others could prevent the closing of days', async () => {
-    const [id] = await write(1);
-    const copy = (txid: string): Promise<unknown> =>
+  test('contain only transfers with their own transaction id, because a future id could prevent the closing of days', async () => {
+    const [id] = await writeTransfers(1);
+    const copyWithTxid = (txid: string): Promise<unknown> =>
       processor.superuser.query(
         `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, txid)
          SELECT gen_random_uuid(), kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, ${txid}
            FROM transfers WHERE transfer_id = '${id}'`,
       );
-    await expect(copy(`'18446744073709551615'::xid8`)).rejects.toMatchObject({ constraint: 'transfers_txid' });
-    await copy('pg_current_xact_id()');
-    expect(await processor.seal()).toBe(2);
+    await expect(copyWithTxid(`'18446744073709551615'::xid8`)).rejects.toMatchObject({ constraint: 'transfers_txid' });
+    await copyWithTxid('pg_current_xact_id()');
+    expect(await processor.sealLedger()).toBe(2);
   });
 
-  test('are not created for transfers of a server with higher transaction ids: no day is closed, and the gauge reports it', async () => {
-    await write(1);
+  test('are not created after a seal whose transaction id this server has not reached; no day is closed, and the gauge reports it', async () => {
+    await writeTransfers(1);
     await forge(
       processor,
       `INSERT INTO ledger_seals SELECT seal_number + 1, hash, hash, '18446744073709551615', last_position, transfer_count, transfer_ids, transfer_hashes, sealed_at
@@ -71,147 +71,148 @@ describe('seals', () => {
     advanceTo('2026-03-02T00:05:00Z');
     expect([await sealer.runOnce(), await sealer.runOnce()]).toEqual([0, 0]);
     expect(log.error).toHaveBeenCalledTimes(1);
-    expect((await days()).map(({ day }) => day)).toEqual(['2026-02-28']);
+    expect((await listDays()).map(({ day }) => day)).toEqual(['2026-02-28']);
     expect(await gauges.read('svc.ledger.unsealed.age')).toMatchObject([{ value: 86_400 }]);
   });
 
-  test('can be recomputed from the rows: SHA-256 of the previous hash and of each row as text', async () => {
-    await write(2);
-    await processor.seal();
+  test('can be recomputed from the rows with SHA-256 over the previous hash and the hashes of the rows as text', async () => {
+    await writeTransfers(2);
+    await processor.sealLedger();
     const rows = await processor.dataSource.query<Record<string, unknown>[]>(
       `SELECT t.*, t.txid::text AS txid, (extract(epoch FROM t.created_at) * 1000000)::bigint AS created_at FROM transfers t ORDER BY t.txid, t.position`,
     );
-    const sha256 = (...parts: (string | Buffer)[]): Buffer => {
+    const sha256 = (...inputs: (string | Buffer)[]): Buffer => {
       const hash = createHash('sha256');
-      for (const part of parts) hash.update(part);
+      for (const input of inputs) hash.update(input);
       return hash.digest();
     };
-    /** As PostgreSQL writes jsonb: shorter names first. */
-    const textOf = (row: Record<string, unknown>): string => {
-      const members = Object.entries(row).filter(([, value]) => value !== null);
-      const sorted = members.toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+    /** The row as PostgreSQL writes jsonb: shorter column names come first. */
+    const canonicalText = (row: Record<string, unknown>): string => {
+      const columns = Object.entries(row).filter(([, value]) => value !== null);
+      const sorted = columns.toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
       return `{${sorted.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')}}`;
     };
-    const hashes = rows.map((row) => sha256(textOf(row)));
+    const hashes = rows.map((row) => sha256(canonicalText(row)));
     const first = sha256(Buffer.alloc(32), hashes[0]!);
     const second = sha256(first, ...hashes.slice(1));
-    expect((await sealsOf(processor)).map(({ previousHash, hash }) => [previousHash, hash])).toEqual([
+    expect((await readSeals(processor)).map(({ previousHash, hash }) => [previousHash, hash])).toEqual([
       ['00'.repeat(32), first.toString('hex')],
       [first.toString('hex'), second.toString('hex')],
     ]);
   });
 
-  test('never skip a transfer of an older transaction that commits later', async () => {
-    const older = processor.dataSource.createQueryRunner();
-    await older.startTransaction();
-    const [late] = await write(1, { connection: older });
-    const committed = await write(2);
-    expect(await processor.seal()).toBe(0);
-    await older.commitTransaction();
-    await older.release();
-    expect(await processor.seal()).toBe(3);
-    expect(await sealedIds()).toEqual([late, ...committed]);
+  test('do not skip a transfer of an older transaction that commits later', async () => {
+    const olderTransaction = processor.dataSource.createQueryRunner();
+    await olderTransaction.startTransaction();
+    const [lateTransferId] = await writeTransfers(1, { connection: olderTransaction });
+    const committedIds = await writeTransfers(2);
+    expect(await processor.sealLedger()).toBe(0);
+    await olderTransaction.commitTransaction();
+    await olderTransaction.release();
+    expect(await processor.sealLedger()).toBe(3);
+    expect(await sealedIds()).toEqual([lateTransferId, ...committedIds]);
   });
 
   test('omit transfers that were rolled back', async () => {
-    const other = processor.dataSource.createQueryRunner();
-    await other.startTransaction();
-    await write(1, { connection: other });
-    await other.rollbackTransaction();
-    await other.release();
-    const committed = await write(1);
-    await processor.seal();
-    expect(await sealedIds()).toEqual(committed);
+    const otherTransaction = processor.dataSource.createQueryRunner();
+    await otherTransaction.startTransaction();
+    await writeTransfers(1, { connection: otherTransaction });
+    await otherTransaction.rollbackTransaction();
+    await otherTransaction.release();
+    const committedIds = await writeTransfers(1);
+    await processor.sealLedger();
+    expect(await sealedIds()).toEqual(committedIds);
   });
 
-  test('of many concurrent jobs are one chain with each transfer once, while transfers are committed', async () => {
-    const writers = Array.from({ length: 20 }, () => write(5));
-    const sealers = Array.from({ length: 40 }, () => processor.seal(7));
+  test('by many concurrent jobs form one chain that contains each transfer once, while other transfers are committed', async () => {
+    const writers = Array.from({ length: 20 }, () => writeTransfers(5));
+    const sealers = Array.from({ length: 40 }, () => processor.sealLedger(7));
     await Promise.all([...writers, ...sealers]);
-    while ((await processor.seal(7)) > 0);
+    while ((await processor.sealLedger(7)) > 0);
     const ids = await sealedIds();
     expect([ids.length, new Set(ids).size]).toEqual([100, 100]);
-    const numbers = (await sealsOf(processor)).map(({ number }) => number);
+    const numbers = (await readSeals(processor)).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, nth) => nth + 1));
     const { finding, transfers } = await processor.service.app.get(VerifyLedger).verifyPage(0);
     expect([finding, transfers]).toEqual([null, 101]);
   });
 
   test('are created by one replica at a time', async () => {
-    await write(1);
-    const other = processor.dataSource.createQueryRunner();
-    await other.startTransaction();
-    await other.query(`SELECT pg_advisory_xact_lock(4017016)`);
-    expect(await processor.seal()).toBe(0);
-    await other.rollbackTransaction();
-    await other.release();
-    expect(await processor.seal()).toBe(1);
+    await writeTransfers(1);
+    const otherTransaction = processor.dataSource.createQueryRunner();
+    await otherTransaction.startTransaction();
+    // The advisory lock of SealRepository.
+    await otherTransaction.query(`SELECT pg_advisory_xact_lock(4017016)`);
+    expect(await processor.sealLedger()).toBe(0);
+    await otherTransaction.rollbackTransaction();
+    await otherTransaction.release();
+    expect(await processor.sealLedger()).toBe(1);
   });
 });
 
-test('the age of the oldest unsealed transfer is reported, also while an older transaction delays it', async () => {
-  const age = async () => (await gauges.read('svc.ledger.unsealed.age')).map(({ value }) => value);
-  expect(await age()).toEqual([0]);
-  const older = await openOlderTransaction();
-  await write(1);
+test('the gauge reports the age of the oldest unsealed transfer, also while an older transaction delays the seal', async () => {
+  const readAge = async () => (await gauges.read('svc.ledger.unsealed.age')).map(({ value }) => value);
+  expect(await readAge()).toEqual([0]);
+  const olderTransaction = await openOlderTransaction();
+  await writeTransfers(1);
   processor.clock.advance(90_000);
-  await processor.seal();
-  expect(await age()).toEqual([90]);
-  await older.end();
-  await processor.seal();
-  expect(await age()).toEqual([0]);
+  await processor.sealLedger();
+  expect(await readAge()).toEqual([90]);
+  await olderTransaction.end();
+  await processor.sealLedger();
+  expect(await readAge()).toEqual([0]);
 });
 
 describe('a day', () => {
-  test('is closed at 00:05 UTC of the next one, with the hash of the newest seal, in a table and in the log', async () => {
-    const before = { day: '2026-02-28', sealNumber: 0, root: '00'.repeat(32) };
-    expect(await days()).toMatchObject([before]);
-    const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'info');
-    await write(1);
+  test('is closed at 00:05 UTC of the next day; a table and the log contain the hash of its newest seal', async () => {
+    const previousDay = { day: '2026-02-28', sealNumber: 0, root: '00'.repeat(32) };
+    expect(await listDays()).toMatchObject([previousDay]);
+    const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'info');
+    await writeTransfers(1);
     advanceTo('2026-03-02T00:04:59.999Z');
-    await processor.seal();
-    expect(await days()).toMatchObject([before]);
+    await processor.sealLedger();
+    expect(await listDays()).toMatchObject([previousDay]);
     advanceTo('2026-03-02T00:05:00.000Z');
-    await processor.seal();
-    const { hash: root } = (await sealsOf(processor)).at(-1)!;
-    expect(await days()).toEqual([
+    await processor.sealLedger();
+    const { hash: root } = (await readSeals(processor)).at(-1)!;
+    expect(await listDays()).toEqual([
       { day: '2026-03-01', sealNumber: 2, root, closedUTCDate: '2026-03-02T00:05:00.000Z' },
-      { ...before, closedUTCDate: '2026-03-01T10:00:00.000Z' },
+      { ...previousDay, closedUTCDate: '2026-03-01T10:00:00.000Z' },
     ]);
-    await processor.seal();
-    expect(logged.mock.calls).toEqual([[{ day: '2026-03-01', sealNumber: 2, root }, 'the ledger of a day is closed']]);
+    await processor.sealLedger();
+    expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01', sealNumber: 2, root }, 'the ledger of a day is closed']]);
   });
 
   test('stays open until all its transfers are sealed', async () => {
-    const older = await openOlderTransaction();
-    await write(1);
+    const olderTransaction = await openOlderTransaction();
+    await writeTransfers(1);
     advanceTo('2026-03-02T09:00:00.000Z');
-    await processor.seal();
-    expect((await days()).map(({ day }) => day)).toEqual(['2026-02-28']);
-    await older.end();
-    await processor.seal();
-    expect((await days()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
+    await processor.sealLedger();
+    expect((await listDays()).map(({ day }) => day)).toEqual(['2026-02-28']);
+    await olderTransaction.end();
+    await processor.sealLedger();
+    expect((await listDays()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
       ['2026-03-01', 2],
       ['2026-02-28', 0],
     ]);
   });
 
-  test('stays open while a batch is full, because more may follow', async () => {
-    await write(2);
+  test('stays open while a batch is full, because more transfers may follow', async () => {
+    await writeTransfers(2);
     advanceTo('2026-03-02T09:00:00.000Z');
-    await processor.seal(1);
-    expect(await days()).toHaveLength(1);
-    await processor.seal(2);
-    expect(await days()).toHaveLength(2);
+    await processor.sealLedger(1);
+    expect(await listDays()).toHaveLength(1);
+    await processor.sealLedger(2);
+    expect(await listDays()).toHaveLength(2);
   });
 
-  test('is closed once, also by two replicas; after an outage all missed days are closed, also those without transfers', async () => {
+  test('is closed once, also with several replicas; after an outage all missed days are closed, also days without transfers', async () => {
     const { service, clock } = processor;
     advanceTo('2026-03-04T12:00:00.000Z');
     const log = service.app.get<ServiceLog>(SERVICE_LOG);
     const replicas = [1, 2, 3].map(() => new SealLedger(service.app.get(SealRepository), clock, log));
     await Promise.all(replicas.map((replica) => replica.runOnce()));
-    expect((await days()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
+    expect((await listDays()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
       ['2026-03-03', 1],
       ['2026-03-02', 1],
       ['2026-03-01', 1],
@@ -219,12 +220,12 @@ describe('a day', () => {
     ]);
   });
 
-  test('that gets a transfer after it was closed is logged as an error', async () => {
-    const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
+  test('that receives a transfer after its closing causes a logged error', async () => {
+    const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
-    await processor.seal();
-    await write(1, { createdAt: new Date('2026-03-01T23:59:59.999Z') });
-    await processor.seal();
-    expect(logged.mock.calls).toEqual([[{ day: '2026-03-01' }, 'a transfer was committed after its day was closed']]);
+    await processor.sealLedger();
+    await writeTransfers(1, { createdAt: new Date('2026-03-01T23:59:59.999Z') });
+    await processor.sealLedger();
+    expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01' }, 'a transfer was committed after its day was closed']]);
   });
 });

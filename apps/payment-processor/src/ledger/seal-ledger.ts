@@ -2,24 +2,24 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { dayBefore, dayOf, newestClosableDay } from './day.js';
+import { formatUTCDay, newestClosableDay, previousUTCDay } from './day.js';
 import { SealRepository } from './seal.repository.js';
 
 const POLL_MS = 1_000;
-/** Limits the duration of one statement. */
+/** Limit of transfers in one seal, so that its statement stays short. */
 const SEAL_SIZE = 5_000;
 
 /**
- * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers are sealed.
- * The root hash of a closed day is in a table and in the log.
+ * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers
+ * are sealed. The root hash of a closed day is stored in a table and written to the log.
  */
 @Injectable()
 export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
   /** The newest closed day that this process has seen. */
   private closedUntil = '';
-  /** True when another server has sealed the ledger; undefined until the first check. */
-  private isForeign: boolean | undefined;
+  /** True when a server with higher transaction ids has sealed the ledger. Undefined until the first check. */
+  private isSealedByAnotherServer: boolean | undefined;
 
   constructor(
     @Inject(SealRepository) private readonly seals: SealRepository,
@@ -39,20 +39,22 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
 
   /** Seals once, and closes the days that are due. Returns the number of sealed transfers. */
   async runOnce(transfersMax = SEAL_SIZE): Promise<number> {
-    if (this.isForeign !== false) await this.checkServer();
-    if (this.isForeign === true) return 0;
+    if (this.isSealedByAnotherServer !== false) await this.checkServer();
+    if (this.isSealedByAnotherServer === true) return 0;
     const seal = await this.seals.sealNext(transfersMax);
-    if (seal) this.reportLate(seal.oldest);
-    const sealed = seal?.transferCount ?? 0;
-    if (sealed < transfersMax) await this.closeDays();
-    return sealed;
+    if (seal) this.logIfDayIsClosed(seal.oldest);
+    const sealedCount = seal?.transferCount ?? 0;
+    if (sealedCount < transfersMax) await this.closeDays();
+    return sealedCount;
   }
 
-  /** Runs once if the server is right: a database is restored before its services start. */
+  /**
+   * No longer called after it has found no other server, because a database is only restored before its services start.
+   */
   private async checkServer(): Promise<void> {
-    const before = this.isForeign;
-    this.isForeign = await this.seals.isSealedElsewhere();
-    if (this.isForeign && before === undefined)
+    const previousResult = this.isSealedByAnotherServer;
+    this.isSealedByAnotherServer = await this.seals.isSealedByAnotherServer();
+    if (this.isSealedByAnotherServer && previousResult === undefined)
       this.log.error(
         {},
         'the ledger was sealed by a server whose transaction ids are higher: nothing is sealed here; docs/operations.md says what to do',
@@ -63,8 +65,8 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     const due = newestClosableDay(this.clock.now());
     if (due <= this.closedUntil) return;
     this.closedUntil = (await this.seals.lastClosedDay()) ?? '';
-    const oldest = await this.seals.oldestUnsealed();
-    const until = oldest && dayOf(oldest) <= due ? dayBefore(oldest) : due;
+    const oldest = await this.seals.findOldestUnsealed();
+    const until = oldest && formatUTCDay(oldest) <= due ? previousUTCDay(oldest) : due;
     if (until <= this.closedUntil) return;
     for (const { day, sealNumber, root } of await this.seals.closeDays(until)) {
       this.closedUntil = day;
@@ -72,9 +74,12 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** A process that was frozen for minutes can commit a transfer after its day was closed: the day's statement lacks it. */
-  private reportLate(oldest: Date): void {
-    const day = dayOf(oldest);
+  /**
+   * A process that was frozen for minutes can commit a transfer after its day was closed. The day's settlement
+   * statement lacks this transfer.
+   */
+  private logIfDayIsClosed(oldest: Date): void {
+    const day = formatUTCDay(oldest);
     if (day <= this.closedUntil) this.log.error({ day }, 'a transfer was committed after its day was closed');
   }
 }

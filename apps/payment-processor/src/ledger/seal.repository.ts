@@ -8,7 +8,7 @@ import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 export interface NewSeal {
   readonly sealNumber: number;
   readonly transferCount: number;
-  /** When the oldest of its transfers was created. */
+  /** Creation time of its oldest transfer. */
   readonly oldest: Date;
 }
 
@@ -16,15 +16,15 @@ export interface NewSeal {
 export interface ClosedDay {
   /** `2026-03-01`, UTC. */
   readonly day: string;
-  /** The newest seal when the day was closed; 0 before the first one. */
+  /** Number of the newest seal when the day was closed; 0 before the first seal. */
   readonly sealNumber: number;
-  /** Hex. */
+  /** Hash of that seal, in hex. */
   readonly root: string;
   /** ISO 8601 UTC. */
   readonly closedUTCDate: string;
 }
 
-/** A day with the range of seals that have its transfers: those after `afterSeal`, up to `sealNumber`. */
+/** A day with the range of the seals that contain its transfers: the seals after `afterSeal`, up to `sealNumber`. */
 export interface DayRange extends ClosedDay {
   readonly afterSeal: number;
 }
@@ -38,8 +38,9 @@ export class SealRepository {
   ) {}
 
   /**
-   * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there are none, or while another replica
-   * seals. The advisory lock only saves work; the unique number ensures that two replicas append one seal.
+   * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there is no new transfer, or
+   * while another replica seals. The advisory lock only avoids duplicate work. The unique number prevents two replicas
+   * from appending the same seal.
    */
   async sealNext(transfersMax: number): Promise<NewSeal | undefined> {
     const values = SEAL.valuesOf({ transfersMax, now: this.clock.now() });
@@ -48,10 +49,11 @@ export class SealRepository {
   }
 
   /**
-   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Reads the next 10 000
-   * transfers: their creation times differ from the order of their transactions by seconds at most.
+   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Only the
+   * next 10 000 transfers are read, because the order of creation differs from the order of transactions by a few
+   * seconds at most.
    */
-  async oldestUnsealed(): Promise<Date | undefined> {
+  async findOldestUnsealed(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [MAX_UNSEALED_READ]);
     return row?.oldest ?? undefined;
   }
@@ -60,7 +62,7 @@ export class SealRepository {
    * True when the last seal has a transaction id that this server has not reached: the database was restored into another cluster
    * with lower transaction ids, and new transfers would count as sealed.
    */
-  async isSealedElsewhere(): Promise<boolean> {
+  async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `SELECT FROM (SELECT last_txid FROM ledger_seals ORDER BY seal_number DESC LIMIT 1) AS last
         WHERE last_txid >= pg_snapshot_xmax(pg_current_snapshot())`,
@@ -68,7 +70,7 @@ export class SealRepository {
     return rows.length > 0;
   }
 
-  /** Undefined before the first one. */
+  /** The newest closed day. Undefined before the first day is closed. */
   async lastClosedDay(): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ day: string }[]>(
       `SELECT day::text FROM ledger_days ORDER BY day DESC LIMIT 1`,
@@ -76,25 +78,28 @@ export class SealRepository {
     return row?.day;
   }
 
-  /** Closes each day after the last closed one up to `until`, without a closed day only `until`. Returns the closed days. */
+  /**
+   * Closes each day after the last closed day, up to `until`. If no day is closed yet, closes only `until`. Returns the
+   * closed days.
+   */
   async closeDays(until: string): Promise<ClosedDay[]> {
     const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
     const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
-    return rows.map(asClosedDay).toSorted((a, b) => (a.day < b.day ? -1 : 1));
+    return rows.map(closedDayFromRow).toSorted((a, b) => (a.day < b.day ? -1 : 1));
   }
 
-  /** The newest first. */
+  /** The closed days, newest first. */
   async listDays(limit: number): Promise<ClosedDay[]> {
     const rows = await this.dataSource.query<ClosedDayRow[]>(
       `SELECT ${CLOSED_DAY_COLUMNS} FROM ledger_days ORDER BY day DESC LIMIT $1`,
       [limit],
     );
-    return rows.map(asClosedDay);
+    return rows.map(closedDayFromRow);
   }
 
   /**
-   * Undefined while the day is not closed. Its transfers are sealed after its beginning, so they come after the seal of any earlier
-   * day that was closed by then.
+   * Undefined while the day is not closed. The range starts after the newest seal of an earlier day that was closed
+   * before this day began, because transfers of this day are sealed only after it has begun.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
@@ -103,13 +108,13 @@ export class SealRepository {
          FROM ledger_days d WHERE day = $1`,
       [day],
     );
-    return row && { ...asClosedDay(row), afterSeal: row.after ?? 0 };
+    return row && { ...closedDayFromRow(row), afterSeal: row.after ?? 0 };
   }
 }
 
 const SEAL_LOCK = 4_017_016;
 
-/** Passed as a parameter: with a literal, a plan for a small table would sort all rows. */
+/** Passed as a parameter. With a literal, PostgreSQL would plan a sort of all rows for a small table. */
 const MAX_UNSEALED_READ = 10_000;
 
 const SEAL = namedStatement(`WITH turn AS MATERIALIZED (
@@ -164,6 +169,6 @@ interface ClosedDayRow {
   closed_at: Date;
 }
 
-function asClosedDay({ day, seal_number: sealNumber, root, closed_at: closedAt }: ClosedDayRow): ClosedDay {
+function closedDayFromRow({ day, seal_number: sealNumber, root, closed_at: closedAt }: ClosedDayRow): ClosedDay {
   return { day, sealNumber, root, closedUTCDate: closedAt.toISOString() };
 }

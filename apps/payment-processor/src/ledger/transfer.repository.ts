@@ -1,7 +1,7 @@
 import { type Clock, newUuid } from '@svc/kernel';
 import type { Transfer } from './transfer.js';
 
-/** A transfer with its id, an input of {@link recordTransfers}. */
+/** A transfer with its id, as input of {@link insertTransfersSql}. */
 export interface TransferItem extends Transfer {
   readonly id: string;
 }
@@ -10,18 +10,22 @@ export function transferItems(transfers: readonly Transfer[], clock: Clock): Tra
   return transfers.map((transfer) => ({ ...transfer, id: newUuid(clock) }));
 }
 
-/** SQL expressions over `target`, and parameters. */
+/** SQL expressions over the CTE `target`, or named parameters of the statement. */
 export interface TransferColumns {
   /** {@link transferItems} as jsonb. */
   readonly items: string;
   readonly currency: string;
   readonly mode: string;
   readonly merchantId: string;
+  /** Creation time. */
   readonly at: string;
 }
 
-/** Part of a statement whose `target` has the payments: inserts their transfers into the ledger, in the order of the items. */
-export function recordTransfers({ items, currency, mode, merchantId, at }: TransferColumns): string {
+/**
+ * SQL of a CTE that inserts transfers into the ledger, in the order of the items. The CTE `target` of the statement
+ * must contain the payments of the transfers.
+ */
+export function insertTransfersSql({ items, currency, mode, merchantId, at }: TransferColumns): string {
   return `transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
          SELECT item.id, item.kind, item.debit, item.credit, item.amount, ${currency}, ${mode}, ${merchantId}, payment_id, ${at}

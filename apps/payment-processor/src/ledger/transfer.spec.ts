@@ -1,6 +1,6 @@
 import type { FeeTerms, PaymentSnapshot, Voucher } from '@svc/contracts';
 import fc from 'fast-check';
-import { feeOf, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
+import { calculateFee, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
 
 const PAYMENT = {
   mode: 'live',
@@ -14,54 +14,56 @@ const PAYMENT = {
 const NO_FEE: FeeTerms = { basisPoints: 0, fixedAmount: 0 };
 const PAYABLE = 'live:merchant:1001:payable';
 const RECEIVABLE = 'live:acquirer:bank:receivable';
-const charged = (over: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
-  paymentTransfers({ ...PAYMENT, ...over }, { acquirer: 'bank', feeTerms });
+const transfersOfCharge = (overrides: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
+  paymentTransfers({ ...PAYMENT, ...overrides }, { acquirer: 'bank', feeTerms });
 
-describe('a payment that succeeded', () => {
-  test('the acquirer owes the captured amount to the merchant, and the merchant owes the fee', () => {
-    expect(charged({}, { basisPoints: 290, fixedAmount: 150 })).toEqual([
+describe('a successful payment', () => {
+  test('is booked as a debt of the acquirer for the merchant, minus the fee of the merchant', () => {
+    expect(transfersOfCharge({}, { basisPoints: 290, fixedAmount: 150 })).toEqual([
       { kind: 'capture', debit: RECEIVABLE, credit: PAYABLE, amount: 1_000 },
       { kind: 'fee', debit: PAYABLE, credit: 'live:service:fees', amount: 179 },
     ]);
   });
 
-  test('has no transfer of 0 cents: neither fee nor capture', () => {
-    expect(charged({}).map(({ kind }) => kind)).toEqual(['capture']);
-    expect(charged({ processedAmount: 0 }, { basisPoints: 290, fixedAmount: 150 })).toEqual([]);
+  test('is booked without transfers of 0 cents', () => {
+    expect(transfersOfCharge({}).map(({ kind }) => kind)).toEqual(['capture']);
+    expect(transfersOfCharge({ processedAmount: 0 }, { basisPoints: 290, fixedAmount: 150 })).toEqual([]);
   });
 
   const vouchers: Voucher[] = [
     { merchantLiable: true, amount: 5 },
     { merchantLiable: false, amount: 7 },
   ];
-  const redeemed = [
+  const expectedVoucherTransfers = [
     { kind: 'voucher', debit: 'live:merchant:1001:vouchers', credit: 'live:merchant:1001:redeemed', amount: 5 },
     { kind: 'voucher', debit: 'live:service:vouchers', credit: PAYABLE, amount: 7 },
   ];
 
-  test('a voucher is redeemed by the merchant that is liable for it, or paid by the service, without a fee', () => {
-    const onVouchersAlone = { processedAmount: 0, vouchers };
-    expect(charged(onVouchersAlone, { basisPoints: 290, fixedAmount: 150 })).toEqual(redeemed);
-    expect(paymentTransfers({ ...PAYMENT, ...onVouchersAlone })).toEqual(redeemed);
-    expect(charged({ vouchers }).slice(1)).toEqual(redeemed);
+  test('with vouchers is booked with one transfer for each voucher, from the liable merchant or from the service, without a fee', () => {
+    const paidByVouchersOnly = { processedAmount: 0, vouchers };
+    expect(transfersOfCharge(paidByVouchersOnly, { basisPoints: 290, fixedAmount: 150 })).toEqual(
+      expectedVoucherTransfers,
+    );
+    expect(paymentTransfers({ ...PAYMENT, ...paidByVouchersOnly })).toEqual(expectedVoucherTransfers);
+    expect(transfersOfCharge({ vouchers }).slice(1)).toEqual(expectedVoucherTransfers);
   });
 
-  test('an external payment: the partner has the money, and owes it to the merchant (P6)', () => {
+  test('that was made externally is booked as a debt of the partner to the merchant (P6)', () => {
     const external = { kind: 'external', debit: 'live:organisation:o-1:receivable', credit: PAYABLE, amount: 1_000 };
     expect(paymentTransfers(PAYMENT)).toEqual([external]);
-    expect(paymentTransfers({ ...PAYMENT, vouchers })).toEqual([external, ...redeemed]);
+    expect(paymentTransfers({ ...PAYMENT, vouchers })).toEqual([external, ...expectedVoucherTransfers]);
   });
 });
 
 test.each(['failed', 'verificationRequired', 'processing'] as const)(
-  'a payment that is %s has no transfers',
+  'a payment in the state %s has no transfers',
   (state) => {
-    expect(charged({ state, vouchers: [{ merchantLiable: false, amount: 7 }] })).toEqual([]);
+    expect(transfersOfCharge({ state, vouchers: [{ merchantLiable: false, amount: 7 }] })).toEqual([]);
     expect(paymentTransfers({ ...PAYMENT, state })).toEqual([]);
   },
 );
 
-test('a refund returns a part of the capture, between the same accounts (M5)', () => {
+test('a refund is booked between the same accounts as the capture, in the opposite direction (M5)', () => {
   expect(refundTransfer(PAYMENT, 'bank', 9)).toEqual({ kind: 'refund', debit: PAYABLE, credit: RECEIVABLE, amount: 9 });
 });
 
@@ -83,9 +85,9 @@ describe('a fee', () => {
     [50, 100, 1],
     [49, 100, 0],
     [100_000_000_000, 1_000, 10_000_000_000],
-  ])('of %d cents at %d basis points is %d: rounded half up', (amount, basisPoints, fee) => {
-    expect(feeOf(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
-    expect(feeOf(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
+  ])('for %d cents at %d basis points is %d cents, rounded half up', (amount, basisPoints, fee) => {
+    expect(calculateFee(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
+    expect(calculateFee(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
   });
 
   test('differs from the exact share by at most half a cent, for any amount and terms', () => {
@@ -94,7 +96,7 @@ describe('a fee', () => {
     fc.assert(
       fc.property(amounts, terms, (amount, { basisPoints, fixedAmount }) => {
         const tenThousandths = BigInt(amount) * BigInt(basisPoints);
-        const share = BigInt(feeOf(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
+        const share = BigInt(calculateFee(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
         expect(share - tenThousandths).toBeGreaterThan(-5_000n);
         expect(share - tenThousandths).toBeLessThanOrEqual(5_000n);
       }),
@@ -104,22 +106,24 @@ describe('a fee', () => {
 
 describe('the accounts of a day', () => {
   const cents = fc.integer({ min: 0, max: 100_000 });
-  const trade = fc.record({
-    by: fc.constantFrom('card', 'external', 'late approval'),
+  const bookingArbitrary = fc.record({
+    method: fc.constantFrom('card', 'external', 'late approval'),
     processed: cents,
     vouchers: fc.array(fc.record({ merchantLiable: fc.boolean(), amount: cents }), { maxLength: 3 }),
     feeTerms: fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) }),
     refunded: fc.array(cents, { maxLength: 2 }),
     isReversed: fc.boolean(),
   });
-  type Trade = typeof trade extends fc.Arbitrary<infer T> ? T : never;
+  type Booking = typeof bookingArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
-  function transfersOf({ by, processed, vouchers, feeTerms, refunded, isReversed }: Trade): Transfer[] {
+  function transfersOfBooking({ method, processed, vouchers, feeTerms, refunded, isReversed }: Booking): Transfer[] {
     const payment = { ...PAYMENT, amount: processed, processedAmount: processed, vouchers };
-    if (by === 'external') return paymentTransfers(payment);
-    if (by === 'late approval') {
-      const late = lateApprovalTransfer({ ...payment, vouchers: [] }, 'bank');
-      return isReversed ? [late, { ...late, kind: 'reversal', debit: late.credit, credit: late.debit }] : [late];
+    if (method === 'external') return paymentTransfers(payment);
+    if (method === 'late approval') {
+      const lateApproval = lateApprovalTransfer({ ...payment, vouchers: [] }, 'bank');
+      return isReversed
+        ? [lateApproval, { ...lateApproval, kind: 'reversal', debit: lateApproval.credit, credit: lateApproval.debit }]
+        : [lateApproval];
     }
     const refunds = refunded.map((amount) => refundTransfer(payment, 'bank', amount));
     return [...paymentTransfers(payment, { acquirer: 'bank', feeTerms }), ...refunds];
@@ -130,10 +134,10 @@ describe('the accounts of a day', () => {
       .filter((transfer) => transfer.kind === kind && `${transfer.debit} ${transfer.credit}`.includes(account))
       .reduce((total, { amount }) => total + amount, 0);
 
-  test('balance: the merchant is owed payments, vouchers and external payments, minus refunds and fees', () => {
+  test('are balanced, and the merchant’s account contains payments, vouchers and external payments minus refunds and fees', () => {
     fc.assert(
-      fc.property(fc.array(trade, { maxLength: 30 }), (trades) => {
-        const transfers = trades.flatMap(transfersOf);
+      fc.property(fc.array(bookingArbitrary, { maxLength: 30 }), (bookings) => {
+        const transfers = bookings.flatMap(transfersOfBooking);
         const balances = new Map<string, number>();
         for (const { debit, credit, amount } of transfers) {
           balances.set(debit, (balances.get(debit) ?? 0) - amount);
@@ -146,9 +150,9 @@ describe('the accounts of a day', () => {
         const net = payments! + vouchers + sum(transfers, 'external') - refunds! - fees!;
         expect(balances.get(PAYABLE) ?? 0).toBe(net);
 
-        const late = sum(transfers, 'lateApproval') - sum(transfers, 'reversal');
-        expect(balances.get('live:acquirer:bank:reversals') ?? 0).toBe(late);
-        expect(balances.get(RECEIVABLE) ?? 0).toBe(0 - (payments! - refunds! + late));
+        const lateApproval = sum(transfers, 'lateApproval') - sum(transfers, 'reversal');
+        expect(balances.get('live:acquirer:bank:reversals') ?? 0).toBe(lateApproval);
+        expect(balances.get(RECEIVABLE) ?? 0).toBe(0 - (payments! - refunds! + lateApproval));
       }),
     );
   });

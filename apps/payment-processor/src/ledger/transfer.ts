@@ -1,7 +1,9 @@
 import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
-/** One movement of money between two accounts, so that the ledger balances by construction. */
+/**
+ * One movement of money between two accounts. Each transfer has a debit and a credit, so the ledger is always balanced.
+ */
 export interface Transfer {
   readonly kind: 'capture' | 'fee' | 'external' | 'voucher' | 'refund' | 'lateApproval' | 'reversal';
   readonly debit: string;
@@ -18,24 +20,31 @@ export interface Charge {
 }
 
 /**
- * The transfers of a payment that has ended; none unless it succeeded. Without a charge the partner has the money and owes it
- * (P6). A fee applies only to amounts charged by an acquirer, and is not returned with a refund (M5).
+ * The transfers of a payment; empty unless the payment succeeded. A payment without a charge is external: the partner
+ * has received the money and owes it to the merchant (P6). A fee applies only to amounts that an acquirer charges, and
+ * is not returned with a refund (M5).
  */
 export function paymentTransfers(payment: PaymentSnapshot, charge?: Charge): Transfer[] {
   if (payment.state !== 'success') return [];
   const processed = payment.processedAmount;
-  const money = charge
+  const movements = charge
     ? [captureTransfer(payment, charge.acquirer), feeTransfer(payment, charge.feeTerms)]
     : [externalTransfer(payment)];
-  return [...(processed > 0 ? money : []), ...voucherTransfers(payment)].filter(({ amount }) => amount > 0);
+  return [...(processed > 0 ? movements : []), ...voucherTransfers(payment)].filter(({ amount }) => amount > 0);
 }
 
-/** Cents: the fee of an amount charged by an acquirer, rounded half up. All integers are far below 2^53. */
-export function feeOf(processedAmount: number, { basisPoints, fixedAmount }: FeeTerms): number {
+/**
+ * The fee in cents of an amount that an acquirer charges, rounded half up. All intermediate integers are far below
+ * 2^53.
+ */
+export function calculateFee(processedAmount: number, { basisPoints, fixedAmount }: FeeTerms): number {
   return Math.floor((processedAmount * basisPoints + 5_000) / 10_000) + fixedAmount;
 }
 
-/** A refund (M5): the platform owes the merchant less, and the acquirer owes less, because it has paid the payer. */
+/**
+ * A refund (M5). It reduces the platform's debt to the merchant and the acquirer's debt, because the acquirer has paid
+ * the payer.
+ */
 export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amount: number): Transfer {
   return {
     kind: 'refund',
@@ -46,8 +55,8 @@ export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amoun
 }
 
 /**
- * An approval for a failed payment, or a second one for a payable (H2): the acquirer holds money of the payer. The transfer of its
- * reversal swaps debit and credit.
+ * An approval for a failed payment, or a second approval for a payable (H2). The acquirer holds money that belongs to
+ * the payer. The transfer of its reversal swaps debit and credit.
  */
 export function lateApprovalTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
   return {
@@ -72,7 +81,7 @@ function feeTransfer(payment: PaymentSnapshot, terms: FeeTerms): Transfer {
     kind: 'fee',
     debit: merchantPayable(payment),
     credit: `${payment.mode}:service:fees`,
-    amount: feeOf(payment.processedAmount, terms),
+    amount: calculateFee(payment.processedAmount, terms),
   };
 }
 

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 /** A merchant's terms for payers. */
 export interface PayerTerms {
   readonly features: MerchantFeatures;
-  /** Cents: minimum of an edited amount; a smaller debt is paid in full. */
+  /** Minimum of an amount that the payer has edited, in cents. An invoice below the minimum must be paid in full. */
   readonly minimumAmount: number;
 }
 

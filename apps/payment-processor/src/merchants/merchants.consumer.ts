@@ -8,16 +8,16 @@ import {
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the merchant data that payments need. Replay: the highest version of each row stays. */
+/** Stores the merchant data that payments need. Events may be repeated: only a higher version changes a row. */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
-  async keepMerchants(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
+  async storeMerchants(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
-        // An event of an older release lacks the minimum, or the fees: keep the stored value.
+        // An event of an older release lacks the minimum or the fees. Then the stored value does not change.
         ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
         grants: JSON.stringify(payload.grants),
         ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),
@@ -26,7 +26,7 @@ export class MerchantsConsumer {
   }
 
   @EventPattern(SiteChangedV1, { repeatable: true })
-  async keepSites(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
+  async storeSites(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_sites', { site_id: payload.siteId }, aggregateVersion, {
         merchant_id: payload.merchantId,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A state for the decision to reverse an attempt, and a table for answers of the acquirer that contradict a row. */
+/** A state for the decision to reverse an attempt, and a table for responses of the acquirer that contradict a row. */
 export class ReversalDecisions1763500001004 implements MigrationInterface {
   readonly name = 'ReversalDecisions1763500001004';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A separate time for the job's queries about a verification, as for attempts: before, a query of the job delayed the outcome for
- * a payer who returned a second later.
+ * Adds a separate time for the cleanup job's queries about a verification, as attempts have it. Without it, a query of
+ * the job delayed the outcome for a payer who returned a second later.
  */
 export class VerificationQuestions1763500001005 implements MigrationInterface {
   readonly name = 'VerificationQuestions1763500001005';

@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Older events lack the minimum: their merchants get the same default as in identity. */
+/**
+ * Events of older releases lack the minimum amount. Their merchants get the same default as in the service identity.
+ */
 export class MinimumAmount1763500001007 implements MigrationInterface {
   readonly name = 'MinimumAmount1763500001007';
 

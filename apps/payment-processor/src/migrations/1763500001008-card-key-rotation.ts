@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Without rotation there was only one key pair: the table has at most one row. */
+/**
+ * Prepares the table for several key pairs. Before this migration it has at most one row, because there was no
+ * rotation.
+ */
 export class CardKeyRotation1763500001008 implements MigrationInterface {
   readonly name = 'CardKeyRotation1763500001008';
 

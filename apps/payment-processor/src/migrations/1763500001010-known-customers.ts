@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Names of customers for their payments: a customer's token does not contain the name. */
+/** Names of customers for their payments, because a customer's token does not contain the name. */
 export class KnownCustomers1763500001010 implements MigrationInterface {
   readonly name = 'KnownCustomers1763500001010';
 

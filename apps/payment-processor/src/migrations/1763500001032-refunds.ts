@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Refunds (M5). The payment's row guards their sum, because all of them share it. Constraints on large tables are NOT VALID: they
- * apply to new rows, and every older row satisfies them.
+ * Refunds (M5). A constraint on the payment's row limits the sum of its refunds. Constraints on large tables are NOT
+ * VALID: they apply to new rows, and all older rows satisfy them anyway.
  */
 export class Refunds1763500001032 implements MigrationInterface {
   readonly name = 'Refunds1763500001032';

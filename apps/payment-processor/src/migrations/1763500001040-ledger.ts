@@ -8,7 +8,8 @@ export class Ledger1763500001040 implements MigrationInterface {
   readonly name = 'Ledger1763500001040';
 
   async up(db: QueryRunner): Promise<void> {
-    // Before the columns that rewrite the table: foreign keys of rows written in this transaction are checked again.
+    // This comes before the columns whose addition rewrites the table, because foreign keys of rows that were written
+    // in the same transaction are checked again.
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       ALTER TABLE transfers

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The service may only insert into the books (ADR 45). Their triggers enforce the same for the owner. The books are the tables with
- * a trigger against TRUNCATE.
+ * The role of the service may only insert into the append-only tables: the ledger, its seals and days (ADR 45).
+ * Triggers enforce the same for the owner. The append-only tables are found by their trigger against TRUNCATE.
  */
 export class AppendOnlyLedger1763500001060 implements MigrationInterface {
   readonly name = 'AppendOnlyLedger1763500001060';

@@ -1,16 +1,16 @@
 import { updatesOf } from '@svc/testing';
 import {
   acceptWith,
-  aKnownPayable,
   APPROVED,
-  type Replica,
+  createStoredPayable,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from '../payments/attempt.js';
 
 let processor: Processor;
-let replica: Replica;
+let replica: TestReplica;
 beforeAll(async () => {
   processor = await startProcessor();
   replica = await startReplica(processor);
@@ -20,14 +20,18 @@ afterAll(async () => {
   await processor.stop();
 });
 
-test('reserving and paying a payable updates none of its indexes', async () => {
+test('the statements that reserve and pay a payable update none of its indexes (HOT updates)', async () => {
   const payables = [];
-  for (let nth = 0; nth < 60; nth++) payables.push(await aKnownPayable(processor));
+  for (let nth = 0; nth < 60; nth++) payables.push(await createStoredPayable(processor));
   const { payments, dataSource } = replica;
-  const chosen = payables.filter((_, nth) => nth % 3 === 0);
-  const accept = () => Promise.all(chosen.map((payable) => acceptWith(payments, processor, payable)));
-  let open: Awaited<ReturnType<typeof accept>> = [];
-  expect(await updatesOf(dataSource, 'payables', async () => (open = await accept()))).toEqual({ all: 20, hot: 20 });
-  const settle = () => Promise.all(open.map((one) => payments.settle(one!, APPROVED, CHARGEABLE_STATES)));
+  const everyThirdPayable = payables.filter((_, nth) => nth % 3 === 0);
+  const accept = () => Promise.all(everyThirdPayable.map((payable) => acceptWith(payments, processor, payable)));
+  let openAttempts: Awaited<ReturnType<typeof accept>> = [];
+  expect(await updatesOf(dataSource, 'payables', async () => (openAttempts = await accept()))).toEqual({
+    all: 20,
+    hot: 20,
+  });
+  const settle = () =>
+    Promise.all(openAttempts.map((attempt) => payments.settle(attempt!, APPROVED, CHARGEABLE_STATES)));
   expect(await updatesOf(dataSource, 'payables', settle)).toEqual({ all: 20, hot: 20 });
 });

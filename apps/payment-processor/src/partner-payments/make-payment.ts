@@ -8,7 +8,7 @@ import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
-import { type PayableRefusal, refusalOf } from '../payables/payable.js';
+import { findRefusal, type PayableRefusal } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import {
@@ -21,32 +21,36 @@ import {
 import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
-import { checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
+import { addRegisteredName, checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
 import { ResolveCode } from './resolve-code.js';
 
-/** A payment without an outcome by then is returned as `processing` (P6). */
+/** If the outcome is still unknown after this time, the payment is returned as `processing` (P6). */
 const RESPONSE_TIMEOUT_MS = 20_000;
-/** A charge that starts later could end after the response, so it must not start. */
+/** A charge must start within this time, because a later charge could end after the response. */
 const MAX_CHARGE_DELAY_MS = 10_000;
 /** Interval at which the outcome of a processing payment is polled. */
 const POLL_INTERVAL_MS = 500;
 /** Timeout of the update of the payment history, which also receives the event. */
 const HISTORY_TIMEOUT_MS = 1_000;
-/** How often to read a payable that changes before it is reserved; after that another payment is in progress. */
+/**
+ * Limit of reads of a payable that changes each time before it is reserved. Then the call fails with
+ * `payment.in-progress`.
+ */
 const MAX_PAYABLE_READS = 3;
 
-/** A validated call, before any look-up. */
+/** A validated call, before any database query. */
 interface PaymentCall extends IdempotencyKey {
   readonly partner: AuthenticatedPartner;
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
-  /** The bank redirects the payer to it. */
+  /** The bank redirects the payer to this URL. */
   readonly returnUrl: string | undefined;
 }
 
 /**
- * Makes a payment of a partner or its customer (P6): checks the terms, then {@link ChargeAttempt} accepts and charges; without a
- * card the payment is accepted as settled. {@link PaymentIdempotency} ensures one payment for each reference.
+ * Makes a payment of a partner or its customer (P6). This class checks the terms; then {@link ChargeAttempt} accepts
+ * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
+ * PaymentIdempotency} ensures that each reference has at most one payment.
  */
 @Injectable()
 export class MakePayment {
@@ -62,39 +66,44 @@ export class MakePayment {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws 403 for fields that this caller may not use, then 400 with all invalid fields, before any look-up. */
+  /**
+   * Throws 403 for fields that this caller may not use, then 400 with all invalid fields, both before any database
+   * query.
+   */
   async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
     const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, addresses, this.clock.now()));
-    const customer = customerOf(partner, request);
-    // Normalised by the URL parser, so that the bank cannot interpret it as another URL.
+    const customer = resolveCustomer(partner, request);
+    // The URL parser normalises the URL, so that the bank cannot interpret it as another URL.
     const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
-    const fingerprint = fingerprintOf(request, customer);
+    const fingerprint = computeFingerprint(request, customer);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const key = { owner: partner, reference: request.reference, fingerprint, deadline };
-    return this.idempotency.once(
+    return this.idempotency.runOnce(
       key,
       () => this.create({ ...key, partner, request, customer, returnUrl }),
       (payment) => this.awaitOutcome(key, payment),
     );
   }
 
-  /** Throws when the payment is rejected. */
+  /** Accepts the payment and charges the card. Throws when the payment is rejected. */
   private async create(call: PaymentCall): Promise<void> {
     const { partner, request, customer } = call;
-    const left = amountToProcess({
+    const remainingAmount = amountToProcess({
       amount: request.amount,
       tipAmount: request.tipAmount ?? 0,
       vouchers: request.vouchers ?? [],
     });
-    const method = await this.methods.open(partner, customer.id, request, left);
+    const method = await this.methods.resolve(partner, customer.id, request, remainingAmount);
     const chargeDeadline = this.clock.later(MAX_CHARGE_DELAY_MS);
     const resolved = await this.resolveCode.execute(partner, request);
     for (let read = 1; read <= MAX_PAYABLE_READS; read++) {
-      const found =
-        read === 1 && resolved.found ? resolved.found : await this.payments.findPayable(partner, resolved.payableId);
-      if (!found) throw new DomainError('payable.not-found');
-      const { payable, merchant, siteReference } = found;
+      const payableToPay =
+        read === 1 && resolved.payableToPay
+          ? resolved.payableToPay
+          : await this.payments.findPayable(partner, resolved.payableId);
+      if (!payableToPay) throw new DomainError('payable.not-found');
+      const { payable, merchant, siteReference } = payableToPay;
       // The merchant's terms have not arrived yet.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -102,12 +111,17 @@ export class MakePayment {
       const { minimumAmount, grants } = merchant;
       checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
       if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
-      const terms = { ...payable, expiresAt: new Date(payable.expiresAt), state: found.state, tries: found.tries };
-      const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
+      const payableTerms = {
+        ...payable,
+        expiresAt: new Date(payable.expiresAt),
+        state: payableToPay.state,
+        tries: payableToPay.tries,
+      };
+      const refusal = findRefusal(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
-      const asNew = (): NewPartnerPayment =>
-        newPayment(call, found, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(call, payable.merchantId, asNew, method, chargeDeadline)) return;
+      const buildPayment = (): NewPartnerPayment =>
+        newPayment(call, payableToPay, { merchant, siteReference }, method, this.clock.now());
+      if (await this.acceptAndPay(call, payable.merchantId, buildPayment, method, chargeDeadline)) return;
     }
     throw refusalError('payment.in-progress');
   }
@@ -116,20 +130,20 @@ export class MakePayment {
   private async acceptAndPay(
     { partner, returnUrl }: PaymentCall,
     merchantId: number,
-    asNew: () => NewPartnerPayment,
+    buildPayment: () => NewPartnerPayment,
     { card, external }: PaymentMethod,
     chargeDeadline: Date,
   ): Promise<boolean> {
     if (!card) {
-      const payment = asNew();
-      return this.payments.acceptAsSettled(payment, settlementOf(external));
+      const payment = buildPayment();
+      return this.payments.acceptAsSettled(payment, settlementWithoutCharge(external));
     }
     const result = await this.chargeAttempt.execute({
       mode: partner.mode,
       merchantId,
       deadline: chargeDeadline,
-      accept: (route) => this.payments.acceptForAcquirer(asNew(), route),
-      sourceOf: ({ payment: { paymentReference } }) => ({
+      accept: (route) => this.payments.acceptForAcquirer(buildPayment(), route),
+      getSource: ({ payment: { paymentReference } }) => ({
         card,
         payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
         payer: undefined,
@@ -140,7 +154,10 @@ export class MakePayment {
     return result.kind === 'charged';
   }
 
-  /** Waits for the outcome; returns the payment as `processing` at the deadline. The history shows the same state from then on (P5). */
+  /**
+   * Waits for the outcome, and returns a payment that is `processing` at the deadline. Then the history already shows
+   * the returned state (P5).
+   */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
     let current = payment;
     for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < key.deadline; poll++) {
@@ -161,14 +178,14 @@ function refusalError(refusal: PayableRefusal): DomainError {
 
 function newPayment(
   { partner, request, customer, fingerprint }: PaymentCall,
-  { payable, version, tries, customer: known }: PayableToPay,
+  { payable, version, tries, customer: registeredName }: PayableToPay,
   { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
   method: PaymentMethod,
   now: Date,
 ): NewPartnerPayment {
   const { source } = payable;
-  const external = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
-  // For a session its id, as code-decoder returns it.
+  const externalReference = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
+  // For a session this is the session's id, as code-decoder returns it.
   const invoiceReference = source.kind === 'session' ? source.sessionId : source.invoiceReference;
   const accepted = acceptedPayment({
     payable,
@@ -181,13 +198,13 @@ function newPayment(
     amount: request.amount,
     tipAmount: request.tipAmount ?? 0,
     partner: {
-      partner: { organisationId: partner.organisationId, customer: namedCustomer(customer, known) },
+      partner: { organisationId: partner.organisationId, customer: addRegisteredName(customer, registeredName) },
       merchantName: merchant.name,
       siteReference,
       ...(method.external ? { externalPaymentReference: method.external.reference } : {}),
       ...(request.orderReference ? { orderReference: request.orderReference } : {}),
       invoiceReference,
-      ...(external === undefined ? {} : { invoiceExternalReference: external }),
+      ...(externalReference === undefined ? {} : { invoiceExternalReference: externalReference }),
       ...(request.vouchers?.length
         ? { vouchers: request.vouchers.map(({ merchantLiable, amount }) => ({ merchantLiable, amount })) }
         : {}),
@@ -197,7 +214,10 @@ function newPayment(
   return { owner: partner, fingerprint, payment, triesMax: payable.triesMax };
 }
 
-/** The settlement of a payment without an acquirer: the external status that the partner reported, or a success if nothing is left to pay. */
-function settlementOf(external: PaymentMethod['external']): Settlement {
+/**
+ * The settlement of a payment without a charge: the status of the external payment, or success if vouchers cover the
+ * whole amount.
+ */
+function settlementWithoutCharge(external: PaymentMethod['external']): Settlement {
   return external?.status === 'failed' ? { state: 'failed', error: 'external.failed' } : { state: 'success' };
 }

@@ -19,15 +19,15 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
 import { vouchersTotal } from '../payables/amount-to-process.js';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
-/** Owner of a payment; a look-up finds only its own payments. */
+/** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
@@ -38,7 +38,7 @@ export interface PaymentOwner {
 export interface CurrentPayment {
   readonly fingerprint: string;
   readonly payment: PartnerPayment;
-  /** aggregateVersion of the event with this state. */
+  /** `aggregateVersion` of the event with this state. */
   readonly version: number;
 }
 
@@ -51,13 +51,16 @@ export interface PayableToPay {
   /** Undefined until identity's event has arrived. */
   readonly merchant: KnownMerchant | undefined;
   readonly siteReference: string | undefined;
-  /** Name of the customer if the token is a customer's; undefined until identity's event has arrived. */
+  /**
+   * Registered name of the customer, if the caller's token is a customer's token. Undefined until identity's event has
+   * arrived.
+   */
   readonly customer: CustomerName | undefined;
 }
 
 export type CustomerName = Pick<PaymentCustomer, 'firstName' | 'lastName'>;
 
-/** The payer: an organisation, and its customer if the token is a customer's. */
+/** The payer: an organisation, and its customer if the caller's token is a customer's token. */
 export interface PayerScope extends PaymentOwner {
   readonly customerReference: string | undefined;
 }
@@ -65,7 +68,7 @@ export interface PayerScope extends PaymentOwner {
 export interface KnownMerchant {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Cents: minimum of an edited amount; a smaller debt is paid in full. */
+  /** Minimum of an amount that the payer has edited, in cents. An invoice below the minimum must be paid in full. */
   readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
@@ -101,13 +104,16 @@ export class PartnerPaymentRepository {
       [owner.organisationId, owner.mode, reference],
     );
     if (!row) return undefined;
-    const payment = asSnapshot(row);
+    const payment = snapshotFromRow(row);
     if (!isPartnerPayment(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
 
-  /** The payable of a payment whose payer has returned from the bank's page, which has only the reference. */
-  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
+  /**
+   * Finds the payable of a partner's payment. The payer who returns from the bank's page brings only the payment
+   * reference.
+   */
+  async findPayableOfPayment(paymentReference: string): Promise<{ payableId: string } | undefined> {
     const [row] = await this.dataSource.query<{ payableId: string }[]>(
       `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
       [paymentReference],
@@ -119,25 +125,28 @@ export class PartnerPaymentRepository {
     return this.findOne(`y.payable_id = $2`, payer, payableId);
   }
 
-  /** By the 20 digits of its code (D5). */
+  /** Finds a payable by the 20 digits of its code (D5). */
   findPayableByCode(payer: PayerScope, code: string): Promise<PayableToPay | undefined> {
     return this.findOne(`y.source ->> 'code' = $2`, payer, code);
   }
 
-  /** Undefined when the payable has changed since it was read: the caller reads it again. */
+  /**
+   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read; then the caller
+   * reads it again.
+   */
   acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
     return this.accept(this.dataSource, payment, route);
   }
 
   /**
-   * As {@link acceptForAcquirer}, without a card charge: outcome and ledger are in the same transaction. False when the payable
-   * has changed since it was read.
+   * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. False when
+   * the payable has changed since it was read.
    */
   async acceptAsSettled(payment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
-      const open = await this.accept(tx, payment, undefined);
-      if (open) await this.settle(tx, open, settlement);
-      return open !== undefined;
+      const attempt = await this.accept(tx, payment, undefined);
+      if (attempt) await this.settle(tx, attempt, settlement);
+      return attempt !== undefined;
     });
   }
 
@@ -171,7 +180,7 @@ export class PartnerPaymentRepository {
     route: ChargeRoute | undefined,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    // One time for row and event, so that both have the same paymentUTCDate.
+    // The row and the event get the same time, so that both have the same `paymentUTCDate`.
     const startedAt = new Date(payment.paymentUTCDate);
     const event = this.events.envelope({
       type: PaymentProcessingV1,
@@ -190,7 +199,7 @@ export class PartnerPaymentRepository {
       voucherAmount: vouchersTotal(payment.vouchers),
       methodType: payment.paymentMethodType,
       methodLabel: payment.paymentMethodLabel,
-      partner: JSON.stringify(storedPartnerOf(payment)),
+      partner: JSON.stringify(buildPartnerColumn(payment)),
       organisationId: owner.organisationId,
       mode: owner.mode,
       reference: payment.reference,
@@ -208,20 +217,20 @@ export class PartnerPaymentRepository {
         ]));
     if (!row) return undefined;
     const attempt = { attemptId, acquirer, account, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment };
   }
 
-  private async settle(tx: Transaction, open: OpenAttempt, settlement: Settlement): Promise<void> {
+  private async settle(tx: Transaction, attempt: OpenAttempt, settlement: Settlement): Promise<void> {
     const now = this.clock.now();
-    const settled = settledPayment(open.payment, settlement, open.triesMax, now);
+    const settled = settledPayment(attempt.payment, settlement, attempt.triesMax, now);
     const event = this.events.envelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
-      aggregateId: open.paymentId,
-      aggregateVersion: open.paymentVersion + 1,
+      aggregateId: attempt.paymentId,
+      aggregateVersion: attempt.paymentVersion + 1,
       payload: settled,
     });
     const parameters = {
-      paymentId: open.paymentId,
+      paymentId: attempt.paymentId,
       state: settled.state,
       processedAmount: settled.processedAmount,
       errors: JSON.stringify(settled.errors),
@@ -273,7 +282,7 @@ const SETTLE = statementWithEvents({
          UPDATE payables y SET state = $payableState, holder = CASE WHEN $payableState = 'paid' THEN y.holder END,
                                version = $payableVersion, modified_at = $now
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
+       ), ${insertTransfersSql({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
   changed: 'target',
   aggregateId: 'payment_id',
 });
@@ -289,8 +298,8 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
-/** The members that {@link asSnapshot} reads from the column `partner`. */
-function storedPartnerOf(payment: PaymentSnapshot): object {
+/** The JSON value of the column `partner`, from which {@link snapshotFromRow} reads these members. */
+function buildPartnerColumn(payment: PaymentSnapshot): object {
   const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;
   const references = { orderReference, invoiceReference, invoiceExternalReference };

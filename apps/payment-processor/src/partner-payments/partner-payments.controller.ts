@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 
 /**
- * Payments by partners and their customers (P6). `x-api-key` and an identity token; errors are RFC 9457 (C5).
+ * Payments by partners and their customers (P6). Needs `x-api-key` and an identity token. Errors are RFC 9457 (C5).
  *
  * @group Payments
  */
@@ -19,9 +19,11 @@ export class PartnerPaymentsController {
    *
    * @body MakePaymentRequest
    * @returns 201 The payment: `success`, `failed` with its errors, or `verificationRequired` with `verificationUrl`.
-   * @returns 202 It is still `processing` after 20 s: read it later, or retry the call.
-   * @returns 200 With `Idempotency-Replayed`: a retry with the same reference, and the payment in its current state.
-   * @throws credentials.forbidden Another customer, or vouchers and external payments without a grant of the merchant.
+   * @returns 202 The payment is still `processing` after 20 s. The client reads it later, or retries the call.
+   * @returns 200 The response to a retry with the same reference: the payment in its current state, with the header
+   *   `Idempotency-Replayed`.
+   * @throws credentials.forbidden The request names another customer than the token, or has vouchers or an external
+   *   payment without a grant of the merchant.
    * @throws live-mode.unavailable
    * @throws payable.not-found
    * @throws resource.not-found The payer has no such card.

@@ -4,13 +4,20 @@ import { ManualClock } from '@svc/testing';
 import type { CurrentPayment, PartnerPaymentRepository } from './partner-payment.repository.js';
 import { PaymentIdempotency } from './payment-idempotency.js';
 
-const MADE: CurrentPayment = { fingerprint: 'f', payment: { paymentReference: 'p-1' } as PartnerPayment, version: 1 };
+const STORED_PAYMENT: CurrentPayment = {
+  fingerprint: 'f',
+  payment: { paymentReference: 'p-1' } as PartnerPayment,
+  version: 1,
+};
 
-/** Two calls with the same reference: the first one fails after the second has waited for `waitsMs`. */
-async function secondAfterFailure(waitsMs: number): Promise<unknown> {
+/**
+ * Runs two calls with the same reference. The first call fails when the second call has waited for `waitMs`. Returns
+ * the second result.
+ */
+async function resultOfSecondCall(waitMs: number): Promise<unknown> {
   const clock = new ManualClock();
-  let made: CurrentPayment | undefined;
-  const payments = { findByReference: () => Promise.resolve(made) } as unknown as PartnerPaymentRepository;
+  let stored: CurrentPayment | undefined;
+  const payments = { findByReference: () => Promise.resolve(stored) } as unknown as PartnerPaymentRepository;
   const idempotency = new PaymentIdempotency(payments, clock);
   const key = {
     owner: { organisationId: 'o-1', mode: 'test' },
@@ -18,30 +25,30 @@ async function secondAfterFailure(waitsMs: number): Promise<unknown> {
     fingerprint: 'f',
     deadline: clock.later(20_000),
   } as const;
-  let refuse: () => void = () => undefined;
-  const refused = new Promise<void>((_, reject) => (refuse = () => reject(new DomainError('card.invalid'))));
+  let failFirstCall: () => void = () => undefined;
+  const failure = new Promise<void>((_, reject) => (failFirstCall = () => reject(new DomainError('card.invalid'))));
   const finish = (payment: CurrentPayment) => Promise.resolve(payment);
-  const first = idempotency.once(key, () => refused, finish);
-  const second = idempotency.once(
+  const first = idempotency.runOnce(key, () => failure, finish);
+  const second = idempotency.runOnce(
     key,
     () => {
-      made = MADE;
+      stored = STORED_PAYMENT;
       return Promise.resolve();
     },
     finish,
   );
-  clock.advance(waitsMs);
-  refuse();
+  clock.advance(waitMs);
+  failFirstCall();
   await expect(first).rejects.toMatchObject({ code: 'card.invalid' });
   return second;
 }
 
 test('after a failed call the next call with the same reference runs', async () => {
-  expect(await secondAfterFailure(19_999)).toEqual({ ...MADE, replayed: false });
+  expect(await resultOfSecondCall(19_999)).toEqual({ ...STORED_PAYMENT, replayed: false });
 });
 
-test('a call whose deadline has passed when the earlier one fails creates no payment', async () => {
-  await expect(secondAfterFailure(20_000)).rejects.toMatchObject({
+test('a call whose deadline has passed when the earlier call fails creates no payment', async () => {
+  await expect(resultOfSecondCall(20_000)).rejects.toMatchObject({
     code: 'payment.in-progress',
     retryAfterSeconds: 2,
   });

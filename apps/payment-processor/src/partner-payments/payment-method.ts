@@ -5,10 +5,10 @@ import { canonicalId, Clock, DomainError, invalidField } from '@svc/kernel';
 import type { StoredCard } from '../acquirers/acquirer.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
-import { checkCard } from '../card-data/opened-card.js';
+import { checkCard } from '../card-data/decrypted-card.js';
 import { CardRepository } from '../cards/card.repository.js';
 
-/** The means of payment; its card data is only in memory, during the call to the acquirer (P8). */
+/** A payment method. Its card data is only in memory, until the call to the acquirer ends (P8). */
 export interface PaymentMethod {
   readonly type: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -29,32 +29,36 @@ export class PaymentMethods {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `request.invalid` for an invalid card, `resource.not-found` for a stored card of another payer. */
-  async open(
+  /**
+   * Throws `request.invalid` for an invalid card, `resource.not-found` for a stored card of another payer.
+   *
+   * @param remainingAmount cents that vouchers do not cover
+   */
+  async resolve(
     partner: AuthenticatedPartner,
     customerId: string,
     { reference, paymentMethod }: MakePaymentRequest,
-    leftToProcess: number,
+    remainingAmount: number,
   ): Promise<PaymentMethod> {
     const { card, external } = paymentMethod ?? {};
     if (external) return { type: 'External', label: external.type, external };
-    if (leftToProcess === 0) return { type: 'Voucher', label: VOUCHER_LABEL };
+    if (remainingAmount === 0) return { type: 'Voucher', label: VOUCHER_LABEL };
     if (!card) throw invalidField('paymentMethod.card', 'paymentMethod.card is required');
     if (card.token) return this.findStored(partner, customerId, card.token);
-    const opened = await this.openCard(partner, card, reference);
-    return { type: 'Card', label: cardMask(opened), card: opened };
+    const cardData = await this.readCard(partner, card, reference);
+    return { type: 'Card', label: cardMask(cardData), card: cardData };
   }
 
-  private async openCard(
+  private async readCard(
     { organisationId, customerReference }: AuthenticatedPartner,
     card: CardRequest,
     reference: string,
   ): Promise<Card> {
     if (!card.encryptedCard) return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
-    // Bound to the payer and the reference of the payment: another partner, or an attacker in the middle, cannot use a
-    // copied card for its own payment. The format differs from the ids of sessions and customers.
+    // The encrypted card is bound to the payer and the payment's reference, so that an attacker cannot use a copy of it
+    // for another payment. The format differs from the ids of sessions and customers.
     const sessionId = `${customerReference ?? organisationId}.${reference}`;
-    return this.cardKeys.openCard(card.encryptedCard, { sessionId, try: 1 });
+    return this.cardKeys.decryptCard(card.encryptedCard, { sessionId, try: 1 });
   }
 
   private async findStored(partner: AuthenticatedPartner, customerId: string, token: string): Promise<PaymentMethod> {

@@ -8,11 +8,11 @@ const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
 const CUSTOMER: Payer = { organisationId: 'o-1', customerReference: CUSTOMER_REFERENCE };
 const CARD = { card: { token: 't' } };
 const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
-const CLEAR = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
+const PLAIN_CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
 
-const aRequest = (change: object = {}): MakePaymentRequest => ({
+const buildRequest = (change: object = {}): MakePaymentRequest => ({
   reference: 'r',
   code: 'aGVsbG8=',
   amount: 100,
@@ -20,11 +20,11 @@ const aRequest = (change: object = {}): MakePaymentRequest => ({
   paymentMethod: CARD,
   ...change,
 });
-const problemsOf = (change: object, payer = SERVICE, malformed: FieldProblem[] = []): FieldProblem[] =>
-  ruleProblems(aRequest(change), paymentRules(payer, { allowLoopbackHttp: false }, NOW), malformed);
+const findProblems = (change: object, payer = SERVICE, malformed: FieldProblem[] = []): FieldProblem[] =>
+  ruleProblems(buildRequest(change), paymentRules(payer, { allowLoopbackHttp: false }, NOW), malformed);
 const isForbidden = (change: object, payer: Payer): boolean => {
   try {
-    problemsOf(change, payer);
+    findProblems(change, payer);
     return false;
   } catch (error) {
     if (error instanceof DomainError && error.code === 'credentials.forbidden') return true;
@@ -47,45 +47,45 @@ describe('a request', () => {
     { returnUrl: null },
     { returnUrl: 'https://partner.example/'.padEnd(2_048, 'x') },
   ])('with %j is accepted from a service', (change) => {
-    expect(problemsOf(change)).toEqual([]);
+    expect(findProblems(change)).toEqual([]);
   });
 
-  const either = 'Either code or invoiceReference is required, and not both';
-  const method = 'paymentMethod must have either card or external';
-  const oneCard = 'card must have one of token, encryptedCard and cardNumber';
-  const together = 'amount and tipAmount must not be more than 100000000000 together';
-  const covered = 'vouchers must not cover more than the amount';
+  const EITHER_MESSAGE = 'Either code or invoiceReference is required, and not both';
+  const METHOD_MESSAGE = 'paymentMethod must have either card or external';
+  const ONE_CARD_MESSAGE = 'card must have one of token, encryptedCard and cardNumber';
+  const TOTAL_MESSAGE = 'amount and tipAmount must not be more than 100000000000 together';
+  const VOUCHERS_MESSAGE = 'vouchers must not cover more than the amount';
   it.each([
-    [{ invoiceReference: 'i' }, 'code', either],
-    [{ code: undefined }, 'code', either],
-    [{ code: '', invoiceReference: '' }, 'code', either],
-    [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', covered],
+    [{ invoiceReference: 'i' }, 'code', EITHER_MESSAGE],
+    [{ code: undefined }, 'code', EITHER_MESSAGE],
+    [{ code: '', invoiceReference: '' }, 'code', EITHER_MESSAGE],
+    [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', VOUCHERS_MESSAGE],
     // Vouchers may not cover the tip.
-    [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', covered],
-    [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', together],
-    [{ paymentMethod: undefined }, 'paymentMethod', method],
-    [{ paymentMethod: {} }, 'paymentMethod', method],
-    [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', method],
-    [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', method],
-    [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', method],
+    [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', VOUCHERS_MESSAGE],
+    [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', TOTAL_MESSAGE],
+    [{ paymentMethod: undefined }, 'paymentMethod', METHOD_MESSAGE],
+    [{ paymentMethod: {} }, 'paymentMethod', METHOD_MESSAGE],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', METHOD_MESSAGE],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', METHOD_MESSAGE],
+    [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', METHOD_MESSAGE],
     // Vouchers cover the amount, but nothing covers the tip.
-    [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', method],
-    [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
-    [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', oneCard],
-    [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
-  ])('with %j is rejected for %s', (change, field, message) => {
-    expect(problemsOf(change)).toEqual([{ field, message }]);
+    [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', METHOD_MESSAGE],
+    [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
+    [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
+    [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
+  ])('with %j is rejected with an error for %s', (change, field, message) => {
+    expect(findProblems(change)).toEqual([{ field, message }]);
   });
 
   it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])(
-    'of a customer cannot have vouchers or external payments: %j',
+    'of a customer with vouchers or an external payment is forbidden: %j',
     (change) => {
       expect(isForbidden(change, CUSTOMER)).toBe(true);
     },
   );
 
   it('of a customer with a card, and an empty list of vouchers, is accepted', () => {
-    expect(problemsOf({ vouchers: [] }, CUSTOMER)).toEqual([]);
+    expect(findProblems({ vouchers: [] }, CUSTOMER)).toEqual([]);
   });
 
   it.each([
@@ -99,13 +99,13 @@ describe('a request', () => {
       'returnUrl',
       'returnUrl must be at most 2048 characters when it is encoded',
     ],
-  ])('with %j is rejected for %s: %s', (change, field, message) => {
-    expect(problemsOf(change)).toEqual([{ field, message }]);
+  ])('with %j is rejected with an error for %s: %s', (change, field, message) => {
+    expect(findProblems(change)).toEqual([{ field, message }]);
   });
 
-  const coveredTooMuch = { vouchers: [voucher(101)] };
-  const tooMuch = { amount: 100_000_000_000, tipAmount: 1 };
-  const unpaid = { paymentMethod: undefined };
+  const tooManyVouchers = { vouchers: [voucher(101)] };
+  const tooLargeTotal = { amount: 100_000_000_000, tipAmount: 1 };
+  const withoutMethod = { paymentMethod: undefined };
   it.each<[string, object, Payer]>([
     ['customer', { customer: undefined }, SERVICE],
     ['customer', { customer: { id: 'c-2' } }, CUSTOMER],
@@ -114,22 +114,22 @@ describe('a request', () => {
     ['code', { code: undefined }, SERVICE],
     ['invoiceReference', { invoiceReference: 'i' }, SERVICE],
     ['code', { code: '%%%' }, SERVICE],
-    ['amount', coveredTooMuch, SERVICE],
-    ['vouchers', coveredTooMuch, SERVICE],
-    ['amount', tooMuch, SERVICE],
-    ['tipAmount', tooMuch, SERVICE],
-    ['vouchers', tooMuch, SERVICE],
-    ['amount', unpaid, SERVICE],
-    ['tipAmount', unpaid, SERVICE],
-    ['vouchers', unpaid, SERVICE],
-    ['paymentMethod', unpaid, SERVICE],
+    ['amount', tooManyVouchers, SERVICE],
+    ['vouchers', tooManyVouchers, SERVICE],
+    ['amount', tooLargeTotal, SERVICE],
+    ['tipAmount', tooLargeTotal, SERVICE],
+    ['vouchers', tooLargeTotal, SERVICE],
+    ['amount', withoutMethod, SERVICE],
+    ['tipAmount', withoutMethod, SERVICE],
+    ['vouchers', withoutMethod, SERVICE],
+    ['paymentMethod', withoutMethod, SERVICE],
     ['paymentMethod', { paymentMethod: { card: { token: 't', cardNumber: '4' } } }, SERVICE],
     ['returnUrl', { returnUrl: 'x' }, SERVICE],
   ])('with a malformed %s is not checked by the rules that read this field: %j', (field, change, payer) => {
-    expect(problemsOf(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
+    expect(findProblems(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
   });
 
-  it('is rejected with all its problems, always in the same order', () => {
+  it('with several invalid fields is rejected with all errors in a fixed order', () => {
     const change = {
       returnUrl: 'ftp://partner.example/',
       paymentMethod: undefined,
@@ -139,20 +139,20 @@ describe('a request', () => {
       code: '%%%',
       customer: undefined,
     };
-    expect(problemsOf(change)).toEqual([
+    expect(findProblems(change)).toEqual([
       { field: 'customer', message: 'customer is required with a service token' },
-      { field: 'code', message: either },
+      { field: 'code', message: EITHER_MESSAGE },
       { field: 'code', message: 'code must be base64 or base64url' },
-      { field: 'vouchers', message: covered },
-      { field: 'tipAmount', message: together },
-      { field: 'paymentMethod', message: method },
+      { field: 'vouchers', message: VOUCHERS_MESSAGE },
+      { field: 'tipAmount', message: TOTAL_MESSAGE },
+      { field: 'paymentMethod', message: METHOD_MESSAGE },
       { field: 'returnUrl', message: 'returnUrl must be https' },
     ]);
   });
 
-  it('of a customer for another one is forbidden, whatever else is invalid', () => {
-    expect(problemsOf({ customer: { id: CUSTOMER_REFERENCE.toUpperCase() } }, CUSTOMER)).toEqual([]);
-    expect(problemsOf({ customer: undefined }, CUSTOMER)).toEqual([]);
+  it('of a customer for another customer is forbidden, even if other fields are invalid', () => {
+    expect(findProblems({ customer: { id: CUSTOMER_REFERENCE.toUpperCase() } }, CUSTOMER)).toEqual([]);
+    expect(findProblems({ customer: undefined }, CUSTOMER)).toEqual([]);
     expect(isForbidden({ customer: { id: 'c-2' }, code: '%%%' }, CUSTOMER)).toBe(true);
     expect(isForbidden({ paymentMethod: EXTERNAL, code: '%%%' }, CUSTOMER)).toBe(true);
   });
@@ -165,13 +165,13 @@ describe('a plain-text card', () => {
     message: 'The expiry date is not valid or has passed.',
   };
   const malformed = (field: string): FieldProblem => ({ field, message: 'malformed' });
-  const wrong = { paymentMethod: { card: { ...CLEAR, cardNumber: '4', expiryYear: 2020 } } };
-  const other = { returnUrl: 'x' };
+  const invalidCard = { paymentMethod: { card: { ...PLAIN_CARD, cardNumber: '4', expiryYear: 2020 } } };
+  const otherInvalidField = { returnUrl: 'x' };
   const otherProblem = { field: 'returnUrl', message: 'returnUrl must be an absolute URL' };
 
-  it('is reported only with other problems, so that a retry is replayed after the card has expired', () => {
-    expect(problemsOf({ ...wrong, ...other })).toEqual([otherProblem, cardNumber, expiryDate]);
-    expect(problemsOf(wrong)).toEqual([]);
+  it('that is invalid is reported only together with other errors, so that a retry is replayed after the card has expired', () => {
+    expect(findProblems({ ...invalidCard, ...otherInvalidField })).toEqual([otherProblem, cardNumber, expiryDate]);
+    expect(findProblems(invalidCard)).toEqual([]);
   });
 
   it.each([
@@ -179,23 +179,23 @@ describe('a plain-text card', () => {
     ['paymentMethod.card.expiryYear', [cardNumber]],
     ['paymentMethod.card.cardNumber', [expiryDate]],
     ['reference', [cardNumber, expiryDate]],
-    // The remaining amount cannot be computed.
+    // With these malformed fields the amount for the card cannot be computed, so the card is not checked.
     ['amount', []],
     ['tipAmount', []],
     ['vouchers[0].amount', []],
-  ])('with a malformed %s is reported for its other fields', (path, problems) => {
-    expect(problemsOf(wrong, SERVICE, [malformed(path)])).toEqual(problems);
+  ])('in a request with a malformed %s is checked for the remaining fields', (path, problems) => {
+    expect(findProblems(invalidCard, SERVICE, [malformed(path)])).toEqual(problems);
   });
 
   it.each([
-    { paymentMethod: { ...wrong.paymentMethod, ...EXTERNAL } },
+    { paymentMethod: { ...invalidCard.paymentMethod, ...EXTERNAL } },
     { paymentMethod: { card: { token: 't' } } },
     { paymentMethod: { card: { encryptedCard: 'e' } } },
-    { ...wrong, vouchers: [voucher(100)] },
+    { ...invalidCard, vouchers: [voucher(100)] },
     { paymentMethod: { card: 7 } },
     { paymentMethod: undefined },
-  ])('is checked only if it would be charged: %j', (change) => {
-    const found = problemsOf({ ...change, ...other }).map(({ field }) => field);
-    expect(found.filter((field) => field.startsWith('paymentMethod.card.'))).toEqual([]);
+  ])('is not checked if the request would not charge it: %j', (change) => {
+    const problemFields = findProblems({ ...change, ...otherInvalidField }).map(({ field }) => field);
+    expect(problemFields.filter((field) => field.startsWith('paymentMethod.card.'))).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import {
+  addRegisteredName,
   checkTerms,
-  customerOf,
-  fingerprintOf,
-  namedCustomer,
+  computeFingerprint,
   type Payer,
   type PaymentTerms,
+  resolveCustomer,
 } from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
@@ -16,7 +16,7 @@ const CARD = { card: { token: 't' } };
 const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
 
-const aRequest = (change: object = {}): MakePaymentRequest => ({
+const buildRequest = (change: object = {}): MakePaymentRequest => ({
   reference: 'r',
   code: 'c',
   amount: 100,
@@ -24,9 +24,11 @@ const aRequest = (change: object = {}): MakePaymentRequest => ({
   ...change,
 });
 
-const refusalOf = (check: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
+const catchDomainError = (
+  checkRequest: () => unknown,
+): { code: string; fields: readonly object[]; message: string } | undefined => {
   try {
-    check();
+    checkRequest();
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
@@ -36,14 +38,14 @@ const refusalOf = (check: () => unknown): { code: string; fields: readonly objec
 
 describe('the customer of a payment', () => {
   it('is the customer of the token', () => {
-    expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
+    expect(resolveCustomer(CUSTOMER, buildRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
     const inCapitals = CUSTOMER_REFERENCE.toUpperCase();
-    const named = aRequest({ customer: { id: inCapitals, firstName: 'Ada', lastName: 'L' } });
-    expect(customerOf(CUSTOMER, named)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
+    const requestWithName = buildRequest({ customer: { id: inCapitals, firstName: 'Ada', lastName: 'L' } });
+    expect(resolveCustomer(CUSTOMER, requestWithName)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
-  it('is the customer in the request of a service, unchanged', () => {
-    expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
+  it('is the unchanged customer in a request with a service token', () => {
+    expect(resolveCustomer(SERVICE, buildRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
       lastName: '',
@@ -51,18 +53,19 @@ describe('the customer of a payment', () => {
   });
 });
 
-test('a request of a service must name its customer', () => {
-  expect(() => customerOf(SERVICE, aRequest())).toThrow('names no customer');
+test('a request with a service token must contain a customer', () => {
+  expect(() => resolveCustomer(SERVICE, buildRequest())).toThrow('names no customer');
 });
 
 describe('the terms of a merchant', () => {
   const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
-  const check = (
+  const checkRequest = (
     change: object,
     features: MerchantFeatures = {},
     grants: PaymentTerms['grants'] = [],
     minimumAmount = 1,
-  ) => refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
+  ) =>
+    catchDomainError(() => checkTerms(SERVICE, buildRequest(change), { amount: 100, features, minimumAmount, grants }));
   const vouchers = { vouchers: [voucher(1)] };
   const external = { paymentMethod: EXTERNAL };
 
@@ -74,7 +77,7 @@ describe('the terms of a merchant', () => {
     [external, [grant({ vouchers: true })]],
     [external, [grant({ organisationId: 'o-2', externalPayments: true })]],
   ])('reject %j with the grants %j', (change, grants) => {
-    expect(check(change, {}, grants)).toMatchObject({
+    expect(checkRequest(change, {}, grants)).toMatchObject({
       code: 'credentials.forbidden',
       message: 'This merchant has not granted that to your organisation.',
     });
@@ -82,64 +85,75 @@ describe('the terms of a merchant', () => {
 
   it('allow everything that was granted to this organisation', () => {
     const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
-    expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
-    expect(check({ vouchers: [] })).toBeUndefined();
-    expect(check({ ...vouchers, paymentMethod: undefined }, {}, grants)).toBeUndefined();
+    expect(checkRequest({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
+    expect(checkRequest({ vouchers: [] })).toBeUndefined();
+    expect(checkRequest({ ...vouchers, paymentMethod: undefined }, {}, grants)).toBeUndefined();
   });
 
-  it('require the amount of the payable, unless it may be edited', () => {
-    expect(check({ amount: 99 })?.code).toBe('payable.mismatch');
-    expect(check({ amount: 99 }, { amount: {} })?.code).toBe('payable.mismatch');
-    expect(check({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
-    expect(check({ amount: 101 }, { amount: { editable: true } })).toBeUndefined();
-    expect(check({ amount: 100 }, { amount: { editable: true } })).toBeUndefined();
+  it('require the amount of the payable, unless the amount is editable', () => {
+    expect(checkRequest({ amount: 99 })?.code).toBe('payable.mismatch');
+    expect(checkRequest({ amount: 99 }, { amount: {} })?.code).toBe('payable.mismatch');
+    expect(checkRequest({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
+    expect(checkRequest({ amount: 101 }, { amount: { editable: true } })).toBeUndefined();
+    expect(checkRequest({ amount: 100 }, { amount: { editable: true } })).toBeUndefined();
   });
 
   it.each([
     [50, 49, 'payable.mismatch'],
     [50, 50, undefined],
     [50, 101, undefined],
-    // The debt is below the minimum: it can only be paid in full.
+    // The invoice is below the minimum, so it can only be paid in full.
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
-  ])('with a minimum of %d and 100 owed, accept or reject the amount %d', (minimumAmount, amount, refusal) => {
-    expect(check({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(refusal);
-  });
+  ])(
+    'with a minimum of %d return for an invoice of 100 and the amount %d the error %s',
+    (minimumAmount, amount, error) => {
+      expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
+    },
+  );
 
-  const noTips = { field: 'tipAmount', message: 'This merchant does not take tips' };
-  const notTaken = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
-  const isRequired = (label: string) => ({
+  const tipProblem = { field: 'tipAmount', message: 'This merchant does not take tips' };
+  const orderReferenceProblem = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
+  const missingOrderReferenceProblem = (label: string) => ({
     field: 'orderReference',
     message: `orderReference is required by this merchant (${label})`,
   });
   it.each<[object, MerchantFeatures, object[] | undefined]>([
-    [{ tipAmount: 1 }, {}, [noTips]],
-    [{ tipAmount: 1 }, { tip: {} }, [noTips]],
-    [{ tipAmount: 1 }, { tip: { enabled: false } }, [noTips]],
+    [{ tipAmount: 1 }, {}, [tipProblem]],
+    [{ tipAmount: 1 }, { tip: {} }, [tipProblem]],
+    [{ tipAmount: 1 }, { tip: { enabled: false } }, [tipProblem]],
     [{ tipAmount: 1 }, { tip: { enabled: true } }, undefined],
     [{ tipAmount: 0 }, {}, undefined],
     [{ tipAmount: null }, {}, undefined],
-    [{}, { orderReference: { required: true } }, [isRequired('orderReference')]],
-    [{ orderReference: '' }, { orderReference: { required: true, label: 'Table' } }, [isRequired('Table')]],
+    [{}, { orderReference: { required: true } }, [missingOrderReferenceProblem('orderReference')]],
+    [
+      { orderReference: '' },
+      { orderReference: { required: true, label: 'Table' } },
+      [missingOrderReferenceProblem('Table')],
+    ],
     [{ orderReference: '7' }, { orderReference: { required: true } }, undefined],
     [{ orderReference: '7' }, { orderReference: { required: true, editable: false } }, undefined],
-    [{ orderReference: '7' }, { orderReference: { editable: false } }, [notTaken]],
+    [{ orderReference: '7' }, { orderReference: { editable: false } }, [orderReferenceProblem]],
     [{ orderReference: '7' }, { orderReference: { editable: true } }, undefined],
     [{ orderReference: '7' }, { orderReference: {} }, undefined],
     [{ orderReference: '7' }, {}, undefined],
     [{}, { orderReference: { editable: false } }, undefined],
-    [{ tipAmount: 1 }, { orderReference: { required: true } }, [noTips, isRequired('orderReference')]],
+    [
+      { tipAmount: 1 },
+      { orderReference: { required: true } },
+      [tipProblem, missingOrderReferenceProblem('orderReference')],
+    ],
   ])('for the request %j and the features %j return the errors %j', (change, features, fields) => {
-    const refusal = check(change, features);
-    expect(refusal?.fields).toEqual(fields);
-    expect(refusal?.code).toBe(fields && 'payment.not-accepted');
+    const error = checkRequest(change, features);
+    expect(error?.fields).toEqual(fields);
+    expect(error?.code).toBe(fields && 'payment.not-accepted');
   });
 });
 
 describe('the fingerprint of a request (C7)', () => {
   const customer = { id: 'c-1', firstName: 'Ada', lastName: 'L' };
-  const WHOLE = {
+  const FULL_REQUEST = {
     code: 'c',
     invoiceReference: 'i',
     tipAmount: 1,
@@ -147,7 +161,8 @@ describe('the fingerprint of a request (C7)', () => {
     vouchers: [voucher(1)],
     paymentMethod: EXTERNAL,
   };
-  const of = (change: object, who = customer): string => fingerprintOf(aRequest({ ...WHOLE, ...change }), who);
+  const fingerprint = (change: object, payingCustomer = customer): string =>
+    computeFingerprint(buildRequest({ ...FULL_REQUEST, ...change }), payingCustomer);
 
   it.each([
     { code: 'd' },
@@ -166,37 +181,49 @@ describe('the fingerprint of a request (C7)', () => {
     { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
-  ])('differs with %j', (change) => expect(of(change)).not.toBe(of({})));
+  ])('differs with %j', (change) => expect(fingerprint(change)).not.toBe(fingerprint({})));
 
   it.each([{ id: 'c-2' }, { id: 'C-1' }, { firstName: 'Eve' }, { lastName: 'M' }])(
     'differs for the customer %j',
     (change) => {
-      expect(of({}, { ...customer, ...change })).not.toBe(of({}));
+      expect(fingerprint({}, { ...customer, ...change })).not.toBe(fingerprint({}));
     },
   );
 
-  it('is the same for another card, for UUIDs of invoice and customer in capitals, and for absent members instead of null', () => {
-    expect(of({ paymentMethod: CARD })).toBe(of({ paymentMethod: { card: { cardNumber: '4' } } }));
-    expect(of({ invoiceReference: 'I' })).toBe(of({}));
+  it('is the same for another card, for UUIDs in capitals, and for absent members instead of null', () => {
+    expect(fingerprint({ paymentMethod: CARD })).toBe(fingerprint({ paymentMethod: { card: { cardNumber: '4' } } }));
+    expect(fingerprint({ invoiceReference: 'I' })).toBe(fingerprint({}));
     const [id, inCapitals] = [CUSTOMER_REFERENCE, CUSTOMER_REFERENCE.toUpperCase()];
-    expect(of({}, { ...customer, id: inCapitals })).toBe(of({}, { ...customer, id }));
+    expect(fingerprint({}, { ...customer, id: inCapitals })).toBe(fingerprint({}, { ...customer, id }));
     const none = { code: null, invoiceReference: null, tipAmount: null, orderReference: null, vouchers: null };
     const absent = Object.fromEntries(Object.keys(none).map((name) => [name, undefined]));
-    expect(of({ ...none, paymentMethod: null })).toBe(of({ ...absent, paymentMethod: undefined }));
-    expect(of({ tipAmount: 0, vouchers: [] })).toBe(of({ tipAmount: null, vouchers: null }));
+    expect(fingerprint({ ...none, paymentMethod: null })).toBe(fingerprint({ ...absent, paymentMethod: undefined }));
+    expect(fingerprint({ tipAmount: 0, vouchers: [] })).toBe(fingerprint({ tipAmount: null, vouchers: null }));
   });
 
-  // Stored with each payment: a different fingerprint would turn every retry of an older payment into a conflict.
+  // The fingerprint is stored with each payment. If it changed, every retry of an older payment would be a conflict.
   it('is the same in every release', () =>
-    expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
+    expect(fingerprint({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
 });
 
-test('a customer without a name in the request has the name of its registration', () => {
-  const known = { firstName: 'Thandi', lastName: 'Nkosi' };
-  const unnamed = { id: 'c-1', firstName: '', lastName: '' };
-  expect(namedCustomer(unnamed, known)).toEqual({ id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' });
-  expect(namedCustomer(unnamed, undefined)).toEqual(unnamed);
+test('a customer without a name in the request gets the registered name', () => {
+  const registeredName = { firstName: 'Thandi', lastName: 'Nkosi' };
+  const customerWithoutName = { id: 'c-1', firstName: '', lastName: '' };
+  expect(addRegisteredName(customerWithoutName, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: 'Thandi',
+    lastName: 'Nkosi',
+  });
+  expect(addRegisteredName(customerWithoutName, undefined)).toEqual(customerWithoutName);
   // First and last name come from the same source.
-  expect(namedCustomer({ ...unnamed, firstName: 'Ada' }, known)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: '' });
-  expect(namedCustomer({ ...unnamed, lastName: 'L' }, known)).toEqual({ id: 'c-1', firstName: '', lastName: 'L' });
+  expect(addRegisteredName({ ...customerWithoutName, firstName: 'Ada' }, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: 'Ada',
+    lastName: '',
+  });
+  expect(addRegisteredName({ ...customerWithoutName, lastName: 'L' }, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: '',
+    lastName: 'L',
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * The merchant's terms for a partner's payment (P6), checked before a charge; the rules for the request itself are in
- * `payment-rules.ts`. The statement that reserves the payable decides if it is available.
+ * Checks a partner's payment against the merchant's terms (P6) before a charge. The rules for the request itself are in
+ * `payment-rules.ts`. The SQL statement that reserves the payable decides whether the payable is available.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -31,25 +31,28 @@ export interface PaymentTerms {
 /** Cents. */
 export type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
 
-/** The paying customer; {@link paymentRules} has checked that a customer's token names no other customer. */
-export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
+/**
+ * The paying customer. {@link paymentRules} has already checked that a customer's token is not used for another
+ * customer.
+ */
+export function resolveCustomer({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
   const id = customer?.id ?? customerReference;
   if (id === undefined) throw new Error('The request of a service names no customer.');
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
 }
 
-/** Adds the name that the organisation registered when the request has none. */
-export function namedCustomer(
+/** Adds the registered name of the customer when the request has no name. */
+export function addRegisteredName(
   customer: PaymentCustomer,
-  known: Omit<PaymentCustomer, 'id'> | undefined,
+  registeredName: Omit<PaymentCustomer, 'id'> | undefined,
 ): PaymentCustomer {
-  const isNamed = customer.firstName !== '' || customer.lastName !== '';
-  return isNamed || !known ? customer : { ...known, id: customer.id };
+  const hasName = customer.firstName !== '' || customer.lastName !== '';
+  return hasName || !registeredName ? customer : { ...registeredName, id: customer.id };
 }
 
 /** Throws 403 for vouchers and external payments without a grant, 422 for other violations of the terms. */
 export function checkTerms({ organisationId }: Payer, request: MakePaymentRequest, terms: PaymentTerms): void {
-  const grant = terms.grants.find((each) => each.organisationId === organisationId);
+  const grant = terms.grants.find((candidate) => candidate.organisationId === organisationId);
   if ((request.vouchers?.length && !grant?.vouchers) || (request.paymentMethod?.external && !grant?.externalPayments))
     throw new DomainError('credentials.forbidden', {
       message: 'This merchant has not granted that to your organisation.',
@@ -68,7 +71,10 @@ export function checkTerms({ organisationId }: Payer, request: MakePaymentReques
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
 }
 
-/** Checks the amounts that a payer chose on the page of an invoice, which has neither an organisation nor an order. */
+/**
+ * Checks the amounts that a payer chose on the page of an invoice. Such a payment has no organisation and no order
+ * reference.
+ */
 export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
   checkAmount(chosen, terms);
   const problems = tipProblems(chosen, terms);
@@ -80,7 +86,7 @@ export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTer
 
 function checkAmount({ amount }: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
   if (amount !== terms.amount && terms.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
-  // Any payment closes the invoice as paid. An invoice below the minimum is paid in full.
+  // Any payment sets the invoice to paid, so a minimum is required. An invoice below the minimum must be paid in full.
   if (amount < Math.min(terms.amount, terms.minimumAmount)) throw new DomainError('payable.mismatch');
 }
 
@@ -91,10 +97,10 @@ function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<PaymentTer
 }
 
 /**
- * Detects a reference that is reused with a different request (C7). Card data is omitted: its encryption differs each time, and
- * it is never stored in any form (P8).
+ * Fingerprint that detects the reuse of a reference with a different request (C7). Card data is omitted, because its
+ * encryption differs each time and because card data is never stored in any form (P8).
  */
-export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCustomer): string {
+export function computeFingerprint(request: MakePaymentRequest, customer: PaymentCustomer): string {
   const { external } = request.paymentMethod ?? {};
   const fields = [
     request.code ?? null,

@@ -3,8 +3,14 @@ import { ModuleRef } from '@nestjs/core';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import type { Pool } from 'pg';
-import { aPayable } from '../../test/builders.js';
-import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { buildPayable } from '../../test/builders.js';
+import {
+  buildPlainCard,
+  createMerchant,
+  createPartner,
+  openInvoice,
+  type PartnerUnderTest,
+} from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentProcessorModule } from '../app.module.js';
@@ -18,15 +24,15 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterAll(() => processor.stop());
 
-const anInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
-const chargesOf = (references: readonly string[]): string[] =>
-  processor.charged().filter((reference) => references.includes(reference));
-const countOf = async (payable: { payableId: string }): Promise<number> => {
+const createInvoice = (overrides = {}) => openInvoice(processor, { ...merchant, ...overrides });
+const findCharges = (references: readonly string[]): string[] =>
+  processor.chargedReferences().filter((reference) => references.includes(reference));
+const countPayments = async (payable: { payableId: string }): Promise<number> => {
   const [row] = await processor.dataSource.query<[{ count: number }]>(
     `SELECT count(*) FROM payments WHERE payable_id = $1`,
     [payable.payableId],
@@ -35,190 +41,198 @@ const countOf = async (payable: { payableId: string }): Promise<number> => {
 };
 
 describe('retries', () => {
-  test('return the same payment in its current state, also with another card and after it was paid', async () => {
-    const [invoice, reference] = [await anInvoice(), randomUUID()];
+  test('return the existing payment in its current state, also with another card', async () => {
+    const [invoice, reference] = [await createInvoice(), randomUUID()];
     const customer = { id: randomUUID() };
     const first = await partner.pay(invoice, { reference, customer });
-    const again = await partner.pay(invoice, {
+    const retried = await partner.pay(invoice, {
       reference: reference.toUpperCase(),
       customer,
-      paymentMethod: { card: aCard({ cardNumber: '5555555555554444' }) },
+      paymentMethod: { card: buildPlainCard({ cardNumber: '5555555555554444' }) },
     });
-    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
-    expect(again.body).toEqual(first.body);
+    expect([retried.status, retried.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    expect(retried.body).toEqual(first.body);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('with different content are a 409', async () => {
-    const [invoice, reference] = [await anInvoice(), randomUUID()];
+  test('with different content are rejected with 409', async () => {
+    const [invoice, reference] = [await createInvoice(), randomUUID()];
     await partner.pay(invoice, { reference });
-    for (const over of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
-      const { status, body } = await partner.pay(invoice, { reference, ...over });
+    for (const overrides of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
+      const { status, body } = await partner.pay(invoice, { reference, ...overrides });
       expect([status, body.errors[0].errorReference]).toEqual([409, '40']);
     }
-    const elsewhere = await partner.pay(await anInvoice(), { reference });
-    expect(elsewhere.status).toBe(409);
+    const responseForOtherInvoice = await partner.pay(await createInvoice(), { reference });
+    expect(responseForOtherInvoice.status).toBe(409);
   });
 
-  test('after a rejection are new payments, because the reference is free', async () => {
-    const [invoice, reference] = [await anInvoice(), randomUUID()];
+  test('after a rejection create a new payment, because a rejected call does not use its reference', async () => {
+    const [invoice, reference] = [await createInvoice(), randomUUID()];
     expect((await partner.pay(invoice, { reference, amount: 1 })).status).toBe(422);
     expect((await partner.pay(invoice, { reference })).status).toBe(201);
   });
 });
 
-test('a thousand concurrent retries cause one charge and one payment, and waiting calls hold no database connection', async () => {
-  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
-  // From now on the key and the token are cached, so that none of the thousand calls queries them.
-  expect((await partner.pay(await anInvoice())).status).toBe(201);
+test('a thousand concurrent retries cause one charge and one payment, and waiting calls use no database connection', async () => {
+  const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
+  // This payment fills the caches of the API key and the token, so that the thousand calls do not query them.
+  expect((await partner.pay(await createInvoice())).status).toBe(201);
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  const calls = jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
-    await released;
-    return charge(...given);
+  const whenReleased = new Promise<void>((resolve) => (release = resolve));
+  const chargeSpy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
+    await whenReleased;
+    return charge(...args);
   });
   const pool = (processor.dataSource.driver as unknown as { master: Pool }).master;
-  let acquired = 0;
-  const count = (): void => void acquired++;
+  let acquiredConnections = 0;
+  const count = (): void => void acquiredConnections++;
   pool.on('acquire', count);
-  const executed = jest.spyOn(processor.service.app.get(MakePayment), 'execute');
-  const all = Promise.all(Array.from({ length: 1_000 }, () => partner.pay(invoice, { reference, customer })));
+  const executeSpy = jest.spyOn(processor.service.app.get(MakePayment), 'execute');
+  const calls = Promise.all(Array.from({ length: 1_000 }, () => partner.pay(invoice, { reference, customer })));
   await waitUntil('the first call to be at the bank, and the others to wait', 20_000, () =>
     Promise.resolve(
-      calls.mock.calls.length === 1 && executed.mock.calls.length === 1_000 && pool.idleCount === pool.totalCount,
+      chargeSpy.mock.calls.length === 1 && executeSpy.mock.calls.length === 1_000 && pool.idleCount === pool.totalCount,
     ),
   );
   expect([pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]);
   release();
-  const answers = await all;
+  const responses = await calls;
   pool.off('acquire', count);
-  calls.mockRestore();
-  executed.mockRestore();
+  chargeSpy.mockRestore();
+  executeSpy.mockRestore();
 
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-  expect(answers.filter(({ status, headers }) => status === 200 && headers['idempotency-replayed'])).toHaveLength(999);
-  const references = new Set(answers.map(({ body }) => body.paymentReference as string));
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(responses.filter(({ status, headers }) => status === 200 && headers['idempotency-replayed'])).toHaveLength(
+    999,
+  );
+  const references = new Set(responses.map(({ body }) => body.paymentReference as string));
   expect(references.size).toBe(1);
-  expect(chargesOf([...references])).toHaveLength(1);
-  expect(await countOf(invoice)).toBe(1);
-  // Connections of the first call and of background jobs; one for each waiting call would be a thousand.
-  expect(acquired).toBeLessThan(100);
+  expect(findCharges([...references])).toHaveLength(1);
+  expect(await countPayments(invoice)).toBe(1);
+  // The first call and background jobs use connections. If each waiting call used one, there would be a thousand.
+  expect(acquiredConnections).toBeLessThan(100);
 });
 
-test('of two replicas with the same reference one creates the payment, and the other returns it', async () => {
-  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
+test('of several replicas that get the same reference one creates the payment, and the others return it', async () => {
+  const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
-  // Each use case is a process of its own: they share the tables, and no payments in flight.
-  const aReplica = async (): Promise<MakePayment> => {
+  // Each MakePayment simulates a separate process: they share the tables, but not the calls in flight.
+  const createReplica = async (): Promise<MakePayment> => {
     const replica = await app.create(MakePayment);
     Reflect.set(replica, 'idempotency', await app.create(PaymentIdempotency));
     return replica;
   };
-  const replicas = await Promise.all([1, 2, 3].map(aReplica));
+  const replicas = await Promise.all([1, 2, 3].map(createReplica));
   const caller = { ...partner, mode: 'test', customerReference: undefined } as const;
-  const made = await Promise.all(
+  const results = await Promise.all(
     replicas.map((replica) =>
       replica.execute(caller, {
         reference,
         invoiceReference: invoice.payableId,
         amount: invoice.amount,
         customer,
-        paymentMethod: { card: aCard() },
+        paymentMethod: { card: buildPlainCard() },
       }),
     ),
   );
-  expect(new Set(made.map(({ payment }) => payment.paymentReference)).size).toBe(1);
-  expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
-  expect(made.map(({ payment }) => payment.state)).toEqual(['success', 'success', 'success']);
-  expect(chargesOf([made[0]!.payment.paymentReference])).toHaveLength(1);
+  expect(new Set(results.map(({ payment }) => payment.paymentReference)).size).toBe(1);
+  expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(results.map(({ payment }) => payment.state)).toEqual(['success', 'success', 'success']);
+  expect(findCharges([results[0]!.payment.paymentReference])).toHaveLength(1);
 });
 
-interface ChargeGate {
-  /** Resolves when the charge is at the bank. */
-  readonly asked: Promise<void>;
-  answer(): void;
+interface HeldCharge {
+  /** Resolves when the bank has received the charge. */
+  readonly received: Promise<void>;
+  /** Lets the bank respond. */
+  respond(): void;
 }
 
-/** A bank that responds to the charge of an amount when its gate opens. */
-function gatesAtTheBank(): { of(amount: number): ChargeGate; stop(): void } {
-  const gates = new Map<number, { ask: () => void; answered: Promise<void> }>();
+/** Makes the bank respond to the charge of an amount only when its HeldCharge allows it. */
+function holdChargesAtBank(): { hold(amount: number): HeldCharge; stop(): void } {
+  const heldCharges = new Map<number, { receive: () => void; whenAllowed: Promise<void> }>();
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
-  const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
-    const gate = gates.get(given[0].amount);
-    gate?.ask();
-    await gate?.answered;
-    return charge(...given);
+  const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
+    const heldCharge = heldCharges.get(args[0].amount);
+    heldCharge?.receive();
+    await heldCharge?.whenAllowed;
+    return charge(...args);
   });
   return {
-    of: (amount) => {
-      let [ask, answer] = [(): void => undefined, (): void => undefined];
-      const asked = new Promise<void>((resolve) => (ask = resolve));
-      gates.set(amount, { ask, answered: new Promise<void>((resolve) => (answer = resolve)) });
-      return { asked, answer };
+    hold: (amount) => {
+      let [receive, respond] = [(): void => undefined, (): void => undefined];
+      const received = new Promise<void>((resolve) => (receive = resolve));
+      heldCharges.set(amount, { receive, whenAllowed: new Promise<void>((resolve) => (respond = resolve)) });
+      return { received, respond };
     },
     stop: () => spy.mockRestore(),
   };
 }
 
-test('concurrent payments from the page, a phone and a partner cause one charge, two hundred times', async () => {
-  const gates = gatesAtTheBank();
+test('concurrent payments from two pages and a partner cause one charge, in each of two hundred rounds', async () => {
+  const heldCharges = holdChargesAtBank();
   /**
-   * In a quarter of the rounds each, one side is at the bank when the others begin, and the bank responds after their rejection;
-   * in half of the rounds all begin at the same time, and the bank responds immediately.
+   * The start order of a round. "page first" and "partner first": the bank has received the first charge when the other
+   * sides begin, and responds after their rejection. "concurrently": all sides begin at the same time, and the bank
+   * responds immediately.
    */
-  const begin = ['page first', 'partner first', 'at once', 'at once'] as const;
+  const START_ORDERS = ['page first', 'partner first', 'concurrently', 'concurrently'] as const;
   const [inProgress, isPaid] = ['payment.in-progress', 'payable.paid'];
-  const permitted = {
+  const EXPECTED_RESULTS = {
     'page first': { winners: ['page'], refusals: [inProgress] },
     'partner first': { winners: ['partner'], refusals: [inProgress] },
-    'at once': { winners: ['page', 'partner'], refusals: [inProgress, isPaid] },
+    concurrently: { winners: ['page', 'partner'], refusals: [inProgress, isPaid] },
   };
   const codes: Record<string, string | undefined> = { '23': inProgress, '20': isPaid };
   for (let batch = 0; batch < 10; batch++) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
-        const payable = aPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
-        // The page has opened it: the session is stored, and all sides can pay.
+        const payable = buildPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
+        // The session is stored, so that all sides can pay it.
         await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-        const how = begin[index % begin.length]!;
-        const bank = gates.of(payable.amount);
-        if (how === 'at once') bank.answer();
+        const startOrder = START_ORDERS[index % START_ORDERS.length]!;
+        const heldCharge = heldCharges.hold(payable.amount);
+        if (startOrder === 'concurrently') heldCharge.respond();
         const refusals: string[] = [];
-        const refuse = ({ code }: { code: string }): void => {
+        const recordRefusal = ({ code }: { code: string }): void => {
           refusals.push(code);
-          if (refusals.length === 2) bank.answer();
+          if (refusals.length === 2) heldCharge.respond();
         };
-        const fromPage = async () => {
-          if (how === 'partner first') await bank.asked;
+        const payFromPage = async () => {
+          if (startOrder === 'partner first') await heldCharge.received;
           return processor.pay(payable);
         };
-        const fromPartner = async () => {
-          if (how === 'page first') await bank.asked;
+        const payAsPartner = async () => {
+          if (startOrder === 'page first') await heldCharge.received;
           const { status, body } = await partner.pay(payable);
           if (status === 201) return body as { paymentReference: string };
           const [{ errorReference }] = body.errors as [{ errorReference: string }];
           throw Object.assign(new Error(), { code: codes[errorReference] ?? errorReference });
         };
-        const [fromOnePage, fromAnother, fromThePartner] = await Promise.all(
-          [fromPage(), fromPage(), fromPartner()].map((paying) => paying.catch(refuse)),
+        const [firstPagePayment, secondPagePayment, partnerPayment] = await Promise.all(
+          [payFromPage(), payFromPage(), payAsPartner()].map((call) => call.catch(recordRefusal)),
         );
-        const paid = [fromOnePage, fromAnother, fromThePartner].flatMap((payment) => payment?.paymentReference ?? []);
+        const paid = [firstPagePayment, secondPagePayment, partnerPayment].flatMap(
+          (payment) => payment?.paymentReference ?? [],
+        );
         expect(paid).toHaveLength(1);
-        expect(chargesOf(paid)).toHaveLength(1);
-        expect(await paymentsOf(payable)).toEqual([{ payment_reference: paid[0], state: 'success', payable: 'paid' }]);
-        expect(permitted[how].winners).toContain(fromThePartner ? 'partner' : 'page');
+        expect(findCharges(paid)).toHaveLength(1);
+        expect(await readPayments(payable)).toEqual([
+          { payment_reference: paid[0], state: 'success', payable: 'paid' },
+        ]);
+        expect(EXPECTED_RESULTS[startOrder].winners).toContain(partnerPayment ? 'partner' : 'page');
         expect(refusals).toHaveLength(2);
-        for (const code of refusals) expect(permitted[how].refusals).toContain(code);
+        for (const code of refusals) expect(EXPECTED_RESULTS[startOrder].refusals).toContain(code);
       }),
     );
   }
-  gates.stop();
+  heldCharges.stop();
 });
 
-async function paymentsOf(payable: { payableId: string }): Promise<unknown> {
+async function readPayments(payable: { payableId: string }): Promise<unknown> {
   return processor.dataSource.query(
     `SELECT payment_reference, payments.state, payables.state AS payable
        FROM payments JOIN payables USING (payable_id) WHERE payable_id = $1`,
@@ -227,21 +241,22 @@ async function paymentsOf(payable: { payableId: string }): Promise<unknown> {
 }
 
 test('a payment with an unknown outcome is returned as processing after 20 seconds, and recovered later', async () => {
-  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
+  const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   const acquirer = processor.service.app.get(Acquirer);
-  const silent = { kind: 'unknown' } as const;
-  const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(silent);
-  const ask = jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue(silent);
-  const answer = partner.pay(invoice, { reference, customer });
-  await waitUntil('a query to the bank', 5_000, () => Promise.resolve(ask.mock.calls.length > 0));
+  const unknownOutcome = { kind: 'unknown' } as const;
+  const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(unknownOutcome);
+  const querySpy = jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue(unknownOutcome);
+  const response = partner.pay(invoice, { reference, customer });
+  await waitUntil('a query to the bank', 5_000, () => Promise.resolve(querySpy.mock.calls.length > 0));
   processor.clock.advance(20_000);
-  expect(await answer).toMatchObject({ status: 202, body: { status: 'processing', processedAmount: 0 } });
+  expect(await response).toMatchObject({ status: 202, body: { status: 'processing', processedAmount: 0 } });
 
   charge.mockRestore();
-  ask.mockRestore();
-  // Nothing has arrived at the bank: blocked there, failed, payable again.
-  await processor.recover();
-  const again = await partner.pay(invoice, { reference, customer });
-  expect(again).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });
+  querySpy.mockRestore();
+  // The bank has received no charge. The recovery blocks the key at the bank, and the payment fails, so that the
+  // invoice can be paid again.
+  await processor.recoverAttempts();
+  const retried = await partner.pay(invoice, { reference, customer });
+  expect(retried).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });
   expect((await partner.pay(invoice)).body.status).toBe('success');
 });

@@ -1,13 +1,14 @@
 /**
- * The owners of references and payables, and changes of a payable between reading and reserving it: then nothing is charged.
+ * Tests which payments and payables a caller can find, and that a payable that changes between its reading and its
+ * reservation is not charged.
  */
 import { randomUUID } from 'node:crypto';
 import { PaymentProcessingV1, SessionCreatedV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
 
@@ -18,44 +19,44 @@ beforeAll(async () => {
   processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => processor.stop());
 
 describe('a payable that changes after it was read', () => {
-  /** Changes the payable once, between the two statements. */
+  /** Changes the payable once, after the statement that reads it and before the statement that reserves it. */
   function changeAfterReading(change: string): void {
     const payments = processor.service.app.get(PartnerPaymentRepository);
     const findPayable = payments.findPayable.bind(payments);
     jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
-      const found = await findPayable(mode, payableId);
-      await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
-      return found;
+      const payableToPay = await findPayable(mode, payableId);
+      await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
+      return payableToPay;
     });
   }
-  const paymentsOf = (payableId: string): Promise<unknown[]> =>
+  const findPayments = (payableId: string): Promise<unknown[]> =>
     processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 
   test.each([
-    ['closed', `state = 'closed'`, 409, '20'],
-    ['expired', `expires_at = '2026-03-01T10:00:00.000Z'`, 410, '20'],
-    ['without another try', `tries = tries_max`, 409, '23'],
-  ])('is not charged when it is %s', async (_, change, status, errorReference) => {
+    ['is closed', `state = 'closed'`, 409, '20'],
+    ['has expired', `expires_at = '2026-03-01T10:00:00.000Z'`, 410, '20'],
+    ['has no try left', `tries = tries_max`, 409, '23'],
+  ])('is not charged when it %s', async (_, change, status, errorReference) => {
     const invoice = await openInvoice(processor, merchant);
     changeAfterReading(change);
-    const answer = await partner.pay(invoice);
-    expect([answer.status, answer.body.errors?.[0].errorReference]).toEqual([status, errorReference]);
-    expect(await paymentsOf(invoice.payableId)).toEqual([]);
+    const response = await partner.pay(invoice);
+    expect([response.status, response.body.errors?.[0].errorReference]).toEqual([status, errorReference]);
+    expect(await findPayments(invoice.payableId)).toEqual([]);
   });
 
   test.each([
     ['a later version', `version = version + 2, tries = tries + 1`, { version: 4, tries: 2 }],
     ['an earlier version', `version = version - 1`, { version: 1, tries: 1 }],
-  ])('is read again when it has %s, and its payment has the next version', async (_, change, expected) => {
+  ])('is read again when it has %s, and its event contains the next version', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
-    const other = await openInvoice(processor, merchant);
+    const otherInvoice = await openInvoice(processor, merchant);
     changeAfterReading(change);
     const { status, body } = await partner.pay(invoice);
     expect([status, body.status]).toEqual([201, 'success']);
@@ -63,31 +64,31 @@ describe('a payable that changes after it was read', () => {
       ({ payload }) => payload.paymentReference === body.paymentReference,
     );
     expect(event!.payload.payable).toMatchObject(expected);
-    expect(await paymentsOf(other.payableId)).toEqual([]);
+    expect(await findPayments(otherInvoice.payableId)).toEqual([]);
   });
 
-  test('cannot be paid externally either when it has expired', async () => {
+  test('is not paid by an external payment when it has expired', async () => {
     const grant = { organisationId: partner.organisationId, vouchers: false, externalPayments: true };
-    const invoice = await openInvoice(processor, await aMerchant(processor, { grants: [grant] }));
+    const invoice = await openInvoice(processor, await createMerchant(processor, { grants: [grant] }));
     changeAfterReading(`expires_at = '2026-03-01T10:00:00.000Z'`);
     const external = { type: 'EFT', status: 'success', reference: 'bank-1' };
     expect((await partner.pay(invoice, { paymentMethod: { external } })).status).toBe(410);
-    expect(await paymentsOf(invoice.payableId)).toEqual([]);
+    expect(await findPayments(invoice.payableId)).toEqual([]);
   });
 
-  test('can be paid until the last millisecond before its expiry', async () => {
-    const [invoice, late] = await Promise.all(
+  test('is paid until the last millisecond before its expiry', async () => {
+    const [invoice, expiredInvoice] = await Promise.all(
       ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
         openInvoice(processor, { ...merchant, expiresAt }),
       ),
     );
     expect((await partner.pay(invoice!)).status).toBe(201);
-    expect((await partner.pay(late!)).status).toBe(410);
+    expect((await partner.pay(expiredInvoice!)).status).toBe(410);
   });
 });
 
-test('a session cannot be paid before its site has arrived: the payment needs the reference of the site', async () => {
-  const payable = aPayable({ ...merchant, siteId: 5999 });
+test('a session cannot be paid before the event of its site has arrived, because the payment needs the site’s reference', async () => {
+  const payable = buildPayable({ ...merchant, siteId: 5999 });
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   const { status, body } = await partner.pay(payable);
   expect([status, body.errors[0].errorReference]).toEqual([503, '50']);
@@ -95,68 +96,68 @@ test('a session cannot be paid before its site has arrived: the payment needs th
 });
 
 describe('a reference belongs to one organisation in one mode', () => {
-  async function callers(): Promise<PartnerUnderTest[]> {
-    return [partner, await aPartner(processor, 'live', partner.organisationId), await aPartner(processor)];
+  async function createCallers(): Promise<PartnerUnderTest[]> {
+    return [partner, await createPartner(processor, 'live', partner.organisationId), await createPartner(processor)];
   }
   const modes = ['test', 'live', 'test'] as const;
 
-  test.each(['one after the other', 'at once'])(
-    'each organisation and mode has its own payment with the same reference, %s',
-    async (how) => {
+  test.each(['sequentially', 'concurrently'])(
+    'organisations and modes that use the same reference %s get their own payments',
+    async (callOrder) => {
       const [reference, customer] = [randomUUID(), { id: randomUUID() }];
-      const payers = await callers();
+      const payers = await createCallers();
       const invoices = await Promise.all(modes.map((mode) => openInvoice(processor, { ...merchant, mode })));
       const pay = (nth: number) => payers[nth]!.pay(invoices[nth]!, { reference, customer });
-      const made =
-        how === 'at once'
+      const payments =
+        callOrder === 'concurrently'
           ? await Promise.all(payers.map((_, nth) => pay(nth)))
           : [await pay(0), await pay(1), await pay(2)];
-      expect(made.map(({ status, body }) => [status, body.invoiceReference])).toEqual(
+      expect(payments.map(({ status, body }) => [status, body.invoiceReference])).toEqual(
         invoices.map(({ payableId }) => [201, payableId]),
       );
-      const again = [await pay(0), await pay(1), await pay(2)];
-      expect(again.map(({ status, body }) => [status, body.paymentReference])).toEqual(
-        made.map(({ body }) => [200, body.paymentReference]),
+      const retried = [await pay(0), await pay(1), await pay(2)];
+      expect(retried.map(({ status, body }) => [status, body.paymentReference])).toEqual(
+        payments.map(({ body }) => [200, body.paymentReference]),
       );
     },
   );
 
-  test('two references of one organisation have two payments', async () => {
-    const [one, other] = [randomUUID(), randomUUID()];
+  test('two references of one organisation belong to two payments', async () => {
+    const [firstReference, secondReference] = [randomUUID(), randomUUID()];
     const customer = { id: randomUUID() };
     const invoices = [await openInvoice(processor, merchant), await openInvoice(processor, merchant)];
     const pay = async (reference: string, nth: number) =>
       (await partner.pay(invoices[nth]!, { reference, customer })).body.paymentReference as string;
-    const made = [await pay(one, 0), await pay(other, 1)];
-    expect([await pay(one, 0), await pay(other, 1)]).toEqual(made);
+    const payments = [await pay(firstReference, 0), await pay(secondReference, 1)];
+    expect([await pay(firstReference, 0), await pay(secondReference, 1)]).toEqual(payments);
   });
 });
 
-test('a hosted payment cannot be found by the reference of a partner', async () => {
+test('a search by a partner’s reference fails if the payment found is not a partner’s payment', async () => {
   const [invoice, reference] = [await openInvoice(processor, merchant), randomUUID()];
   await partner.pay(invoice, { reference });
   const owner = { organisationId: partner.organisationId, mode: 'test' } as const;
   const payments = processor.service.app.get(PartnerPaymentRepository);
   expect(await payments.findByReference(owner, reference)).toMatchObject({ payment: { state: 'success' } });
-  await tamper(processor, `UPDATE payments SET partner = NULL WHERE payable_id = $1`, invoice.payableId);
+  await changeRow(processor, `UPDATE payments SET partner = NULL WHERE payable_id = $1`, invoice.payableId);
   await expect(payments.findByReference(owner, reference)).rejects.toThrow('is not a partner’s');
 });
 
-test('a code is found only in its own mode', async () => {
-  const live = await aPartner(processor, 'live', partner.organisationId);
-  for (const [mode, owner, stranger] of [
-    ['test', partner, live],
-    ['live', live, partner],
+test('a payable with a code can be found only in its own mode', async () => {
+  const livePartner = await createPartner(processor, 'live', partner.organisationId);
+  for (const [mode, owner, callerInOtherMode] of [
+    ['test', partner, livePartner],
+    ['live', livePartner, partner],
   ] as const) {
     const code = newOwnCode();
-    const payable = aPayable({ ...merchant, mode });
+    const payable = buildPayable({ ...merchant, mode });
     const source = { ...payable.source, code };
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
-    const scanned = { invoiceReference: undefined, code: Buffer.from(`${CODES_URL}/c/${code}`).toString('base64') };
-    for (const wanted of [scanned, {}]) {
-      const { status, body } = await stranger.pay(payable, wanted);
+    const codeRequest = { invoiceReference: undefined, code: Buffer.from(`${CODES_URL}/c/${code}`).toString('base64') };
+    for (const identification of [codeRequest, {}]) {
+      const { status, body } = await callerInOtherMode.pay(payable, identification);
       expect([mode, status, body.errors[0].errorReference]).toEqual([mode, 404, '21']);
     }
-    expect((await owner.pay(payable, scanned)).body).toMatchObject({ invoiceReference: payable.payableId });
+    expect((await owner.pay(payable, codeRequest)).body).toMatchObject({ invoiceReference: payable.payableId });
   }
 });

@@ -5,25 +5,27 @@ import { Commands } from '@svc/messaging';
 import { PaymentProcessorConfig } from '../config.js';
 import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './partner-payment.repository.js';
 
-/** Timeout of code-decoder, which reads its own table; after it the client gets a 503 and retries. */
+/**
+ * Timeout of the request to code-decoder, which only reads a table. After a timeout the client gets a 503 and retries.
+ */
 const DECODER_TIMEOUT_MS = 2_000;
 
-/** The payable of a code. */
+/** The payable that a code or an invoice reference identifies. */
 export interface ResolvedCode {
   /** UUID. */
   readonly payableId: string;
   /**
-   * A till's static code identifies a new invoice with each basket. Only the amount shows that the payer means this invoice, so
-   * it may not be edited.
+   * True for a till's static code, which identifies a new invoice for each basket. Only the amount proves that the
+   * payer means this invoice, so the payer may not edit it.
    */
   readonly isStatic: boolean;
-  /** The payable, if it was read already. */
-  readonly found?: PayableToPay;
+  /** The payable, if it has already been read. */
+  readonly payableToPay?: PayableToPay;
 }
 
 /**
- * Finds the payable of a code or an invoice reference. Called once for a payment: resolved again, a static code could identify a
- * newer invoice, and the payer would be charged for another basket.
+ * Finds the payable of a code or an invoice reference. A payment must call this only once: on a second call a static
+ * code could identify a newer invoice, and the payer would be charged for another basket.
  */
 @Injectable()
 export class ResolveCode {
@@ -36,24 +38,24 @@ export class ResolveCode {
   /** Throws `payable.not-found`, and `code.third-party` for a code of another service. */
   async execute(payer: PayerScope, { code, invoiceReference }: MakePaymentRequest): Promise<ResolvedCode> {
     const resolved = code
-      ? await this.resolveOwn(payer, this.ownCodeOf(code))
+      ? await this.resolveOwnCode(payer, this.parseCode(code))
       : { payableId: invoiceReference ?? '', isStatic: false };
     if (!resolved || !isUuid(resolved.payableId)) throw new DomainError('payable.not-found');
     return resolved;
   }
 
-  private ownCodeOf(parameter: string): string {
+  private parseCode(parameter: string): string {
     const code = decodeCodeParameter(parameter);
-    const own = parseOwnCode(code, this.config.SVC_CODES_URL);
-    if (own !== undefined) return own;
-    // A code with this service's host is not a third party's.
-    const isOurs = code.includes(ownHostFragment(this.config.SVC_CODES_URL));
-    throw new DomainError(isOurs ? 'payable.not-found' : 'code.third-party');
+    const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
+    if (ownCode !== undefined) return ownCode;
+    // A code with the host of this platform is not a third party's code.
+    const hasOwnHost = code.includes(ownHostFragment(this.config.SVC_CODES_URL));
+    throw new DomainError(hasOwnHost ? 'payable.not-found' : 'code.third-party');
   }
 
-  private async resolveOwn(payer: PayerScope, code: string): Promise<ResolvedCode | undefined> {
-    const found = await this.payments.findPayableByCode(payer, code);
-    if (found) return { payableId: found.payable.payableId, isStatic: false, found };
+  private async resolveOwnCode(payer: PayerScope, code: string): Promise<ResolvedCode | undefined> {
+    const payableToPay = await this.payments.findPayableByCode(payer, code);
+    if (payableToPay) return { payableId: payableToPay.payable.payableId, isStatic: false, payableToPay };
     const request = { mode: payer.mode, code };
     const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, request, DECODER_TIMEOUT_MS);
     return invoiceReference === undefined ? undefined : { payableId: invoiceReference, isStatic: true };

@@ -1,8 +1,8 @@
-/** Payments by codes other than that of an invoice: a till's static code, and a third party's. */
+/** Payments by codes that do not belong to an invoice: a till's static code, and codes of third parties. */
 import { randomUUID } from 'node:crypto';
 import { newOwnCode } from '@svc/kernel';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
 
@@ -13,111 +13,112 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  processor.tillInvoices.mockReset().mockReturnValue({});
+  processor.findTillInvoice.mockReset().mockReturnValue({});
 });
 afterAll(() => processor.stop());
 
-const anInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
-type Payable = Awaited<ReturnType<typeof anInvoice>>;
+const createInvoice = (overrides = {}) => openInvoice(processor, { ...merchant, ...overrides });
+type Payable = Awaited<ReturnType<typeof createInvoice>>;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-/** Pays the amount of `invoice` by this code. */
-const payBy = (code: string, invoice: Payable, over = {}) =>
-  partner.pay(invoice, { invoiceReference: undefined, code: base64(code), ...over });
-const tillShows = (invoice: Payable): void =>
-  void processor.tillInvoices.mockReturnValue({ invoiceReference: invoice.payableId });
-const paymentsOf = ({ payableId }: Payable): Promise<unknown[]> =>
+/** Pays by this code, with the amount of `invoice`. */
+const payByCode = (code: string, invoice: Payable, overrides = {}) =>
+  partner.pay(invoice, { invoiceReference: undefined, code: base64(code), ...overrides });
+/** Makes code-decoder return this invoice for each static code. */
+const setTillInvoice = (invoice: Payable): void =>
+  void processor.findTillInvoice.mockReturnValue({ invoiceReference: invoice.payableId });
+const findPayments = ({ payableId }: Payable): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 
 test.each([
   ['its URL', (code: string) => `${CODES_URL}/c/${code}`],
   ['its digits', (code: string) => code],
-])('a static code pays the invoice that its till shows, by %s', async (_, textOf) => {
-  const [code, invoice] = [newOwnCode(), await anInvoice()];
-  tillShows(invoice);
-  const { status, body } = await payBy(textOf(code), invoice);
+])('the payer can pay the current invoice of a till with the static code, given as %s', async (_, scannedText) => {
+  const [code, invoice] = [newOwnCode(), await createInvoice()];
+  setTillInvoice(invoice);
+  const { status, body } = await payByCode(scannedText(code), invoice);
   expect([status, body.status, body.invoiceReference]).toEqual([201, 'success', invoice.payableId]);
-  expect(processor.tillInvoices.mock.calls).toEqual([[{ mode: 'test', code }]]);
+  expect(processor.findTillInvoice.mock.calls).toEqual([[{ mode: 'test', code }]]);
 });
 
 test.each([[{}], [{ amount: { editable: true } }]])(
-  'with the features %j another amount than that of the invoice is rejected with 22, and nothing is charged',
+  'with the features %j a payment by static code with another amount than the invoice is rejected with 22 and not charged',
   async (features) => {
-    merchant = await aMerchant(processor, { features });
-    const invoice = await anInvoice();
-    tillShows(invoice);
-    const { status, body } = await payBy(newOwnCode(), invoice, { amount: invoice.amount + 1 });
+    merchant = await createMerchant(processor, { features });
+    const invoice = await createInvoice();
+    setTillInvoice(invoice);
+    const { status, body } = await payByCode(newOwnCode(), invoice, { amount: invoice.amount + 1 });
     expect([status, body.code, body.errors[0].errorReference]).toEqual([422, 'payable.mismatch', '22']);
-    expect(await paymentsOf(invoice)).toEqual([]);
-    expect((await payBy(newOwnCode(), invoice)).status).toBe(201);
+    expect(await findPayments(invoice)).toEqual([]);
+    expect((await payByCode(newOwnCode(), invoice)).status).toBe(201);
   },
 );
 
-test('a static code is resolved once: a newer invoice of the same amount is not charged instead', async () => {
-  const [shown, newer] = [await anInvoice(), await anInvoice()];
-  processor.tillInvoices
-    .mockReturnValueOnce({ invoiceReference: shown.payableId })
-    .mockReturnValue({ invoiceReference: newer.payableId });
+test('a static code is resolved only once, so that a newer invoice with the same amount is not charged instead', async () => {
+  const [currentInvoice, newerInvoice] = [await createInvoice(), await createInvoice()];
+  processor.findTillInvoice
+    .mockReturnValueOnce({ invoiceReference: currentInvoice.payableId })
+    .mockReturnValue({ invoiceReference: newerInvoice.payableId });
   const payments = processor.service.app.get(PartnerPaymentRepository);
   const findPayable = payments.findPayable.bind(payments);
-  // The payable changes after it was read, so that it is read again.
+  // The payable changes after it was read. Therefore it must be read again.
   jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
-    const found = await findPayable(mode, payableId);
-    await tamper(processor, `UPDATE payables SET version = version + 1 WHERE payable_id = $1`, payableId);
-    return found;
+    const payableToPay = await findPayable(mode, payableId);
+    await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE payable_id = $1`, payableId);
+    return payableToPay;
   });
-  const { status, body } = await payBy(newOwnCode(), shown);
-  expect([status, body.invoiceReference]).toEqual([201, shown.payableId]);
-  expect(await paymentsOf(newer)).toEqual([]);
+  const { status, body } = await payByCode(newOwnCode(), currentInvoice);
+  expect([status, body.invoiceReference]).toEqual([201, currentInvoice.payableId]);
+  expect(await findPayments(newerInvoice)).toEqual([]);
 });
 
-test('a retry returns the same payment, even if the till has another invoice by then', async () => {
-  const [code, shown, newer] = [newOwnCode(), await anInvoice(), await anInvoice()];
-  const over = { reference: randomUUID(), customer: { id: randomUUID() } };
-  tillShows(shown);
-  const first = await payBy(code, shown, over);
-  tillShows(newer);
-  const again = await payBy(code, shown, over);
-  expect([first.status, again.status]).toEqual([201, 200]);
-  expect(again.body.paymentReference).toBe(first.body.paymentReference);
-  expect(await paymentsOf(newer)).toEqual([]);
+test('a retry returns the same payment, even if the till has another invoice in the meantime', async () => {
+  const [code, currentInvoice, newerInvoice] = [newOwnCode(), await createInvoice(), await createInvoice()];
+  const overrides = { reference: randomUUID(), customer: { id: randomUUID() } };
+  setTillInvoice(currentInvoice);
+  const first = await payByCode(code, currentInvoice, overrides);
+  setTillInvoice(newerInvoice);
+  const retried = await payByCode(code, currentInvoice, overrides);
+  expect([first.status, retried.status]).toEqual([201, 200]);
+  expect(retried.body.paymentReference).toBe(first.body.paymentReference);
+  expect(await findPayments(newerInvoice)).toEqual([]);
 });
 
-test('a static code is a 404 if its till has no invoice, or one of another mode', async () => {
-  const invoice = await anInvoice({ mode: 'live' });
-  for (const shows of [{}, { invoiceReference: invoice.payableId }, { invoiceReference: randomUUID() }]) {
-    processor.tillInvoices.mockReturnValue(shows);
-    const { status, body } = await payBy(newOwnCode(), invoice);
+test('a payment by static code is rejected with 404 if the till has no invoice, or only an invoice in another mode', async () => {
+  const invoice = await createInvoice({ mode: 'live' });
+  for (const decoderReply of [{}, { invoiceReference: invoice.payableId }, { invoiceReference: randomUUID() }]) {
+    processor.findTillInvoice.mockReturnValue(decoderReply);
+    const { status, body } = await payByCode(newOwnCode(), invoice);
     expect([status, body.code]).toEqual([404, 'payable.not-found']);
   }
 });
 
-test('without code-decoder a static code is a 503 with Retry-After; the code of an invoice can still be paid', async () => {
-  const invoice = await anInvoice();
-  processor.tillInvoices.mockReturnValue(undefined);
-  const { status, headers } = await payBy(newOwnCode(), invoice);
+test('without code-decoder a payment by static code is rejected with 503 and Retry-After; a payment by the code of an invoice still succeeds', async () => {
+  const invoice = await createInvoice();
+  processor.findTillInvoice.mockReturnValue(undefined);
+  const { status, headers } = await payByCode(newOwnCode(), invoice);
   expect([status, headers['retry-after']]).toEqual([503, '1']);
-  expect((await payBy(invoice.source.code, invoice)).status).toBe(201);
+  expect((await payByCode(invoice.source.code, invoice)).status).toBe(201);
 });
 
 test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-12345678901234567890123'])(
-  'the code of a third party is a 422 with a hint where to pay it: %s',
+  'a payment by the code %s of a third party is rejected with 422 and a hint where to pay it',
   async (code) => {
-    const { status, body } = await payBy(code, await anInvoice());
+    const { status, body } = await payByCode(code, await createInvoice());
     expect([status, body.code, body.errors]).toEqual([
       422,
       'code.third-party',
       [{ errorReference: '40', message: expect.stringContaining('belongs to another provider') }],
     ]);
-    expect(processor.tillInvoices).not.toHaveBeenCalled();
+    expect(processor.findTillInvoice).not.toHaveBeenCalled();
   },
 );
 
-test('a URL of this platform without a code is a 404, not a code of a third party', async () => {
-  const { status, body } = await payBy(`${CODES_URL}/c/hello`, await anInvoice());
+test('a payment by a URL of this platform without a code is rejected with 404, not as a code of a third party', async () => {
+  const { status, body } = await payByCode(`${CODES_URL}/c/hello`, await createInvoice());
   expect([status, body.code]).toEqual([404, 'payable.not-found']);
 });

@@ -1,11 +1,11 @@
 import type { PaymentSnapshot, Voucher } from '@svc/contracts';
 
-/** Cents that vouchers cover. */
+/** The sum of the vouchers, in cents. */
 export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
   return vouchers.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Cents to charge to the payer: 0 when vouchers cover everything (P6). */
+/** The amount in cents that a card or an external payment must cover; 0 when vouchers cover the whole amount (P6). */
 export function amountToProcess({
   amount,
   tipAmount,

@@ -1,6 +1,6 @@
 import { PayableClosedV1, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
@@ -10,57 +10,65 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const published = async (payableId: string): Promise<unknown[]> =>
+const publishedCloseEvents = async (payableId: string): Promise<unknown[]> =>
   (await processor.published(PayableClosedV1))
     .filter((event) => event.aggregateId === payableId)
     .map((event) => [event.aggregateVersion, event.payload]);
 
 test.each([['that is stored', true] as const, ['whose session.created has not arrived yet', false] as const])(
   'a payable %s is closed once, with one event, and can no longer be paid',
-  async (_, known) => {
-    const payable = aPayable();
+  async (_, isStored) => {
+    const payable = buildPayable();
     const created = anEvent(SessionCreatedV1, payable.payableId, 1, { payable });
-    if (known) await processor.deliver(created);
+    if (isStored) await processor.deliver(created);
 
-    const closed = await processor.close(payable);
+    const closed = await processor.closePayable(payable);
     expect(closed).toEqual({ payableId: payable.payableId, state: 'closed', version: 2, tries: 0 });
-    expect(await processor.close(payable)).toEqual(closed);
-    expect(await published(payable.payableId)).toEqual([[2, closed]]);
+    expect(await processor.closePayable(payable)).toEqual(closed);
+    expect(await publishedCloseEvents(payable.payableId)).toEqual([[2, closed]]);
 
-    if (!known) await processor.deliver(created);
+    if (!isStored) await processor.deliver(created);
     await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'payable.closed' });
-    expect(processor.charged()).toEqual([]);
+    expect(processor.chargedReferences()).toEqual([]);
   },
 );
 
-test('other payables stay open', async () => {
-  const [one, other] = [aPayable(), aPayable()];
-  for (const payable of [other, one])
+test('the closing of a payable does not close another payable', async () => {
+  const [closedPayable, otherPayable] = [buildPayable(), buildPayable()];
+  for (const payable of [otherPayable, closedPayable])
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-  expect(await processor.close(one)).toEqual({ payableId: one.payableId, state: 'closed', version: 2, tries: 0 });
-  expect(await published(other.payableId)).toEqual([]);
-  expect(await processor.pay(other)).toMatchObject({ state: 'success', payable: { version: 3 } });
+  expect(await processor.closePayable(closedPayable)).toEqual({
+    payableId: closedPayable.payableId,
+    state: 'closed',
+    version: 2,
+    tries: 0,
+  });
+  expect(await publishedCloseEvents(otherPayable.payableId)).toEqual([]);
+  expect(await processor.pay(otherPayable)).toMatchObject({ state: 'success', payable: { version: 3 } });
 });
 
 test('a payable is not closed while a payment has no outcome', async () => {
-  const payable = aPayable();
-  expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
-  await expect(processor.close(payable)).rejects.toMatchObject({ code: 'payment.in-progress', retryAfterSeconds: 2 });
-  expect(await published(payable.payableId)).toEqual([]);
+  const payable = buildPayable();
+  expect(await processor.pay(payable, { card: CARDS.responseLost })).toMatchObject({ state: 'processing' });
+  await expect(processor.closePayable(payable)).rejects.toMatchObject({
+    code: 'payment.in-progress',
+    retryAfterSeconds: 2,
+  });
+  expect(await publishedCloseEvents(payable.payableId)).toEqual([]);
 });
 
 test('a payable is closed after a failed payment, but not when it is paid', async () => {
-  const [declined, paid] = [aPayable(), aPayable()];
-  await processor.pay(declined, { card: CARDS.declined });
-  expect(await processor.close(declined)).toMatchObject({ state: 'closed', version: 4, tries: 1 });
+  const [declinedPayable, paidPayable] = [buildPayable(), buildPayable()];
+  await processor.pay(declinedPayable, { card: CARDS.declined });
+  expect(await processor.closePayable(declinedPayable)).toMatchObject({ state: 'closed', version: 4, tries: 1 });
 
-  await processor.pay(paid);
-  await expect(processor.close(paid)).rejects.toMatchObject({ code: 'payable.paid' });
-  expect(await published(paid.payableId)).toEqual([]);
+  await processor.pay(paidPayable);
+  await expect(processor.closePayable(paidPayable)).rejects.toMatchObject({ code: 'payable.paid' });
+  expect(await publishedCloseEvents(paidPayable.payableId)).toEqual([]);
 });
 
-test('a payable that was refused after its last try stays refused', async () => {
-  const payable = aPayable({ triesMax: 1 });
+test('a payable that was refused after its last try remains refused', async () => {
+  const payable = buildPayable({ triesMax: 1 });
   await processor.pay(payable, { card: CARDS.declined });
-  expect(await processor.close(payable)).toMatchObject({ state: 'refused' });
+  expect(await processor.closePayable(payable)).toMatchObject({ state: 'refused' });
 });

@@ -5,7 +5,9 @@ import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PayableRepository } from './payable.repository.js';
 
-/** Prevents further payments of a payable (H2, D6): closes an open one, and throws for a reserved or paid one. */
+/**
+ * Prevents further payments of a payable (H2, D6). Closes an open payable, and throws for a reserved or paid payable.
+ */
 @Injectable()
 export class ClosePayable {
   constructor(
@@ -17,7 +19,7 @@ export class ClosePayable {
     return inTransaction(this.dataSource, (tx) => this.closeIn(tx, descriptor));
   }
 
-  /** Closes the payable in a transaction of the caller, which is rolled back when this throws. */
+  /** Closes the payable in the caller's transaction. The caller rolls the transaction back when this throws. */
   async closeIn(tx: Transaction, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
     await this.payables.insertIfAbsent(tx, [descriptor]);
     const closed = await this.payables.close(tx, descriptor.payableId);

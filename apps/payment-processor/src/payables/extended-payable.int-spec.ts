@@ -1,6 +1,6 @@
 import { SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 const MINUTES = 60_000;
-const expiryOf = async (payableId: string): Promise<string | undefined> => {
+const readExpiry = async (payableId: string): Promise<string | undefined> => {
   const [row] = await processor.dataSource.query<{ expires_at: Date }[]>(
     `SELECT expires_at FROM payables WHERE payable_id = $1`,
     [payableId],
@@ -19,32 +19,32 @@ const expiryOf = async (payableId: string): Promise<string | undefined> => {
 };
 
 test.each([
-  ['after the session', ['created', 'extended']],
-  ['before the session, and again', ['extended', 'created', 'extended']],
+  ['after the event of the session', ['created', 'extended']],
+  ['before the event of the session, and again after it', ['extended', 'created', 'extended']],
 ] as const)(
-  'a session that was extended can be paid until its later expiry; the event arrives %s',
+  'an extended session can be paid until its new expiry if the event of the extension arrives %s',
   async (_, order) => {
-    const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
-    const longer = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
+    const payable = { ...buildPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
+    const extendedPayable = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
     const events = {
       created: anEvent(SessionCreatedV1, payable.payableId, 1, { payable }),
-      extended: anEvent(SessionExtendedV1, payable.payableId, 2, { payable: longer }),
+      extended: anEvent(SessionExtendedV1, payable.payableId, 2, { payable: extendedPayable }),
     };
-    for (const each of order) await processor.deliver(events[each]);
-    expect(await expiryOf(payable.payableId)).toBe(longer.expiresAt);
+    for (const eventName of order) await processor.deliver(events[eventName]);
+    expect(await readExpiry(payable.payableId)).toBe(extendedPayable.expiresAt);
     processor.clock.advance(6 * MINUTES);
-    expect(await processor.pay(longer)).toMatchObject({ state: 'success' });
+    expect(await processor.pay(extendedPayable)).toMatchObject({ state: 'success' });
   },
 );
 
 test('the expiry is never shortened, and a session without an extension still expires', async () => {
-  const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
-  const shorter = { ...payable, expiresAt: processor.clock.later(1 * MINUTES).toISOString() };
+  const payable = { ...buildPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
+  const shortenedPayable = { ...payable, expiresAt: processor.clock.later(1 * MINUTES).toISOString() };
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-  await processor.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable: shorter }));
-  expect(await expiryOf(payable.payableId)).toBe(payable.expiresAt);
+  await processor.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable: shortenedPayable }));
+  expect(await readExpiry(payable.payableId)).toBe(payable.expiresAt);
   processor.clock.advance(6 * MINUTES);
-  // The stored expiry of the payable decides, not that of the page.
-  const claimed = { ...payable, expiresAt: processor.clock.later(10 * MINUTES).toISOString() };
-  await expect(processor.pay(claimed)).rejects.toMatchObject({ code: 'payable.expired' });
+  // The stored expiry of the payable decides, not the expiry in the command of the page.
+  const payableWithLaterExpiry = { ...payable, expiresAt: processor.clock.later(10 * MINUTES).toISOString() };
+  await expect(processor.pay(payableWithLaterExpiry)).rejects.toMatchObject({ code: 'payable.expired' });
 });

@@ -7,8 +7,8 @@ import { ClosePayable } from './close-payable.js';
 import { PayableRepository } from './payable.repository.js';
 
 /**
- * Opens a payable, and closes the one that it replaces (D6), in one transaction: both can never be paid, and nothing is opened
- * when the replaced one is reserved or paid.
+ * Opens a payable, and closes the payable that it replaces (D6), in one transaction. Therefore at most one
+ * of the two can be paid, and nothing is opened when the replaced payable is reserved or paid.
  */
 @Injectable()
 export class OpenPayable {
@@ -24,7 +24,7 @@ export class OpenPayable {
       await this.payables.insertIfAbsent(tx, [payable]);
       const current = await this.payables.find(payable.payableId, tx);
       if (!current) throw new Error('The payable was not found after its creation.');
-      // A different debt with the same id must not be taken for this one.
+      // A stored payable with the same id and another amount or currency is a different debt.
       if (current.amount !== payable.amount || current.currencyISOCode !== payable.currencyISOCode)
         throw new DomainError('payable.mismatch');
       const { payableId, state, version, tries } = current;

@@ -24,8 +24,9 @@ export class PayableRepository {
   ) {}
 
   /**
-   * Inserts new payables; an existing one, for example from a payment, does not change. Ordered by id, as in the acceptance of
-   * payments: a payment may overtake the event of its payable, and another order could cause a deadlock.
+   * Inserts new payables. A payable that already exists, for example from a payment, does not change. The rows are
+   * inserted in the order of their ids, as when payments are accepted, because another order could cause a deadlock
+   * with a concurrent payment.
    */
   async insertIfAbsent(
     connection: EntityManager,
@@ -45,10 +46,10 @@ export class PayableRepository {
   }
 
   /**
-   * Extends the expiry of payables. Inserts missing ones, because the event of their session may arrive later. Never shortens the
-   * time: events may be repeated and arrive in any order.
+   * Extends the expiry of payables. Inserts missing payables, because the event of their session may arrive later.
+   * Never shortens an expiry, because events may be repeated and may arrive in any order.
    */
-  async keepExtended(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
+  async extendExpiry(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await this.insertIfAbsent(connection, payables);
     await connection.query(
       `UPDATE payables p SET expires_at = longer.expires_at
@@ -58,7 +59,10 @@ export class PayableRepository {
     );
   }
 
-  /** By id alone: only other services call it, with a descriptor of their own, never a merchant or a payer. */
+  /**
+   * Finds a payable by its id, without a check of its owner: only other services call this, never a merchant or a
+   * payer.
+   */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(
       `SELECT payable_id AS "payableId", state, version, tries, tries_max AS "triesMax", mode, merchant_id AS "merchantId",
@@ -69,7 +73,7 @@ export class PayableRepository {
     return row;
   }
 
-  /** `open → closed`, with its event. Undefined when it was not open: the caller finds out why. */
+  /** Changes `open → closed`, and publishes the event. Undefined when the payable was not open. */
   async close(tx: Transaction, payableId: string): Promise<PayableSnapshot | undefined> {
     const [rows] = await tx.query<
       [{ payableId: string; state: PayableState; version: number; tries: number }[], number]

@@ -1,12 +1,12 @@
 import type { PayableState } from '@svc/contracts';
 import fc from 'fast-check';
 import {
+  findRefusal,
+  findRefusalByState,
   PAYABLE_TRANSITIONS,
   type PayableRefusal,
   type PayableRequest,
   type PayableTerms,
-  refusalOf,
-  refusalOfState,
 } from './payable.js';
 
 test('a payable must be reserved before it is paid, and the states paid, refused and closed are final', () => {
@@ -34,36 +34,36 @@ const REQUEST: PayableRequest = { ...DEBT, try: 1 };
 
 test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['is open', {}, {}, undefined],
-  ['has its last try', { tries: 4 }, { try: 5 }, undefined],
+  ['has one try left', { tries: 4 }, { try: 5 }, undefined],
   ['is paid', { state: 'paid' }, {}, 'payable.paid'],
   ['is refused', { state: 'refused' }, {}, 'payable.refused'],
   ['is closed', { state: 'closed' }, {}, 'payable.closed'],
   ['is reserved', { state: 'reserved' }, {}, 'payment.in-progress'],
   ['is reserved and has expired', { state: 'reserved', expiresAt: NOW }, {}, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, {}, 'payable.expired'],
-  ['expires now as its payer saw it', {}, { expiresAt: NOW }, 'payable.expired'],
-  ['expires now and is of another amount', { expiresAt: NOW, amount: 1 }, {}, 'payable.expired'],
-  ['is of another amount', { amount: 12344 }, {}, 'payable.mismatch'],
-  ['is of another currency', { currencyISOCode: 'NAD' }, {}, 'payable.mismatch'],
-  ['has had this try', { tries: 1 }, {}, 'payment.in-progress'],
-  ['has not had the try before', {}, { try: 2 }, 'payment.in-progress'],
-  ['has had all its tries', { tries: 5 }, { try: 6 }, 'payment.in-progress'],
-  ['is of the other mode', { mode: 'live' }, {}, 'payment.in-progress'],
-  ['is of another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
-  ['is of another site', { siteId: 5002 }, {}, 'payment.in-progress'],
-])('accepts a payment or returns the reason, for a payable that %s', (_, payable, request, refusal) => {
-  expect(refusalOf({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
+  ['expires now according to the request', {}, { expiresAt: NOW }, 'payable.expired'],
+  ['expires now and has another amount', { expiresAt: NOW, amount: 1 }, {}, 'payable.expired'],
+  ['has another amount', { amount: 12344 }, {}, 'payable.mismatch'],
+  ['has another currency', { currencyISOCode: 'NAD' }, {}, 'payable.mismatch'],
+  ['has already had the requested try', { tries: 1 }, {}, 'payment.in-progress'],
+  ['has not had the try before the requested try', {}, { try: 2 }, 'payment.in-progress'],
+  ['has no try left', { tries: 5 }, { try: 6 }, 'payment.in-progress'],
+  ['is in the other mode', { mode: 'live' }, {}, 'payment.in-progress'],
+  ['belongs to another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
+  ['belongs to another site', { siteId: 5002 }, {}, 'payment.in-progress'],
+])('for a payable that %s (payable: %j, request: %j) the refusal is %s', (_, payable, request, refusal) => {
+  expect(findRefusal({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
 test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
-  ['comes with its first try', {}, undefined],
-  ['would have its second try', { try: 2 }, 'payment.in-progress'],
+  ['gets its first try', {}, undefined],
+  ['gets its second try', { try: 2 }, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, 'payable.expired'],
-])('accepts a payment or returns the reason, for an unknown payable that %s', (_, request, refusal) => {
-  expect(refusalOf(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
+])('for a payable that is not stored and %s (request: %j) the refusal is %s', (_, request, refusal) => {
+  expect(findRefusal(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
-test('only an open payable can be paid, whatever its other fields are', () => {
+test('only an open payable can be paid, for all values of the other fields', () => {
   const states = fc.constantFrom(...(Object.keys(PAYABLE_TRANSITIONS) as PayableState[]));
   const terms = fc.record({
     state: states,
@@ -74,12 +74,12 @@ test('only an open payable can be paid, whatever its other fields are', () => {
     merchantId: fc.constantFrom(1001, 1002),
   });
   fc.assert(
-    fc.property(terms, fc.integer({ min: 1, max: 7 }), (of, nth) => {
-      const refusal = refusalOf({ ...DEBT, ...of }, { ...REQUEST, try: nth }, NOW);
-      const isFree = of.expiresAt > NOW && of.amount === 12345 && of.merchantId === 1001;
-      const isNext = nth === of.tries + 1 && nth <= of.triesMax;
-      expect(refusal === undefined).toBe(of.state === 'open' && isFree && isNext);
-      expect(of.state === 'open' ? undefined : refusal).toBe(refusalOfState(of.state));
+    fc.property(terms, fc.integer({ min: 1, max: 7 }), (payable, nth) => {
+      const refusal = findRefusal({ ...DEBT, ...payable }, { ...REQUEST, try: nth }, NOW);
+      const isPayable = payable.expiresAt > NOW && payable.amount === 12345 && payable.merchantId === 1001;
+      const isNextTry = nth === payable.tries + 1 && nth <= payable.triesMax;
+      expect(refusal === undefined).toBe(payable.state === 'open' && isPayable && isNextTry);
+      expect(payable.state === 'open' ? undefined : refusal).toBe(findRefusalByState(payable.state));
     }),
     { numRuns: 1_000 },
   );

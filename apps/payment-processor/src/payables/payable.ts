@@ -1,9 +1,10 @@
 import type { ErrorCode, PayableDescriptor, PayableSource, PayableState } from '@svc/contracts';
 
 /**
- * A payable: a debt that can be paid once. The first payment that changes `open → reserved` may charge. A failed payment reopens
- * it or, after the last try, refuses it; only an open payable can be closed. A payment that waits for a verification does not
- * reserve it, so an open payable can also become refused. The conditional UPDATEs of this app take exactly these steps; a
+ * The transitions between the states of a payable, a debt that can be paid once. The payment that changes `open →
+ * reserved` may charge. A failed payment changes the payable back to `open` or, after the last try, to `refused`. Only
+ * an open payable can be closed. A payment that waits for a verification does not reserve the payable, so `open →
+ * refused` is also possible. The conditional UPDATE statements of this app make exactly these transitions; a
  * model-based test compares them with this list.
  */
 export const PAYABLE_TRANSITIONS = {
@@ -14,7 +15,7 @@ export const PAYABLE_TRANSITIONS = {
   closed: [],
 } as const satisfies Record<PayableState, readonly PayableState[]>;
 
-/** The fields that decide if a payable can be paid; `tries` counts the tries begun so far. */
+/** The fields that decide whether a payable can be paid. `tries` counts the tries that have started. */
 export interface PayableTerms extends Pick<
   PayableDescriptor<PayableSource>,
   'mode' | 'merchantId' | 'siteId' | 'amount' | 'currencyISOCode'
@@ -25,33 +26,37 @@ export interface PayableTerms extends Pick<
   readonly triesMax: number;
 }
 
-/** The request of a payment: the debt as the payer saw it, and the number of this try. */
+/** The request of a payment: the payable as the payer saw it, and the number of this try. */
 export type PayableRequest = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> & { readonly try: number };
 
 export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.in-progress'>;
 
 /**
- * The reason why a payable cannot be paid now; undefined when it can. `payable` is undefined while the payable is not stored here:
- * a first try carries it. This only explains: the statement that reserves the payable decides.
+ * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this
+ * service has not stored the payable: the request of the first try contains it. The result only explains a rejection.
+ * The decision is made by the SQL statement that reserves the payable.
  */
-export function refusalOf(
+export function findRefusal(
   payable: PayableTerms | undefined,
   request: PayableRequest,
   now: Date,
 ): PayableRefusal | undefined {
-  const refusal = payable && refusalOfState(payable.state);
+  const refusal = payable && findRefusalByState(payable.state);
   if (refusal) return refusal;
   if (Math.min(request.expiresAt.getTime(), payable?.expiresAt.getTime() ?? Infinity) <= now.getTime())
     return 'payable.expired';
   if (payable && (payable.amount !== request.amount || payable.currencyISOCode !== request.currencyISOCode))
     return 'payable.mismatch';
-  // The page does not know the latest try, or the descriptor is of another debt.
-  const isNext = request.try === (payable?.tries ?? 0) + 1 && request.try <= (payable?.triesMax ?? 1);
-  return isNext && isSameDebt(payable, request) ? undefined : 'payment.in-progress';
+  // Otherwise the page has not seen the latest try, or the request belongs to another payable.
+  const isNextTry = request.try === (payable?.tries ?? 0) + 1 && request.try <= (payable?.triesMax ?? 1);
+  return isNextTry && hasSameOwner(payable, request) ? undefined : 'payment.in-progress';
 }
 
-/** The part of {@link refusalOf} that also applies to an accepted payment that resumes. */
-export function refusalOfState(state: PayableState): PayableRefusal | undefined {
+/**
+ * The refusal that follows from the state alone. It also applies to an accepted payment that resumes after a
+ * verification.
+ */
+export function findRefusalByState(state: PayableState): PayableRefusal | undefined {
   switch (state) {
     case 'paid':
     case 'refused':
@@ -64,7 +69,7 @@ export function refusalOfState(state: PayableState): PayableRefusal | undefined 
   }
 }
 
-function isSameDebt(payable: PayableTerms | undefined, request: PayableRequest): boolean {
+function hasSameOwner(payable: PayableTerms | undefined, request: PayableRequest): boolean {
   return (
     payable === undefined ||
     (payable.mode === request.mode && payable.merchantId === request.merchantId && payable.siteId === request.siteId)

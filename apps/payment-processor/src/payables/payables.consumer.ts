@@ -28,9 +28,9 @@ export class PayablesConsumer {
     @Inject(OpenPayable) private readonly openPayable: OpenPayable,
   ) {}
 
-  /** Replay: an existing payable does not change. */
+  /** Events may be repeated: an existing payable does not change. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
-  async keepSessions(
+  async storeSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
     { connection }: RepeatableContext,
   ): Promise<void> {
@@ -40,22 +40,22 @@ export class PayablesConsumer {
     );
   }
 
-  /** Replay: the latest expiry stays. */
+  /** Events may be repeated: an expiry is never shortened. */
   @EventPattern(SessionExtendedV1, { repeatable: true })
   async extendSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
     { connection }: RepeatableContext,
   ): Promise<void> {
     const payables = events.map((event) => event.payload.payable);
-    await this.payables.keepExtended(connection, payables);
+    await this.payables.extendExpiry(connection, payables);
   }
 
   /**
-   * The command `open-payable` has inserted the payable already, unless this service's tables were restored from an older backup.
-   * Replay: an existing payable does not change.
+   * The command `open-payable` has already inserted the payable, unless this service's tables were restored from an
+   * older backup. Events may be repeated: an existing payable does not change.
    */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
-  async keepInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
+  async storeInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
     await this.payables.insertIfAbsent(
       connection,
       events.map((event) => event.payload.payable),
@@ -67,13 +67,16 @@ export class PayablesConsumer {
     return this.closePayable.execute(payable);
   }
 
-  /** By id alone: the caller has it from the event or request that created the payable, and gets only the state. */
+  /**
+   * Finds a payable by its id, without a check of its owner. The caller is another service, and receives only the
+   * state.
+   */
   @MessagePattern(FindPayableV1)
   async find({ payableId }: { payableId: string }): Promise<{ payable?: PayableSnapshot }> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
-    const found = await this.payables.find(payableId);
-    if (!found) return {};
-    const { state, version, tries } = found;
+    const payable = await this.payables.find(payableId);
+    if (!payable) return {};
+    const { state, version, tries } = payable;
     return { payable: { payableId, state, version, tries } };
   }
 

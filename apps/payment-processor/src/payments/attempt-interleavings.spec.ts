@@ -1,66 +1,79 @@
 import {
   BANK_BEHAVIOURS,
   type BankBehaviour,
-  check,
-  checkEnd,
-  identityOf,
+  checkFinalInvariants,
+  checkInvariants,
+  INITIAL_WORLD,
+  listNextWorlds,
   PRODUCTION_RULES,
   type Rules,
-  START,
-  stepsFrom,
   type World,
+  worldKey,
 } from '../../test/attempts/attempt-model.js';
-import type { AcquirerAnswer, AttemptState, Conclusion } from './attempt.js';
-import { CHARGEABLE_STATES, conclude, endOf, recoveryStep } from './attempt.js';
+import type { AcquirerResponse, AttemptState, Conclusion } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES, conclude, recoveryStep } from './attempt.js';
 
 interface Exploration {
-  /** Number of orders of all steps, from the acceptance to the last possible step. */
+  /** Number of possible orders of the steps, from the acceptance to the last step. */
   readonly interleavings: bigint;
   readonly worlds: number;
 }
 
-/** Explores every order of steps, each world once. Throws at the first world that violates an invariant. */
+/**
+ * Explores every order of steps, but each world (state of the model) only once. Throws at the first world that violates
+ * an invariant.
+ */
 function explore(bank: BankBehaviour, rules: Rules = PRODUCTION_RULES): Exploration {
-  const known = new Map<string, bigint>();
-  const orders = (world: World): bigint => {
-    const id = identityOf(world);
-    const counted = known.get(id);
-    if (counted !== undefined) return counted;
-    check(world, bank);
-    const steps = stepsFrom(world, bank, rules);
-    if (steps.length === 0) checkEnd(world, bank, rules);
-    const count = steps.length === 0 ? 1n : steps.reduce((sum, step) => sum + orders(step), 0n);
-    known.set(id, count);
+  const countsById = new Map<string, bigint>();
+  const countOrders = (world: World): bigint => {
+    const id = worldKey(world);
+    const knownCount = countsById.get(id);
+    if (knownCount !== undefined) return knownCount;
+    checkInvariants(world, bank);
+    const steps = listNextWorlds(world, bank, rules);
+    if (steps.length === 0) checkFinalInvariants(world, bank, rules);
+    const count = steps.length === 0 ? 1n : steps.reduce((sum, step) => sum + countOrders(step), 0n);
+    countsById.set(id, count);
     return count;
   };
-  return { interleavings: orders(START), worlds: known.size };
+  return { interleavings: countOrders(INITIAL_WORLD), worlds: countsById.size };
 }
 
-test.each(BANK_BEHAVIOURS)('a bank that %s: payment and bank agree after every order of steps', (bank) => {
-  const { interleavings, worlds } = explore(bank);
-  process.stdout.write(`a bank that ${bank}: ${interleavings} interleavings through ${worlds} states\n`);
-  expect(worlds).toBeGreaterThan(10_000);
-});
+test.each(BANK_BEHAVIOURS)(
+  'with a bank that %s, payment and bank are consistent after every order of steps',
+  (bank) => {
+    const { interleavings, worlds } = explore(bank);
+    process.stdout.write(`a bank that ${bank}: ${interleavings} interleavings through ${worlds} states\n`);
+    expect(worlds).toBeGreaterThan(10_000);
+  },
+);
 
 type Conclude = Rules['conclude'];
-const ends = (answer: Parameters<typeof endOf>[0]): Conclusion => ({ kind: 'end', end: endOf(answer) });
+const endedBy = (response: Parameters<typeof attemptEndFor>[0]): Conclusion => ({
+  kind: 'end',
+  end: attemptEndFor(response),
+});
 const isOpen = (state: AttemptState): boolean => CHARGEABLE_STATES.includes(state) || state === 'reversing';
 const anyTransition = (): boolean => true;
-/** The production conclusion, except for the pairs that `other` defines. */
-const except =
-  (other: (state: AttemptState, answer: AcquirerAnswer) => Conclusion | undefined): Conclude =>
-  (state, answer) =>
-    other(state, answer) ?? conclude(state, answer);
+/** The production conclusion, except for the pairs of state and response that `override` defines. */
+const overrideConclusion =
+  (override: (state: AttemptState, response: AcquirerResponse) => Conclusion | undefined): Conclude =>
+  (state, response) =>
+    override(state, response) ?? conclude(state, response);
 
-/** With any safeguard removed, the exploration finds an order in which payment and bank contradict each other. */
+/**
+ * Each row breaks one rule. Then the exploration must find an order in which payment and bank contradict each other.
+ */
 test.each<[string, BankBehaviour, Partial<Rules>, string]>([
   [
-    'the acquirer is called to reverse before that decision is committed',
+    'the reversal is requested before the decision to reverse is committed',
     'approves',
     {
       decide: (state) => state,
       isTransitionAllowed: anyTransition,
-      conclude: except((state, answer) => (answer.kind === 'reversed' && isOpen(state) ? ends(answer) : undefined)),
+      conclude: overrideConclusion((state, response) =>
+        response.kind === 'reversed' && isOpen(state) ? endedBy(response) : undefined,
+      ),
     },
     'success, but at the bank reversed',
   ],
@@ -74,7 +87,9 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     'an approval ends an attempt that is being reversed',
     'approves',
     {
-      conclude: except((state, answer) => (answer.kind === 'approved' && isOpen(state) ? ends(answer) : undefined)),
+      conclude: overrideConclusion((state, response) =>
+        response.kind === 'approved' && isOpen(state) ? endedBy(response) : undefined,
+      ),
       isTransitionAllowed: anyTransition,
     },
     'success, but at the bank reversed',
@@ -83,8 +98,8 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     'an unknown outcome counts as a failure',
     'approves',
     {
-      conclude: except((state, { kind }) =>
-        kind === 'unknown' && isOpen(state) ? ends({ kind: 'notAttempted' }) : undefined,
+      conclude: overrideConclusion((state, { kind }) =>
+        kind === 'unknown' && isOpen(state) ? endedBy({ kind: 'notAttempted' }) : undefined,
       ),
     },
     'failed, and the bank holds its money',
@@ -93,14 +108,14 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     'an unconfirmed reversal counts as confirmed',
     'approves',
     {
-      conclude: except((state, { kind }) =>
-        kind === 'unconfirmed' && isOpen(state) ? ends({ kind: 'neverCharged' }) : undefined,
+      conclude: overrideConclusion((state, { kind }) =>
+        kind === 'unconfirmed' && isOpen(state) ? endedBy({ kind: 'neverCharged' }) : undefined,
       ),
     },
     'failed, and the bank holds its money',
   ],
   [
-    'a decided reversal is queried instead of retried',
+    'a committed reversal is queried instead of retried',
     'approves',
     {
       recoveryStep: (state, ageMs) => recoveryStep(state === 'reversing' ? 'unknown' : state, Math.min(ageMs, 10_000)),
@@ -108,16 +123,20 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     'stays reversing',
   ],
   [
-    'an approval after the end is dropped',
+    'an approval after the end of the attempt is ignored',
     'charges a blocked key',
-    { conclude: except((state, { kind }) => (kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined)) },
+    {
+      conclude: overrideConclusion((state, { kind }) =>
+        kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined,
+      ),
+    },
     'failed, and in the end at the bank approved',
   ],
   [
-    'an approval after the end is recorded, and not reversed',
+    'an approval after the end of the attempt is recorded, but not reversed',
     'charges a blocked key',
     {
-      conclude: except((state, { kind }) =>
+      conclude: overrideConclusion((state, { kind }) =>
         kind === 'approved' && !isOpen(state) && state !== 'approved'
           ? { kind: 'incident', needsReversal: false }
           : undefined,
@@ -125,6 +144,6 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     },
     'failed, and in the end at the bank approved',
   ],
-])('without this safeguard the test finds the contradiction: %s', (_, bank, broken, message) => {
-  expect(() => explore(bank, { ...PRODUCTION_RULES, ...broken })).toThrow(message);
+])('the exploration finds a contradiction if %s', (_, bank, brokenRules, message) => {
+  expect(() => explore(bank, { ...PRODUCTION_RULES, ...brokenRules })).toThrow(message);
 });

@@ -1,82 +1,91 @@
 /**
- * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before the
- * bank handles the charge and before the response; the one that recovers stops before the query, before the decision to reverse,
- * before the bank handles the reversal and before the response. Either may crash at a stop.
+ * Runs the production code on PostgreSQL in every order of the steps of two processes. The charging process stops after
+ * the acceptance, before the bank handles the charge and before the response. The recovering process stops before the
+ * query, before the decision to reverse, before the bank handles the reversal and before the response. Either process
+ * may crash at a stop.
  */
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
-/** A process that stops at each of its gates until it is released, or dies there. */
-class Stepped {
-  private gate: { open: () => void; die: (error: Error) => void } | undefined;
-  private isOver = false;
-  private stopped: () => void = () => undefined;
+/** A simulated process that stops at each of its stops, until a test lets it continue or crash. */
+class SteppedProcess {
+  private currentStop: { continue: () => void; crash: (error: Error) => void } | undefined;
+  private hasEnded = false;
+  private notifyStopped: () => void = () => undefined;
 
-  start(work: () => Promise<unknown>): void {
-    const over = (): void => {
-      this.isOver = true;
-      this.stopped();
+  start(run: () => Promise<unknown>): void {
+    const onEnd = (): void => {
+      this.hasEnded = true;
+      this.notifyStopped();
     };
-    void work().then(over, over);
+    void run().then(onEnd, onEnd);
   }
 
   stop(): Promise<void> {
-    return new Promise((open, die) => {
-      this.gate = { open, die };
-      this.stopped();
+    return new Promise((open, crash) => {
+      this.currentStop = { continue: open, crash };
+      this.notifyStopped();
     });
   }
 
-  /** Resolves when the process is at a gate, or has ended. */
-  async settled(): Promise<void> {
-    if (this.gate || this.isOver) return;
-    await new Promise<void>((resolve) => (this.stopped = resolve));
+  /** Resolves when the process has reached a stop, or has ended. */
+  async reachesStop(): Promise<void> {
+    if (this.currentStop || this.hasEnded) return;
+    await new Promise<void>((resolve) => (this.notifyStopped = resolve));
   }
 
-  /** Continues to the next gate, or to the end. */
-  async step(dies: boolean): Promise<void> {
-    await this.settled();
-    const gate = this.gate;
-    this.gate = undefined;
-    if (dies) gate?.die(new Error('the process died here'));
-    else gate?.open();
-    await this.settled();
+  /** Lets the process continue to its next stop or to its end, or lets it crash. */
+  async step(crashes: boolean): Promise<void> {
+    await this.reachesStop();
+    const { currentStop } = this;
+    this.currentStop = undefined;
+    if (crashes) currentStop?.crash(new Error('simulated crash'));
+    else currentStop?.continue();
+    await this.reachesStop();
   }
 }
 
 let processor: Processor;
-let payer = new Stepped();
-let recovery = new Stepped();
+let payer = new SteppedProcess();
+let recovery = new SteppedProcess();
 let isStepped = false;
 beforeAll(async () => {
   processor = await startProcessor();
   const { app } = processor.service;
   const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
-  /** Adds a gate before the method, after it, or both. */
-  const around = <T extends object, K extends keyof T>(of: T, name: K, who: () => Stepped, where: string): void => {
-    const real = (of[name] as (...given: unknown[]) => Promise<unknown>).bind(of);
-    const stopped = async (...given: unknown[]): Promise<unknown> => {
-      if (!isStepped) return real(...given);
-      if (where.includes('before')) await who().stop();
-      const answer = await real(...given);
-      if (where.includes('after')) await who().stop();
-      return answer;
+  /** Adds a stop before the method, after it, or both. `where` contains 'before' or 'after', or both words. */
+  const addStops = <T extends object, K extends keyof T>(
+    target: T,
+    name: K,
+    getProcess: () => SteppedProcess,
+    where: string,
+  ): void => {
+    const original = (target[name] as (...args: unknown[]) => Promise<unknown>).bind(target);
+    const methodWithStops = async (...args: unknown[]): Promise<unknown> => {
+      if (!isStepped) return original(...args);
+      if (where.includes('before')) await getProcess().stop();
+      const result = await original(...args);
+      if (where.includes('after')) await getProcess().stop();
+      return result;
     };
-    Object.assign(of, { [name]: stopped });
+    Object.assign(target, { [name]: methodWithStops });
   };
-  around(payments, 'accept', () => payer, 'after');
-  around(acquirer, 'charge', () => payer, 'before, after');
-  around(acquirer, 'getChargeStatus', () => recovery, 'before');
-  around(attempts, 'beginReversal', () => recovery, 'before');
-  around(acquirer, 'reverse', () => recovery, 'before, after');
+  addStops(payments, 'accept', () => payer, 'after');
+  addStops(acquirer, 'charge', () => payer, 'before, after');
+  addStops(acquirer, 'getChargeStatus', () => recovery, 'before');
+  addStops(attempts, 'beginReversal', () => recovery, 'before');
+  addStops(acquirer, 'reverse', () => recovery, 'before, after');
 });
 afterAll(() => processor.stop());
 
-/** The step that takes ten seconds: the charging process is frozen before its call, or its call is in transit. */
+/**
+ * The step that lasts ten seconds: the charging process is frozen before its call, or its call is in transit to the
+ * bank.
+ */
 const DELAYS = ['frozen before the call', 'slow in transit to the bank'] as const;
 type Delay = (typeof DELAYS)[number];
 const STEPS = {
@@ -84,45 +93,45 @@ const STEPS = {
   'slow in transit to the bank': { payer: 2, recovery: 4 },
 };
 type Order = ('payer' | 'recovery')[];
-function ordersOf(payers: number, recoveries: number): Order[] {
+function listOrders(payers: number, recoveries: number): Order[] {
   if (payers === 0 && recoveries === 0) return [[]];
-  const first = (who: Order[number], rest: Order[]): Order[] => rest.map((order) => [who, ...order]);
+  const prepend = (name: Order[number], rest: Order[]): Order[] => rest.map((order) => [name, ...order]);
   return [
-    ...(payers > 0 ? first('payer', ordersOf(payers - 1, recoveries)) : []),
-    ...(recoveries > 0 ? first('recovery', ordersOf(payers, recoveries - 1)) : []),
+    ...(payers > 0 ? prepend('payer', listOrders(payers - 1, recoveries)) : []),
+    ...(recoveries > 0 ? prepend('recovery', listOrders(payers, recoveries - 1)) : []),
   ];
 }
 
-/** The process that crashes, and its stop. */
-type Death = { readonly who: Order[number]; readonly at: number } | undefined;
+/** The process that crashes, and the number of the stop at which it crashes. */
+type Crash = { readonly process: Order[number]; readonly stop: number } | undefined;
 
-async function run(order: Order, delay: Delay, card: string, death: Death): Promise<string> {
-  const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+async function runOrder(order: Order, delay: Delay, card: string, crash: Crash): Promise<string> {
+  const payable = buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
   const binding = { sessionId: payable.payableId, try: 1, expiresAt: '2999-01-01T00:00:00.000Z' };
-  const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
-  [payer, recovery, isStepped] = [new Stepped(), new Stepped(), true];
+  const encrypted = await encryptCard(processor.cardKey, binding, { cardNumber: card });
+  [payer, recovery, isStepped] = [new SteppedProcess(), new SteppedProcess(), true];
   payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));
-  await payer.settled();
+  await payer.reachesStop();
   if (delay === 'slow in transit to the bank') await payer.step(false);
   processor.clock.advance(10_000);
-  recovery.start(() => processor.recover());
-  await recovery.settled();
+  recovery.start(() => processor.recoverAttempts());
+  await recovery.reachesStop();
   const stops = { payer: 0, recovery: 0 };
-  for (const who of order) {
-    const dies = death?.who === who && death.at === ++stops[who];
-    await (who === 'payer' ? payer : recovery).step(dies);
+  for (const name of order) {
+    const crashes = crash?.process === name && crash.stop === ++stops[name];
+    await (name === 'payer' ? payer : recovery).step(crashes);
   }
   isStepped = false;
   // After any crash, the jobs of another process end the attempt.
   for (let round = 1; round <= 3; round++) {
     processor.clock.advance(900_000);
-    await processor.recover();
-    await processor.clearUp();
+    await processor.recoverAttempts();
+    await processor.runCleanup();
   }
-  return outcomeOf(payable.payableId);
+  return readOutcome(payable.payableId);
 }
 
-async function outcomeOf(payableId: string): Promise<string> {
+async function readOutcome(payableId: string): Promise<string> {
   const [row] = await processor.dataSource.query<
     {
       reference: string;
@@ -144,8 +153,8 @@ async function outcomeOf(payableId: string): Promise<string> {
     [payableId],
   );
   const { reference, payment, attempt, transfers, heldByBank, succeeded, incidents } = row!;
-  const isCharged = processor.charged().includes(reference);
-  // Payment, ledger, webhook and bank agree.
+  const isCharged = processor.chargedReferences().includes(reference);
+  // Payment, ledger, event and bank are consistent.
   expect(heldByBank).toBe(0);
   expect([payableId, payment, isCharged, transfers, succeeded]).toEqual(
     payment === 'success' ? [payableId, 'success', true, 1, 1] : [payableId, 'failed', false, 0, 0],
@@ -153,17 +162,17 @@ async function outcomeOf(payableId: string): Promise<string> {
   return `${payment}, ${attempt}${incidents > 0 ? ', incident' : ''}`;
 }
 
-async function outcomesOf(delay: Delay, card: string, death?: Death): Promise<Record<string, number>> {
-  const seen: Record<string, number> = {};
+async function countOutcomes(delay: Delay, card: string, crash?: Crash): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
   const { payer: payers, recovery: recoveries } = STEPS[delay];
-  const orders = ordersOf(payers, recoveries);
+  const orders = listOrders(payers, recoveries);
   for (const order of orders) {
-    const outcome = await run(order, delay, card, death);
-    seen[outcome] = (seen[outcome] ?? 0) + 1;
+    const outcome = await runOrder(order, delay, card, crash);
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
   }
-  const dead = death ? `, the ${death.who} dies at stop ${death.at}` : '';
-  process.stdout.write(`${delay}${dead}: ${orders.length} orders: ${JSON.stringify(seen)}\n`);
-  return seen;
+  const crashText = crash ? `, the ${crash.process} crashes at stop ${crash.stop}` : '';
+  process.stdout.write(`${delay}${crashText}: ${orders.length} orders: ${JSON.stringify(counts)}\n`);
+  return counts;
 }
 
 test.each<[Delay, string[]]>([
@@ -172,26 +181,26 @@ test.each<[Delay, string[]]>([
 ])(
   'with the delay "%s" an approved payment succeeds and is charged at the bank, or fails and is reversed there',
   async (delay, outcomes) => {
-    expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
+    expect(Object.keys(await countOutcomes(delay, CARDS.approved)).sort()).toEqual(outcomes);
   },
 );
 
 test.each(DELAYS)('with the delay "%s" a declined payment never succeeds, and causes no incident', async (delay) => {
-  expect(Object.keys(await outcomesOf(delay, CARDS.declined)).sort()).toEqual([
+  expect(Object.keys(await countOutcomes(delay, CARDS.declined)).sort()).toEqual([
     'failed, declined',
     'failed, notAttempted',
   ]);
 });
 
-const DEATHS = DELAYS.flatMap((delay) =>
-  (['payer', 'recovery'] as const).flatMap((who) =>
-    Array.from({ length: STEPS[delay][who] }, (_, nth) => ({ delay, who, at: nth + 1 })),
+const CRASHES = DELAYS.flatMap((delay) =>
+  (['payer', 'recovery'] as const).flatMap((name) =>
+    Array.from({ length: STEPS[delay][name] }, (_, nth) => ({ delay, process: name, stop: nth + 1 })),
   ),
 );
 
-test.each(DEATHS)(
-  'with the delay "$delay" payment and bank agree after the $who crashes at stop $at',
-  async ({ delay, ...death }) => {
-    expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
+test.each(CRASHES)(
+  'with the delay "$delay" payment and bank are consistent after the $process crashes at stop $stop',
+  async ({ delay, ...crash }) => {
+    expect(await countOutcomes(delay, CARDS.approved, crash)).not.toEqual({});
   },
 );

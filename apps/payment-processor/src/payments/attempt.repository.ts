@@ -5,17 +5,20 @@ import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
-import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
-/** The acquirer and the merchant's account there. The attempt records both: every later call about it uses them. */
+/**
+ * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses
+ * them.
+ */
 export interface ChargeRoute {
   /** Name of the acquirer. */
   readonly acquirer: string;
   readonly account: MerchantAccount;
 }
 
-/** A payment with the attempt that decides it. */
+/** A payment with the attempt whose outcome decides it. */
 export interface OpenAttempt extends ChargeRoute {
   readonly paymentId: string;
   /** Version of the payment, which increases by one with each change. */
@@ -24,9 +27,9 @@ export interface OpenAttempt extends ChargeRoute {
   readonly attemptId: string;
   /** The state that was read; the row may have changed since. */
   readonly state: AttemptState;
-  /** When the call begins: at the acceptance, or at a later lease of the call. */
+  /** Start of the call to the acquirer: the time of the acceptance, or of a later lease of the call. */
   readonly startedAt: Date;
-  /** Number of queries to the acquirer about it. */
+  /** Number of queries to the acquirer about this attempt. */
   readonly queries: number;
   readonly triesMax: number;
   /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
@@ -34,7 +37,7 @@ export interface OpenAttempt extends ChargeRoute {
   readonly payment: PaymentSnapshot;
 }
 
-/** Leases and incidents of attempts; the acceptance and the settlement are in payment.repository.ts. */
+/** Leases and incidents of attempts. Acceptance and settlement are in payment.repository.ts. */
 @Injectable()
 export class AttemptRepository {
   constructor(
@@ -42,7 +45,7 @@ export class AttemptRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Leases a call that begins late: its age counts from now. False when the attempt is no longer chargeable. */
+  /** Leases an attempt whose call starts late, and restarts its age. False when the attempt is no longer chargeable. */
   async leaseForCall({ attemptId }: OpenAttempt): Promise<boolean> {
     const now = this.clock.now();
     const [, count] = await this.dataSource.query<[unknown[], number]>(
@@ -61,8 +64,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Commits the decision to reverse; only then may the acquirer be called. False when the attempt has an outcome, is already
-   * reversing, or its call was leased after it was read.
+   * Commits the decision to reverse. Only then may the caller request the reversal from the acquirer. False when the
+   * attempt has an outcome, is already reversing, or its call was leased after it was read.
    */
   async beginReversal(
     tx: Transaction | undefined,
@@ -78,8 +81,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases due attempts, each to one caller: `leaseUntil` becomes the next due time, so that another caller replaces one that
-   * dies.
+   * Leases due attempts, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * continue if this one crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
@@ -90,20 +93,23 @@ export class AttemptRepository {
         RETURNING ${ATTEMPT_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenAttempt);
+    return rows.map(openAttemptFromRow);
   }
 
-  /** As {@link leaseDue}, for a client that polls a payable: its unknown and reversing attempts without a query since `notSince`. */
-  async leaseUnresolved(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
+  /**
+   * Leases the unknown and reversing attempts of a payable that a client polls, if their last such query was at
+   * `maxLastQueryAt` or earlier.
+   */
+  async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET asked_at = $2
          FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
         WHERE p.payable_id = $1 AND p.state = 'processing' AND a.payment_id = p.payment_id AND a.state IN ('unknown', 'reversing')
           AND (a.asked_at IS NULL OR a.asked_at <= $3) AND y.payable_id = p.payable_id
         RETURNING ${ATTEMPT_COLUMNS}`,
-      [payableId, this.clock.now(), notSince],
+      [payableId, this.clock.now(), maxLastQueryAt],
     );
-    return rows.map(asOpenAttempt);
+    return rows.map(openAttemptFromRow);
   }
 
   /** Locks the attempt until the transaction ends, and returns its state. */
@@ -115,23 +121,29 @@ export class AttemptRepository {
     return row?.state;
   }
 
-  /** One row for each state and answer, which counts the occurrences. */
+  /**
+   * Records a response that contradicts the state of the attempt. One row for each state and response counts the
+   * occurrences.
+   */
   async recordIncident(
     tx: Transaction,
     { attemptId }: OpenAttempt,
     state: AttemptState,
-    answer: AcquirerAnswer,
+    response: AcquirerResponse,
   ): Promise<void> {
     const now = this.clock.now();
     await tx.query(
       `INSERT INTO incidents AS i (attempt_id, attempt_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
        VALUES ($1, $2, $3, $4, $5, $5, 1)
        ON CONFLICT (attempt_id, attempt_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
-      [attemptId, state, answer.kind, 'acquirerReference' in answer ? answer.acquirerReference : null, now],
+      [attemptId, state, response.kind, 'acquirerReference' in response ? response.acquirerReference : null, now],
     );
   }
 
-  /** Commits the decision to reverse an approval, and books the money that the acquirer holds meanwhile; once for each attempt. */
+  /**
+   * Commits the decision to reverse a late approval, and books the money that the acquirer holds until then. Works once
+   * for each attempt.
+   */
   async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
     const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);
     const values = REQUEST_REVERSAL.valuesOf({
@@ -165,7 +177,7 @@ interface AttemptRow extends PaymentRow {
   asked: number;
 }
 
-function asOpenAttempt(row: AttemptRow): OpenAttempt {
+function openAttemptFromRow(row: AttemptRow): OpenAttempt {
   return {
     paymentId: row.payment_id,
     paymentVersion: row.payment_version,
@@ -176,7 +188,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     startedAt: row.started_at,
     queries: row.asked,
     triesMax: row.tries_max,
-    feeTerms: feeTermsOf(row),
-    payment: asSnapshot(row),
+    feeTerms: feeTermsFromRow(row),
+    payment: snapshotFromRow(row),
   };
 }

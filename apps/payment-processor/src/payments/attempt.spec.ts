@@ -1,12 +1,12 @@
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
   ATTEMPT_TRANSITIONS,
+  attemptEndFor,
   type AttemptState,
   CHARGEABLE_STATES,
   conclude,
-  endOf,
+  isChargeMissing,
   isFinal,
-  isMissing,
   needsLeaseBeforeCall,
   nextQueryAt,
   QUERY_AFTER_MS,
@@ -25,12 +25,12 @@ test('an attempt is queried after 2 s, 10 s, 1 min and 5 min, and reversed at 15
   expect(nextQueryAt(startedAt, 4, after(300_000))).toEqual(after(900_000));
 });
 
-test('a time in the past becomes the current time, and an unconfirmed reversal is retried after half a minute', () => {
+test('a query whose time has passed is due now, and an unconfirmed reversal is retried after 30 seconds', () => {
   expect(nextQueryAt(startedAt, 1, after(20_000))).toEqual(after(20_000));
   expect(nextQueryAt(startedAt, 5, after(REVERSE_AFTER_MS + 5_000))).toEqual(after(REVERSE_AFTER_MS + 35_000));
 });
 
-test('a query or first reversal that is due now is not delayed', () => {
+test('a query or a first reversal that is due now is not delayed', () => {
   expect(nextQueryAt(startedAt, 0, after(2_000))).toEqual(after(2_000));
   expect(nextQueryAt(startedAt, 3, after(400_000))).toEqual(after(400_000));
   expect(nextQueryAt(startedAt, 4, after(REVERSE_AFTER_MS - 1))).toEqual(after(REVERSE_AFTER_MS));
@@ -38,7 +38,7 @@ test('a query or first reversal that is due now is not delayed', () => {
 });
 
 const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c/1' };
-const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
+const RESPONSES: Record<AcquirerResponse['kind'], AcquirerResponse> = {
   approved: { kind: 'approved', acquirerReference: 'a' },
   declined: { kind: 'declined', reason: 'card.expired', acquirerReference: 'a' },
   verificationRequired: { kind: 'verificationRequired', challenge: CHALLENGE },
@@ -51,7 +51,10 @@ const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
 };
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
-/** Rows: responses of the acquirer; columns: states of the attempt. `!` is an incident, `!!` an incident with a reversal. */
+/**
+ * Rows: responses of the acquirer. Columns: states of the attempt. A cell contains the new state or the kind of the
+ * conclusion. `-`: the response changes nothing; `!`: an incident; `!!`: an incident with a reversal.
+ */
 const CONCLUSIONS = `
                       started      unknown      reversing    approved declined notAttempted reversed
   approved            approved     approved     !!           -        !!       !!           !!
@@ -66,22 +69,25 @@ const CONCLUSIONS = `
 `;
 
 test('every response has the listed effect in every state', () => {
-  const shown = (state: AttemptState, answer: AcquirerAnswer): string => {
-    const conclusion = conclude(state, answer);
+  const describeConclusion = (state: AttemptState, response: AcquirerResponse): string => {
+    const conclusion = conclude(state, response);
     if (conclusion.kind === 'end') return conclusion.end.state;
     if (conclusion.kind === 'incident') return conclusion.needsReversal ? '!!' : '!';
     return conclusion.kind === 'none' ? '-' : conclusion.kind;
   };
-  const rows = Object.entries(ANSWERS).map(([kind, answer]) => [kind, ...STATES.map((state) => shown(state, answer))]);
+  const rows = Object.entries(RESPONSES).map(([kind, response]) => [
+    kind,
+    ...STATES.map((state) => describeConclusion(state, response)),
+  ]);
   const listed = CONCLUSIONS.trim()
     .split('\n')
     .map((line) => line.trim().split(/ +/));
   expect([STATES, ...rows]).toEqual(listed);
 });
 
-test('every response with an outcome is final, and no other', () => {
-  const final = Object.values(ANSWERS).filter(isFinal);
-  expect(final.map(({ kind }) => kind)).toEqual([
+test('exactly the responses with an outcome are final', () => {
+  const finalResponses = Object.values(RESPONSES).filter(isFinal);
+  expect(finalResponses.map(({ kind }) => kind)).toEqual([
     'approved',
     'declined',
     'verificationRequired',
@@ -91,59 +97,59 @@ test('every response with an outcome is final, and no other', () => {
   ]);
 });
 
-test('a response ends an attempt only by a listed transition', () => {
-  for (const answer of Object.values(ANSWERS)) {
-    for (const state of statesEndedBy(answer)) {
-      const end = isFinal(answer) ? endOf(answer).state : undefined;
+test('a response ends an attempt only by a transition in ATTEMPT_TRANSITIONS', () => {
+  for (const response of Object.values(RESPONSES)) {
+    for (const state of statesEndedBy(response)) {
+      const end = isFinal(response) ? attemptEndFor(response).state : undefined;
       expect(ATTEMPT_TRANSITIONS[state]).toContain(end);
     }
   }
 });
 
-test('a decision to reverse is final: after it no response leads to a success', () => {
+test('after the decision to reverse no response leads to a success', () => {
   expect(ATTEMPT_TRANSITIONS.reversing).toEqual(['notAttempted', 'reversed']);
-  expect(statesEndedBy(ANSWERS.approved)).toEqual(CHARGEABLE_STATES);
+  expect(statesEndedBy(RESPONSES.approved)).toEqual(CHARGEABLE_STATES);
 });
 
-test('an attempt is reversed without a query at 15 minutes, and immediately if the decision is committed', () => {
+test('an attempt is reversed without a query after 15 minutes, and immediately if the decision to reverse is committed', () => {
   expect(recoveryStep('unknown', REVERSE_AFTER_MS - 1)).toBe('query');
   expect(recoveryStep('started', REVERSE_AFTER_MS)).toBe('reverse');
   expect(recoveryStep('reversing', 0)).toBe('reverse');
 });
 
-test('"not found" is final only after the call has ended: at most 1 s to begin and 9 s for the response', () => {
-  expect(isMissing(ANSWERS.notFound, 9_999)).toBe(false);
-  expect(isMissing(ANSWERS.notFound, 10_000)).toBe(true);
-  expect(isMissing(ANSWERS.unknown, 10_000)).toBe(false);
+test('the response notFound is final only after 10 s: the call must start within 1 s and end within 9 s', () => {
+  expect(isChargeMissing(RESPONSES.notFound, 9_999)).toBe(false);
+  expect(isChargeMissing(RESPONSES.notFound, 10_000)).toBe(true);
+  expect(isChargeMissing(RESPONSES.unknown, 10_000)).toBe(false);
   expect(needsLeaseBeforeCall(startedAt, after(999))).toBe(false);
   expect(needsLeaseBeforeCall(startedAt, after(1_000))).toBe(true);
 });
 
-test('a bank that requires a verification has charged nothing', () => {
-  expect(endOf({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
+test('a response that requires a verification ends the attempt without a charge', () => {
+  expect(attemptEndFor({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
     state: 'notAttempted',
     acquirerReference: 'c-1',
     settlement: { state: 'verificationRequired', challenge: CHALLENGE },
   });
-  expect(endOf({ kind: 'notAttempted' })).toEqual(endOf({ kind: 'neverCharged' }));
+  expect(attemptEndFor({ kind: 'notAttempted' })).toEqual(attemptEndFor({ kind: 'neverCharged' }));
 });
 
-test('only an approval is a success', () => {
-  expect(endOf({ kind: 'approved', acquirerReference: 'a' })).toEqual({
+test('only an approval settles the payment as a success', () => {
+  expect(attemptEndFor({ kind: 'approved', acquirerReference: 'a' })).toEqual({
     state: 'approved',
     acquirerReference: 'a',
     settlement: { state: 'success' },
   });
-  expect(endOf({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })).toEqual({
+  expect(attemptEndFor({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })).toEqual({
     state: 'declined',
     acquirerReference: 'a',
     settlement: { state: 'failed', error: 'card.expired' },
   });
-  expect(endOf({ kind: 'neverCharged' })).toEqual({
+  expect(attemptEndFor({ kind: 'neverCharged' })).toEqual({
     state: 'notAttempted',
     settlement: { state: 'failed', error: 'acquirer.unavailable' },
   });
-  expect(endOf({ kind: 'reversed' })).toEqual({
+  expect(attemptEndFor({ kind: 'reversed' })).toEqual({
     state: 'reversed',
     settlement: { state: 'failed', error: 'acquirer.outcome-unknown' },
   });

@@ -2,11 +2,12 @@ import type { ChargeOutcome, ChargeQueryResult, ReversalOutcome } from '../acqui
 import type { Settlement } from './payment.js';
 
 /**
- * An attempt: one call to the acquirer inside a payment (P1). `started` has no answer yet, `unknown` may have happened; the
- * acquirer is queried about both until they end. `reversing`: the decision to reverse is committed, so a later approval never
- * becomes a success. All three keep the payable reserved. `notAttempted` moved no money: nothing was sent, or the bank required
- * a verification, after which another attempt charges. An attempt that had ended without money becomes `reversed` when a late
- * approval arrives for it. A test compares the list with the table.
+ * State of an attempt. An attempt is one call to the acquirer within a payment (P1). `started`: no response yet.
+ * `unknown`: the charge may have happened. In these two states the acquirer is queried until the attempt ends.
+ * `reversing`: the decision to reverse is committed, so a later approval never becomes a success. In these three states
+ * the payable stays reserved. `notAttempted`: no money moved, because nothing was sent, or because the bank required a
+ * verification (then another attempt charges). An attempt that ended without a charge becomes `reversed` when a late
+ * approval for it was reversed. A test compares the transitions with the trigger of the table.
  */
 export type AttemptState = 'started' | 'unknown' | 'reversing' | 'approved' | 'declined' | 'notAttempted' | 'reversed';
 
@@ -27,15 +28,17 @@ export const CHARGEABLE_STATES: readonly AttemptState[] = ['started', 'unknown']
 
 /** Ages at which the recovery job queries the acquirer, counted from the call (P1). */
 export const QUERY_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
-/** From this age on the job reverses the attempt instead of a query, until the acquirer confirms it (P1). */
+/**
+ * From this age on the recovery job no longer queries. It requests the reversal until the acquirer confirms it (P1).
+ */
 export const REVERSE_AFTER_MS = 900_000;
-/** Before this age, "not found" at the acquirer can mean that it has not received the call yet. */
-export const NOT_FOUND_COUNTS_AFTER_MS = 10_000;
-/** An unconfirmed reversal is retried after this. */
+/** Before this age, the response `notFound` can mean that the acquirer has not received the call yet. */
+export const NOT_FOUND_FINAL_AFTER_MS = 10_000;
+/** Delay before an unconfirmed reversal is retried. */
 export const REVERSAL_RETRY_MS = 30_000;
 /**
- * A call that begins later than this after the acceptance needs a new lease, from which its age counts. With the longest
- * timeout of a call (9 s) it ends before {@link NOT_FOUND_COUNTS_AFTER_MS}.
+ * A call that starts later than this after the acceptance needs a new lease, which restarts the age of the attempt.
+ * With the longest timeout of a call (9 s) a call ends before {@link NOT_FOUND_FINAL_AFTER_MS}.
  */
 export const MAX_CALL_DELAY_MS = 1_000;
 
@@ -45,7 +48,10 @@ export function nextQueryAt(startedAt: Date, queries: number, now: Date): Date {
   return new Date(at > now.getTime() ? at : now.getTime() + (queries < QUERY_AFTER_MS.length ? 0 : REVERSAL_RETRY_MS));
 }
 
-/** True when the call is so late after `startedAt` that it needs a new lease: the process was frozen, or its database slow. */
+/**
+ * True when the call starts so late after `startedAt` that it needs a new lease. This happens when the process was
+ * frozen or the database was slow.
+ */
 export function needsLeaseBeforeCall(startedAt: Date, now: Date): boolean {
   return !(now.getTime() - startedAt.getTime() < MAX_CALL_DELAY_MS);
 }
@@ -55,94 +61,104 @@ export function recoveryStep(state: AttemptState, ageMs: number): 'query' | 'rev
   return state === 'reversing' || ageMs >= REVERSE_AFTER_MS ? 'reverse' : 'query';
 }
 
-/** True when an answer at this age means that the charge did not arrive: its key must be blocked by a reversal. */
-export function isMissing(answer: AcquirerAnswer, ageMs: number): boolean {
-  return answer.kind === 'notFound' && ageMs >= NOT_FOUND_COUNTS_AFTER_MS;
+/**
+ * True when a response at this age means that the acquirer never received the charge. Then a reversal must block its
+ * key.
+ */
+export function isChargeMissing(response: AcquirerResponse, ageMs: number): boolean {
+  return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;
 }
 
-/** Any answer of the acquirer about a key: to a charge, a query or a reversal. */
-export type AcquirerAnswer = ChargeOutcome | ChargeQueryResult | ReversalOutcome;
+/** Any response of the acquirer about an idempotency key: to a charge, a query or a reversal. */
+export type AcquirerResponse = ChargeOutcome | ChargeQueryResult | ReversalOutcome;
 
-/** How an attempt ends, and with it its payment. */
+/** The end of an attempt, and the settlement of its payment. */
 export interface AttemptEnd {
   readonly state: Exclude<AttemptState, 'started' | 'unknown' | 'reversing'>;
   readonly acquirerReference?: string;
   readonly settlement: Settlement;
 }
 
-/** The effect of an answer on an attempt. */
+/** The effect of a response on an attempt. */
 export type Conclusion =
   /** The attempt and its payment end. */
   | { readonly kind: 'end'; readonly end: AttemptEnd }
   /** The acquirer is queried again later. */
   | { readonly kind: 'unknown' }
-  /** The key was reversed at the acquirer without a decision in this row: the row has to follow. */
+  /**
+   * The acquirer has reversed the key although the row contains no decision to reverse. The row must become
+   * `reversing`.
+   */
   | { readonly kind: 'reverse' }
-  /** The answer adds nothing to the row. */
+  /** The response changes nothing. */
   | { readonly kind: 'none' }
-  /** The answer contradicts the row. With `needsReversal`, the acquirer holds money that must be returned. */
+  /** The response contradicts the row. With `needsReversal`, the acquirer holds money that must be returned. */
   | { readonly kind: 'incident'; readonly needsReversal: boolean };
 
-const NONE: Conclusion = { kind: 'none' };
+const NO_EFFECT: Conclusion = { kind: 'none' };
 const INCIDENT: Conclusion = { kind: 'incident', needsReversal: false };
 const INCIDENT_WITH_REVERSAL: Conclusion = { kind: 'incident', needsReversal: true };
 
-/** Decides the effect of an answer on an attempt in this state. The test has a row for every pair. */
-export function conclude(state: AttemptState, answer: AcquirerAnswer): Conclusion {
-  switch (answer.kind) {
+/** Decides the effect of a response on an attempt in this state. The unit test lists the result of every pair. */
+export function conclude(state: AttemptState, response: AcquirerResponse): Conclusion {
+  switch (response.kind) {
     case 'unknown':
     case 'unconfirmed':
     case 'notFound':
-      return CHARGEABLE_STATES.includes(state) ? { kind: 'unknown' } : NONE;
+      return CHARGEABLE_STATES.includes(state) ? { kind: 'unknown' } : NO_EFFECT;
     case 'reversed':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'reverse' };
-      if (state === 'reversing') return { kind: 'end', end: endOf(answer) };
-      return state === 'reversed' ? NONE : INCIDENT;
+      if (state === 'reversing') return { kind: 'end', end: attemptEndFor(response) };
+      return state === 'reversed' ? NO_EFFECT : INCIDENT;
     case 'neverCharged':
-      if (CHARGEABLE_STATES.includes(state) || state === 'reversing') return { kind: 'end', end: endOf(answer) };
-      return state === 'approved' || state === 'reversed' ? INCIDENT : NONE;
+      if (CHARGEABLE_STATES.includes(state) || state === 'reversing')
+        return { kind: 'end', end: attemptEndFor(response) };
+      return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
     case 'approved':
-      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: endOf(answer) };
-      return state === 'approved' ? NONE : INCIDENT_WITH_REVERSAL;
+      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
+      return state === 'approved' ? NO_EFFECT : INCIDENT_WITH_REVERSAL;
     case 'declined':
-      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: endOf(answer) };
-      // A reversal can overtake the answer to the charge: then no money moved, as in the row.
-      return state === 'approved' || state === 'reversed' ? INCIDENT : NONE;
+      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
+      // A reversal can overtake the response to the charge. Then no money moved, which is consistent with the row.
+      return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
     case 'verificationRequired':
     case 'notAttempted':
-      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: endOf(answer) };
-      return state === 'reversing' || state === 'notAttempted' ? NONE : INCIDENT;
+      if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
+      return state === 'reversing' || state === 'notAttempted' ? NO_EFFECT : INCIDENT;
   }
 }
 
-/** The states that this answer ends; the statement that records the end changes only rows in these states. */
-export function statesEndedBy(answer: AcquirerAnswer): AttemptState[] {
-  return ATTEMPT_STATES.filter((state) => conclude(state, answer).kind === 'end');
+/**
+ * The states in which this response ends an attempt. The statement that records the end changes only rows in these
+ * states.
+ */
+export function statesEndedBy(response: AcquirerResponse): AttemptState[] {
+  return ATTEMPT_STATES.filter((state) => conclude(state, response).kind === 'end');
 }
 
-type FinalAnswer = Exclude<AcquirerAnswer, { kind: 'unknown' | 'unconfirmed' | 'notFound' }>;
+type FinalResponse = Exclude<AcquirerResponse, { kind: 'unknown' | 'unconfirmed' | 'notFound' }>;
 
-/** True when the answer gives the outcome of the key. */
-export function isFinal(answer: AcquirerAnswer): answer is FinalAnswer {
-  return answer.kind !== 'unknown' && answer.kind !== 'unconfirmed' && answer.kind !== 'notFound';
+/** True when the response contains the outcome of the key. */
+export function isFinal(response: AcquirerResponse): response is FinalResponse {
+  return response.kind !== 'unknown' && response.kind !== 'unconfirmed' && response.kind !== 'notFound';
 }
 
-/** The end of the attempt for a final answer, if its state allows it. */
-export function endOf(answer: FinalAnswer): AttemptEnd {
-  switch (answer.kind) {
+/** The end of an attempt after a final response. The caller checks that the attempt's state allows it. */
+export function attemptEndFor(response: FinalResponse): AttemptEnd {
+  switch (response.kind) {
     case 'approved':
-      return { state: 'approved', acquirerReference: answer.acquirerReference, settlement: { state: 'success' } };
+      return { state: 'approved', acquirerReference: response.acquirerReference, settlement: { state: 'success' } };
     case 'declined':
       return {
         state: 'declined',
-        acquirerReference: answer.acquirerReference,
-        settlement: { state: 'failed', error: answer.reason },
+        acquirerReference: response.acquirerReference,
+        settlement: { state: 'failed', error: response.reason },
       };
     case 'verificationRequired':
       return {
         state: 'notAttempted',
-        acquirerReference: answer.challenge.reference,
-        settlement: { state: 'verificationRequired', challenge: answer.challenge },
+        acquirerReference: response.challenge.reference,
+        settlement: { state: 'verificationRequired', challenge: response.challenge },
       };
     case 'notAttempted':
     case 'neverCharged':

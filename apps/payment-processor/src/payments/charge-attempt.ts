@@ -15,33 +15,38 @@ export type ChargeSource =
   Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick<VerifiedCharge, 'challengeReference'>;
 
 export type ChargeResult =
-  /** `payment` is missing when this answer did not decide it: it is still unknown, or another answer was first. */
+  /**
+   * `payment` is undefined when this response did not settle it: the outcome is unknown, or another process has settled
+   * the payment.
+   */
   | { readonly kind: 'charged'; readonly payment: PaymentSnapshot | undefined }
-  /** Nothing was accepted, and nothing is charged. */
+  /** The payable was not available, so no payment was accepted or charged. */
   | { readonly kind: 'notAccepted' }
-  /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
+  /** No slot at the acquirer was free in time, so no payment was accepted or charged. */
   | { readonly kind: 'busy' }
-  /** No acquirer accepts payments of this merchant and mode: nothing was accepted, and nothing is charged. */
+  /** No acquirer accepts payments of this merchant and mode, so no payment was accepted or charged. */
   | { readonly kind: 'modeUnavailable' };
 
-/** An order to charge, with its deadline. */
-export interface ChargeOrder {
+/** A request to charge. */
+export interface ChargeRequest {
   readonly mode: Mode;
   readonly merchantId: number;
-  /** Acquirer and account to use; chosen by merchant and mode if undefined. */
+  /** Acquirer and account to use. If undefined, the merchant and the mode determine them. */
   readonly route?: ChargeRoute;
-  /** A call that has not begun by then must not begin. */
+  /** The call to the acquirer must start before this time. */
   readonly deadline: Date;
   /** Commits the attempt to charge, or returns undefined when the payable was not available. */
   readonly accept: (route: ChargeRoute) => Promise<OpenAttempt | undefined>;
-  readonly sourceOf: (attempt: OpenAttempt) => ChargeSource;
+  readonly getSource: (attempt: OpenAttempt) => ChargeSource;
 }
 
 /**
- * The only way to a charge, for page, partner and verification: (1) take a slot at the acquirer, (2) commit payable,
- * payment and attempt, (3) call the acquirer with the attempt's id as its idempotency key, outside any transaction,
- * (4) commit the outcome. The slot comes first, so that the acceptance is also the lease of the call, and the attempt's age
- * counts from the call. After a crash following (2), {@link RecoverAttempts} queries the acquirer about the attempt.
+ * The only code that charges, for pages, partners and verified payers. The steps: (1) wait for a free slot at the
+ * acquirer, (2) commit the reserved payable, the payment and the attempt, (3) call the acquirer outside any
+ * transaction, with the attempt's id as idempotency key, (4) commit the outcome. The slot comes first, so that the call
+ * starts immediately after the acceptance. Therefore the attempt's age, which is counted from the acceptance, is also
+ * the age of the call. If the process crashes after step 2, {@link RecoverAttempts} queries the acquirer about the
+ * attempt.
  */
 @Injectable()
 export class ChargeAttempt {
@@ -58,34 +63,36 @@ export class ChargeAttempt {
     this.slots = pLimit(config.SVC_ACQUIRER_CONCURRENCY);
   }
 
-  async execute({ deadline, accept, sourceOf, ...order }: ChargeOrder): Promise<ChargeResult> {
-    const route = await this.routeOf(order);
+  async execute({ deadline, accept, getSource, ...request }: ChargeRequest): Promise<ChargeResult> {
+    const route = await this.findRoute(request);
     if (!route) return { kind: 'modeUnavailable' };
     const { acquirer, account } = route;
-    const called = await this.slots(async () => {
+    const result = await this.slots(async () => {
       if (!(this.clock.now() < deadline)) return 'busy';
       const attempt = await accept({ acquirer: acquirer.name, account });
       if (attempt === undefined) return 'notAccepted';
-      // The database may have delayed the acceptance. The client has got a 503 by now, and may have paid in another way.
+      // The database may have delayed the acceptance. By now the client has received a 503, and may have paid in
+      // another way.
       if (!(this.clock.now() < deadline)) return { attempt, outcome: { kind: 'notAttempted' } as const };
-      return { attempt, outcome: await this.call(acquirer, attempt, sourceOf(attempt)) };
+      return { attempt, outcome: await this.call(acquirer, attempt, getSource(attempt)) };
     });
-    if (typeof called === 'string') return { kind: called };
-    return { kind: 'charged', payment: await this.settleAttempt.execute(called.attempt, called.outcome) };
+    if (typeof result === 'string') return { kind: result };
+    return { kind: 'charged', payment: await this.settleAttempt.execute(result.attempt, result.outcome) };
   }
 
-  private async routeOf({
+  private async findRoute({
     merchantId,
     mode,
     route,
-  }: Pick<ChargeOrder, 'merchantId' | 'mode' | 'route'>): Promise<AcquirerRoute | undefined> {
+  }: Pick<ChargeRequest, 'merchantId' | 'mode' | 'route'>): Promise<AcquirerRoute | undefined> {
     if (!route) return this.acquirers.find(merchantId, mode);
     const acquirer = this.acquirers.get(route.acquirer);
-    return acquirer.serves(mode) ? { acquirer, account: route.account } : undefined;
+    return acquirer.supportsMode(mode) ? { acquirer, account: route.account } : undefined;
   }
 
   private async call(acquirer: Acquirer, attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
-    // This process was frozen, or its database slow: another process may have decided to reverse the attempt.
+    // If the process was frozen or the database was slow, another process may already have decided to reverse the
+    // attempt.
     if (needsLeaseBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.leaseForCall(attempt)))
       return { kind: 'notAttempted' };
     const { payment } = attempt;

@@ -1,19 +1,19 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
+import { changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import type { AcquirerAnswer } from './attempt.js';
+import type { AcquirerResponse } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 import { SettleAttempt } from './settle-attempt.js';
 
-const counted: { name: string; attributes: unknown }[] = [];
-const counterOf = (name: string): Counter => ({
-  add: (_, attributes) => void counted.push({ name, attributes }),
+const countedIncidents: { name: string; attributes: unknown }[] = [];
+const createCounter = (name: string): Counter => ({
+  add: (_, attributes) => void countedIncidents.push({ name, attributes }),
 });
 let processor: Processor;
 beforeAll(async () => {
   const noMeters = metrics.getMeter('none');
-  const meter = Object.assign(Object.create(noMeters) as Meter, { createCounter: counterOf });
+  const meter = Object.assign(Object.create(noMeters) as Meter, { createCounter });
   metrics.setGlobalMeterProvider({ getMeter: () => meter } satisfies MeterProvider);
   processor = await startProcessor();
 });
@@ -21,29 +21,29 @@ afterAll(async () => {
   metrics.disable();
   await processor.stop();
 });
-beforeEach(() => counted.splice(0));
+beforeEach(() => countedIncidents.splice(0));
 
-const settle = (attempt: OpenAttempt, answer: AcquirerAnswer) =>
-  processor.service.app.get(SettleAttempt).execute(attempt, answer);
-const incidentsOf = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
+const settle = (attempt: OpenAttempt, response: AcquirerResponse) =>
+  processor.service.app.get(SettleAttempt).execute(attempt, response);
+const readIncidents = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
   processor.dataSource.query(
     `SELECT attempt_state, answer, acquirer_reference, occurrences, first_seen_at, last_seen_at FROM incidents WHERE attempt_id = $1`,
     [attemptId],
   );
-const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-1' };
+const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-1' };
 
-test('a response that contradicts the attempt is recorded as a row, a metric and a log line, and changes nothing else', async () => {
-  const open = await anOpenAttempt(processor);
-  await settle(open, APPROVED);
-  const before = await factsOf(processor, open.paymentId);
-  const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
+test('a response that contradicts the attempt is recorded as a row, a metric and a log entry, and changes nothing else', async () => {
+  const openAttempt = await createOpenAttempt(processor);
+  await settle(openAttempt, APPROVED);
+  const before = await readPaymentRows(processor, openAttempt.paymentId);
+  const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
   const firstSeen = processor.clock.now();
-  await settle(open, { kind: 'reversed' });
+  await settle(openAttempt, { kind: 'reversed' });
   processor.clock.advance(1_000);
-  await settle(open, { kind: 'reversed' });
+  await settle(openAttempt, { kind: 'reversed' });
 
-  expect(await factsOf(processor, open.paymentId)).toEqual(before);
-  expect(await incidentsOf(open)).toEqual([
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toEqual(before);
+  expect(await readIncidents(openAttempt)).toEqual([
     {
       attempt_state: 'approved',
       answer: 'reversed',
@@ -54,37 +54,40 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
     },
   ]);
   const attributes = { state: 'approved', answer: 'reversed' };
-  expect(counted).toEqual(Array(2).fill({ name: 'svc.payments.incidents', attributes }));
-  const { attemptId, payment } = open;
-  expect(logged.mock.calls.map(([fields]) => fields)).toEqual(
+  expect(countedIncidents).toEqual(Array(2).fill({ name: 'svc.payments.incidents', attributes }));
+  const { attemptId, payment } = openAttempt;
+  expect(logSpy.mock.calls.map(([fields]) => fields)).toEqual(
     Array(2).fill({ ...attributes, attemptId, paymentReference: payment.paymentReference }),
   );
-  logged.mockRestore();
+  logSpy.mockRestore();
 });
 
-test('an outcome that the payment or payable does not allow is an incident too', async () => {
-  const open = await anOpenAttempt(processor);
-  await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
-  expect(await settle(open, APPROVED)).toBeUndefined();
-  expect(await incidentsOf(open)).toMatchObject([
+test('an outcome that the state of the payment or the payable does not allow is also recorded as an incident', async () => {
+  const openAttempt = await createOpenAttempt(processor);
+  await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, openAttempt.paymentId);
+  expect(await settle(openAttempt, APPROVED)).toBeUndefined();
+  expect(await readIncidents(openAttempt)).toMatchObject([
     { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
   ]);
-  expect(counted).toHaveLength(1);
+  expect(countedIncidents).toHaveLength(1);
 });
 
-test('a repeated or unclear response is not an incident', async () => {
-  const open = await anOpenAttempt(processor);
-  for (const answer of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
-    await settle(open, answer);
-  expect([await incidentsOf(open), counted]).toEqual([[], []]);
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
+test('a repeated or unclear response is not recorded as an incident', async () => {
+  const openAttempt = await createOpenAttempt(processor);
+  for (const response of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
+    await settle(openAttempt, response);
+  expect([await readIncidents(openAttempt), countedIncidents]).toEqual([[], []]);
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({ payment: 'success', events: 2 });
 });
 
-test('after a reversal by the acquirer itself the attempt is reversed too, and fails after the confirmation', async () => {
-  const open = await anOpenAttempt(processor);
-  expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ attempts: ['reversing'], payment: 'processing' });
-  await processor.recover();
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
-  expect(await incidentsOf(open)).toEqual([]);
+test('if the acquirer has reversed a charge without a request, the service also requests the reversal, and the payment fails after the confirmation', async () => {
+  const openAttempt = await createOpenAttempt(processor);
+  expect(await settle(openAttempt, { kind: 'reversed' })).toBeUndefined();
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({
+    attempts: ['reversing'],
+    payment: 'processing',
+  });
+  await processor.recoverAttempts();
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
+  expect(await readIncidents(openAttempt)).toEqual([]);
 });

@@ -1,9 +1,9 @@
 /**
- * Part of a statement that accepts a payment: joins `merchant`, with the merchant's current `merchant_name` and fee terms of the
- * payment's mode. A merchant that is not stored yet has no name and no fee. The lateral join forces one look-up by key: for a
- * plain join the planner may read the whole table.
+ * SQL for a statement that accepts a payment. It joins the FROM item `merchant`, which contains the merchant's current
+ * `merchant_name` and the fee terms for the payment's mode. A merchant that is not stored yet has no name and no fee.
+ * The lateral join forces an index lookup by key. With a plain join the planner might read the whole table.
  *
- * @param payment FROM item with `mode` and `merchant_id`
+ * @param payment name of a FROM item with the columns `mode` and `merchant_id`
  */
 export function joinMerchant(payment: string): string {
   return `CROSS JOIN LATERAL (

@@ -1,11 +1,14 @@
-/** The service's role may only insert into the ledger, even without its triggers (ADR 45). */
-import { aPayable } from '../../test/builders.js';
+/**
+ * The database role of the service may only insert into the ledger, even if the ledger's triggers are disabled (ADR
+ * 45).
+ */
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   // Without triggers, only privileges protect the ledger.
   await processor.superuser.query('ALTER TABLE transfers DISABLE TRIGGER USER');
 });
@@ -22,7 +25,7 @@ test.each([
   `DELETE FROM event_log_2026_03`,
   `CREATE TABLE more (id int)`,
   `CREATE FUNCTION more() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
-])('privileges deny %s to the service', async (statement) => {
+])('the privileges of the service do not allow the statement %s', async (statement) => {
   await expect(processor.dataSource.query(statement)).rejects.toThrow(/^permission denied for (table|schema) /);
 });
 
@@ -34,7 +37,7 @@ test.each([
   `DROP TRIGGER transfers_append_only ON transfers`,
   `CREATE OR REPLACE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
   `SELECT run_as_owner('revoke_from_others(regclass, text)')`,
-])('%s is denied to the service, which owns no tables', async (statement) => {
+])('the statement %s is rejected, because the service does not own the tables', async (statement) => {
   await expect(processor.dataSource.query(statement)).rejects.toThrow(
     /^(must be owner of|permission denied for schema)/,
   );
@@ -49,7 +52,7 @@ test('the service can neither become the owner nor grant itself privileges', asy
   await expect(processor.dataSource.query('DELETE FROM transfers')).rejects.toThrow('permission denied');
 });
 
-test('the function that creates partitions as the owner cannot create one of the ledger', async () => {
+test('the function that creates partitions with the owner’s privileges cannot create a partition of the ledger', async () => {
   await expect(
     processor.dataSource.query(`SELECT ensure_month_partitions('transfers', '2026-03-01', 1)`),
   ).rejects.toThrow(/ATTACH PARTITION|not partitioned/);

@@ -1,18 +1,21 @@
-/** A connection that is cut while fifty payments share a statement: nothing is retried, and the bank is queried. */
+/**
+ * Tests a database connection that is lost while fifty payments share a statement. The statement is not retried; the
+ * bank is queried.
+ */
 import type { HostedPaymentSnapshot, PayableDescriptor } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { type HeldLocks, terminateBlockedBackend, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import {
   acceptWith,
-  aKnownPayable,
+  createStoredPayable,
   holdAccepts,
   holdSettlements,
   lockPayables,
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -27,13 +30,13 @@ afterEach(async () => {
 });
 
 const LATER = '2999-01-01T00:00:00.000Z';
-const payablesOf = () => Array.from({ length: 50 }, () => aPayable({ expiresAt: LATER }));
+const buildPayables = () => Array.from({ length: 50 }, () => buildPayable({ expiresAt: LATER }));
 
-/** These payables in the tables and at the bank. */
-async function booksOf(payables: readonly PayableDescriptor[]): Promise<Record<string, number>> {
+/** Counts of the payments of these payables in the tables and at the bank. */
+async function readTotals(payables: readonly PayableDescriptor[]): Promise<Record<string, number>> {
   const [counts] = await processor.dataSource.query<{ references: string[] }[]>(
     `SELECT count(*) FILTER (WHERE p.state = 'success') AS successes, count(*) FILTER (WHERE p.state = 'failed') AS failures,
-            count(*) FILTER (WHERE p.state = 'processing') AS "underWay",
+            count(*) FILTER (WHERE p.state = 'processing') AS "inProgress",
             count(*) FILTER (WHERE y.state = 'paid' AND y.holder = p.payment_id) AS paid,
             (SELECT count(*) FROM transfers t WHERE t.payment_id = ANY (array_agg(p.payment_id))) AS transfers,
             (SELECT count(*) FROM event_log e WHERE e.type = 'payment.succeeded.v1'
@@ -42,19 +45,22 @@ async function booksOf(payables: readonly PayableDescriptor[]): Promise<Record<s
        FROM payments p JOIN payables y USING (payable_id) WHERE p.payable_id = ANY ($1)`,
     [payables.map(({ payableId }) => payableId)],
   );
-  const { references, ...rest } = counts!;
-  return { ...rest, charged: processor.charged().filter((reference) => references.includes(reference)).length };
+  const { references, ...totals } = counts!;
+  return {
+    ...totals,
+    charged: processor.chargedReferences().filter((reference) => references.includes(reference)).length,
+  };
 }
-const NOTHING = { successes: 0, failures: 0, underWay: 0, paid: 0, transfers: 0, events: 0, charged: 0 };
-const ALL_PAID = { ...NOTHING, successes: 50, paid: 50, transfers: 50, events: 50, charged: 50 };
+const NO_PAYMENTS = { successes: 0, failures: 0, inProgress: 0, paid: 0, transfers: 0, events: 0, charged: 0 };
+const ALL_PAID = { ...NO_PAYMENTS, successes: 50, paid: 50, transfers: 50, events: 50, charged: 50 };
 
 async function recoverAll(afterMs: number): Promise<void> {
   processor.clock.advance(afterMs);
-  while ((await processor.recover()) > 0);
+  while ((await processor.recoverAttempts()) > 0);
 }
 
-/** Commits the statements, and loses their results. */
-function loseAnswers(dataSource: DataSource): void {
+/** Lets the database commit the statements, but loses their results. */
+function loseResults(dataSource: DataSource): void {
   const query = dataSource.query.bind(dataSource);
   jest.spyOn(dataSource, 'query').mockImplementation(async (text, parameters) => {
     const rows = await query(text, parameters);
@@ -63,67 +69,75 @@ function loseAnswers(dataSource: DataSource): void {
   });
 }
 
-describe('a connection lost while recording the outcomes of fifty payments', () => {
-  /** The bank has charged all payments, and their outcomes wait for the next statement until `held` is released. */
-  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldLocks; pays: Promise<unknown[]> }> {
+describe('if a connection is lost while the outcomes of fifty payments are recorded,', () => {
+  /**
+   * Starts the payments. When it returns, the bank has charged all of them, and their outcomes wait in a batch until
+   * `held` is released.
+   */
+  async function pay(
+    payables: readonly PayableDescriptor[],
+  ): Promise<{ held: HeldLocks; results: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
-    let answer: () => void = () => undefined;
-    const answering = new Promise<void>((resolve) => (answer = resolve));
-    let atTheBank = 0;
-    jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
-      const outcome = await charge(...given);
-      atTheBank++;
-      await answering;
+    let respond: () => void = () => undefined;
+    const bankResponse = new Promise<void>((resolve) => (respond = resolve));
+    let chargesAtBank = 0;
+    jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
+      const outcome = await charge(...args);
+      chargesAtBank++;
+      await bankResponse;
       return outcome;
     });
-    const codeOf = ({ code }: { code: string }): string => code;
-    const pays = Promise.all(
-      payables.map((payable): Promise<HostedPaymentSnapshot | string> => processor.pay(payable).catch(codeOf)),
+    const getErrorCode = ({ code }: { code: string }): string => code;
+    const results = Promise.all(
+      payables.map((payable): Promise<HostedPaymentSnapshot | string> => processor.pay(payable).catch(getErrorCode)),
     );
-    await waitUntil('fifty charges', 20_000, () => Promise.resolve(atTheBank === payables.length));
+    await waitUntil('fifty charges', 20_000, () => Promise.resolve(chargesAtBank === payables.length));
     const held = await holdSettlements(processor, payments);
     const settle = jest.spyOn(payments, 'settle');
-    answer();
-    await waitUntil('fifty answers', 20_000, () => Promise.resolve(settle.mock.calls.length === payables.length));
-    return { held, pays };
+    respond();
+    await waitUntil('fifty responses', 20_000, () => Promise.resolve(settle.mock.calls.length === payables.length));
+    return { held, results };
   }
 
-  test('before the commit: no outcome is recorded, and recovery queries the bank', async () => {
-    const payables = payablesOf();
-    const { held, pays } = await pay(payables);
+  test('before the commit, no outcome is recorded, and the recovery queries the bank', async () => {
+    const payables = buildPayables();
+    const { held, results } = await pay(payables);
     const lock = await lockPayables(processor, [payables[25]!]);
     const statements = spyOnStatements(processor.dataSource);
     await held.release();
     await terminateBlockedBackend(processor.dataSource);
-    expect(await pays).toEqual(payables.map(() => 'service.not-ready'));
+    expect(await results).toEqual(payables.map(() => 'service.not-ready'));
     await lock.release();
     expect(statements.batches().map((ids) => ids.length)).toEqual([50]);
-    expect(await booksOf(payables)).toEqual({ ...NOTHING, underWay: 50, charged: 50 });
+    expect(await readTotals(payables)).toEqual({ ...NO_PAYMENTS, inProgress: 50, charged: 50 });
     await recoverAll(2_000);
-    expect(await booksOf(payables)).toEqual(ALL_PAID);
+    expect(await readTotals(payables)).toEqual(ALL_PAID);
   });
 
-  test('after the commit: the outcomes are recorded, and recovery has nothing to do', async () => {
-    const payables = payablesOf();
-    const { held, pays } = await pay(payables);
-    loseAnswers(processor.dataSource);
+  test('after the commit, the outcomes are recorded, and the recovery changes nothing', async () => {
+    const payables = buildPayables();
+    const { held, results } = await pay(payables);
+    loseResults(processor.dataSource);
     await held.release();
-    expect(await pays).toEqual(payables.map(() => 'service.not-ready'));
+    expect(await results).toEqual(payables.map(() => 'service.not-ready'));
     jest.restoreAllMocks();
-    expect(await booksOf(payables)).toEqual(ALL_PAID);
+    expect(await readTotals(payables)).toEqual(ALL_PAID);
     await recoverAll(900_000);
-    expect(await booksOf(payables)).toEqual(ALL_PAID);
+    expect(await readTotals(payables)).toEqual(ALL_PAID);
   });
 });
 
-describe('a connection lost while accepting fifty payments', () => {
-  /** Accepts all in one statement of a replica, which is cut while it waits for `lock`, or commits and loses its result. */
-  async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
+describe('if a connection is lost while fifty payments are accepted,', () => {
+  /**
+   * Accepts all payments in one statement of a replica. With `lock`, the connection is terminated while the statement
+   * waits for the lock. Without `lock`, the statement commits and its result is lost.
+   */
+  async function acceptInOneStatement(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);
     const held = await holdAccepts(processor, replica.payments);
-    if (!lock) loseAnswers(replica.dataSource);
+    if (!lock) loseResults(replica.dataSource);
     const statements = spyOnStatements(replica.dataSource);
     const accepts = payables.map((payable) =>
       acceptWith(replica.payments, processor, payable).then(
@@ -140,23 +154,23 @@ describe('a connection lost while accepting fifty payments', () => {
     await lock?.release();
   }
 
-  test('before the commit: no payment is accepted, and all payables can be paid immediately', async () => {
-    const payables = [...payablesOf().slice(1), await aKnownPayable(processor, { expiresAt: LATER })];
+  test('before the commit, no payment is accepted, and all payables can be paid immediately', async () => {
+    const payables = [...buildPayables().slice(1), await createStoredPayable(processor, { expiresAt: LATER })];
     const lock = await lockPayables(processor, payables.slice(-1));
-    await acceptAll(payables, lock);
-    expect(await booksOf(payables)).toEqual(NOTHING);
+    await acceptInOneStatement(payables, lock);
+    expect(await readTotals(payables)).toEqual(NO_PAYMENTS);
     await Promise.all(payables.map((payable) => processor.pay(payable)));
-    expect(await booksOf(payables)).toEqual(ALL_PAID);
+    expect(await readTotals(payables)).toEqual(ALL_PAID);
   });
 
-  test('after the commit: nothing is charged, and all payables can be paid again after a query to the bank', async () => {
-    const payables = payablesOf();
-    await acceptAll(payables);
-    expect(await booksOf(payables)).toEqual({ ...NOTHING, underWay: 50 });
+  test('after the commit, nothing is charged, and all payables can be paid again after a query to the bank', async () => {
+    const payables = buildPayables();
+    await acceptInOneStatement(payables);
+    expect(await readTotals(payables)).toEqual({ ...NO_PAYMENTS, inProgress: 50 });
     await recoverAll(2_000);
     await recoverAll(8_000);
-    expect(await booksOf(payables)).toEqual({ ...NOTHING, failures: 50 });
+    expect(await readTotals(payables)).toEqual({ ...NO_PAYMENTS, failures: 50 });
     await Promise.all(payables.map((payable) => processor.pay(payable, { try: 2 })));
-    expect(await booksOf(payables)).toEqual({ ...ALL_PAID, failures: 50 });
+    expect(await readTotals(payables)).toEqual({ ...ALL_PAID, failures: 50 });
   });
 });

@@ -1,13 +1,15 @@
-/** Each condition of the statements that accept, settle and lease, with only this condition false. */
+/**
+ * Tests each condition of the statements that accept, settle and lease. In each test exactly one condition is false.
+ */
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { acceptPayment, changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { refusalOf } from '../payables/payable.js';
+import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from './attempt.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -21,56 +23,56 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
-const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
-  found.map(({ attemptId }) => attemptId).sort();
+const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
+const attemptIds = (attempts: readonly { attemptId: string }[]): string[] =>
+  attempts.map(({ attemptId }) => attemptId).sort();
 
 describe('a payment is not accepted', () => {
-  const payableRow = async (payableId: string): Promise<unknown> =>
+  const readPayable = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
-  /** The refusal of the rule for the same payable: statement and rule agree in every case. */
-  const refusalNow = async (payable: ReturnType<typeof aPayable>, nth: number) => {
+  /** The refusal by `payable.ts` for the same payable. It must be consistent with the SQL statement in every case. */
+  const findCurrentRefusal = async (payable: ReturnType<typeof buildPayable>, nth: number) => {
     const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
-    const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
-    return refusalOf(current, asked, processor.clock.now());
+    const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    return findRefusal(current, request, processor.clock.now());
   };
 
   test.each([
     ['is closed', `state = 'closed'`, 1],
     ['expires now', `expires_at = '2026-03-01T10:00:00.000Z'`, 1],
-    ['has had this try', `tries = 1`, 1],
-    ['has not had the try before', `tries = 0`, 2],
-    ['has had all its tries', `tries = tries_max`, 6],
-    ['is of the other mode', `mode = 'live'`, 1],
-    ['is of another merchant', `merchant_id = 1002`, 1],
-    ['is of another site', `site_id = 5002`, 1],
-    ['is of another amount', `amount = 12344`, 1],
-    ['is of another currency', `currency = 'NAD'`, 1],
+    ['has already had this try', `tries = 1`, 1],
+    ['has not had the previous try', `tries = 0`, 2],
+    ['has no try left', `tries = tries_max`, 6],
+    ['is in the other mode', `mode = 'live'`, 1],
+    ['belongs to another merchant', `merchant_id = 1002`, 1],
+    ['belongs to another site', `site_id = 5002`, 1],
+    ['has another amount', `amount = 12344`, 1],
+    ['has another currency', `currency = 'NAD'`, 1],
   ])('if the payable %s', async (_, change, nth) => {
-    const payable = aPayable();
+    const payable = buildPayable();
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
-    const before = await payableRow(payable.payableId);
+    await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    const before = await readPayable(payable.payableId);
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
-    expect(await payableRow(payable.payableId)).toEqual(before);
-    expect(await refusalNow(payable, nth)).toBeDefined();
+    expect(await readPayable(payable.payableId)).toEqual(before);
+    expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
   test.each([
-    ['expires now', aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
-    ['would be at its second try', aPayable(), 2],
+    ['expires now', buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    ['the request has the number of a second try', buildPayable(), 2],
   ])('if the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
-    expect(await payableRow(payable.payableId)).toBeUndefined();
-    expect(await refusalNow(payable, nth)).toBeDefined();
+    expect(await readPayable(payable.payableId)).toBeUndefined();
+    expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
-  test('after its expiry; a millisecond earlier, and for the last try, it is accepted', async () => {
-    const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
+  test('after the expiry of its payable, but is accepted one millisecond earlier with the last try', async () => {
+    const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-    await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
-    expect(await refusalNow(payable, 5)).toBeUndefined();
+    await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    expect(await findCurrentRefusal(payable, 5)).toBeUndefined();
     expect(await acceptPayment(processor, payable, 5)).toMatchObject({
       payment: { payable: { version: 2, tries: 5 } },
     });
@@ -84,7 +86,7 @@ describe('an outcome changes nothing', () => {
       `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
     ],
     [
-      'when its payment waits for its payer',
+      'when its payment waits for a verification',
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
     ],
     [
@@ -94,50 +96,53 @@ describe('an outcome changes nothing', () => {
     ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
     ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {
-    const open = await anOpenAttempt(processor);
-    await tamper(processor, statement, open.paymentId);
-    const before = await factsOf(processor, open.paymentId);
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    const attempt = await createOpenAttempt(processor);
+    await changeRow(processor, statement, attempt.paymentId);
+    const before = await readPaymentRows(processor, attempt.paymentId);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await readPaymentRows(processor, attempt.paymentId)).toEqual(before);
   });
 
   test('if it belongs to another payment', async () => {
-    const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
-    const before = await factsOf(processor, other.paymentId);
-    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    expect(await factsOf(processor, other.paymentId)).toEqual(before);
+    const [attempt, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+    const before = await readPaymentRows(processor, otherAttempt.paymentId);
+    expect(await payments.settle({ ...attempt, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
+    expect(await readPaymentRows(processor, otherAttempt.paymentId)).toEqual(before);
   });
 
   test('if it is repeated', async () => {
-    const open = await anOpenAttempt(processor);
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    const before = await factsOf(processor, open.paymentId);
+    const attempt = await createOpenAttempt(processor);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
+    const before = await readPaymentRows(processor, attempt.paymentId);
     expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await readPaymentRows(processor, attempt.paymentId)).toEqual(before);
   });
 });
 
 test('only an attempt without an outcome becomes unknown', async () => {
-  const [open, ended, other] = [
-    await anOpenAttempt(processor),
-    await anOpenAttempt(processor),
-    await anOpenAttempt(processor),
+  const [attempt, ended, otherAttempt] = [
+    await createOpenAttempt(processor),
+    await createOpenAttempt(processor),
+    await createOpenAttempt(processor),
   ];
   await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
-  const nextAsk = processor.clock.later(60_000);
-  for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextAsk);
-  const states = await Promise.all([open, ended, other].map(({ paymentId }) => factsOf(processor, paymentId)));
+  const nextQueryAt = processor.clock.later(60_000);
+  for (const { attemptId } of [attempt, ended, attempt]) await attempts.markUnknown(attemptId, nextQueryAt);
+  const states = await Promise.all(
+    [attempt, ended, otherAttempt].map(({ paymentId }) => readPaymentRows(processor, paymentId)),
+  );
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
-describe('the decision to reverse, and a late lease of the call', () => {
+describe('the decision to reverse and the late lease of a call:', () => {
   const OPEN = `next_ask_at = started_at + interval '1 hour'`;
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
-  const stateOf = async ({ paymentId }: { paymentId: string }) => (await factsOf(processor, paymentId))['attempts'];
-  const decide = (open: Parameters<typeof attempts.beginReversal>[1]) =>
-    attempts.beginReversal(undefined, open, processor.clock.later(30_000));
+  const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
+    (await readPaymentRows(processor, paymentId))['attempts'];
+  const decideToReverse = (attempt: Parameters<typeof attempts.beginReversal>[1]) =>
+    attempts.beginReversal(undefined, attempt, processor.clock.later(30_000));
 
   test.each([
     ['started', OPEN, true],
@@ -146,97 +151,107 @@ describe('the decision to reverse, and a late lease of the call', () => {
     ['approved', ENDED, false],
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
-  ])('depend on the state of the attempt: %s', async (state, columns, isTaken) => {
-    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.leaseForCall(open)]) {
-      const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+  ])('an attempt in the state %s (%s) allows them: %s', async (state, columns, isAllowed) => {
+    for (const operation of [
+      decideToReverse,
+      (attempt: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(attempt),
+    ]) {
+      const [attempt, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
       if (state !== 'started')
-        await tamper(
+        await changeRow(
           processor,
           `UPDATE attempts SET state = '${state}', ${columns} WHERE payment_id = $1`,
-          open.paymentId,
+          attempt.paymentId,
         );
-      expect(await take(open)).toBe(isTaken);
-      expect(await stateOf(open)).toEqual([isTaken && take === decide ? 'reversing' : state]);
-      expect(await stateOf(other)).toEqual(['started']);
+      expect(await operation(attempt)).toBe(isAllowed);
+      expect(await readAttemptStates(attempt)).toEqual([
+        isAllowed && operation === decideToReverse ? 'reversing' : state,
+      ]);
+      expect(await readAttemptStates(otherAttempt)).toEqual(['started']);
     }
   });
 
-  test('a call that was leased after the attempt was read is not reversed: its age counts from the lease', async () => {
-    const open = await anOpenAttempt(processor);
+  test('an attempt whose call was leased after it was read is not reversed, because the lease restarts its age', async () => {
+    const attempt = await createOpenAttempt(processor);
     processor.clock.advance(10_000);
-    expect(await attempts.leaseForCall(open)).toBe(true);
-    expect(await decide(open)).toBe(false);
-    expect(await stateOf(open)).toEqual(['started']);
-    expect(await decide({ ...open, startedAt: processor.clock.now() })).toBe(true);
+    expect(await attempts.leaseForCall(attempt)).toBe(true);
+    expect(await decideToReverse(attempt)).toBe(false);
+    expect(await readAttemptStates(attempt)).toEqual(['started']);
+    expect(await decideToReverse({ ...attempt, startedAt: processor.clock.now() })).toBe(true);
     processor.clock.advance(-10_000);
   });
 });
 
 describe('attempts to recover', () => {
-  const due = async (leaseMs = 30_000, limit = 50) =>
+  const leaseDueIds = async (leaseMs = 30_000, limit = 50) =>
     attemptIds(await attempts.leaseDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     processor.clock.advance(3_600_000);
     await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
-  const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
+  const createAttempt = () => createOpenAttempt(processor, buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
   test('are leased when they are due, once until the lease expires', async () => {
-    const { attemptId } = await fresh();
+    const { attemptId } = await createAttempt();
     processor.clock.advance(1_999);
-    expect(await due()).toEqual([]);
+    expect(await leaseDueIds()).toEqual([]);
     processor.clock.advance(1);
-    expect(await due()).toEqual([attemptId]);
+    expect(await leaseDueIds()).toEqual([attemptId]);
     processor.clock.advance(29_999);
-    expect(await due()).toEqual([]);
+    expect(await leaseDueIds()).toEqual([]);
     processor.clock.advance(1);
-    expect(await due()).toEqual([attemptId]);
+    expect(await leaseDueIds()).toEqual([attemptId]);
   });
 
-  test('are leased with their own payment', async () => {
-    const all = [await fresh(), await fresh(), await fresh()];
+  test('are leased together with their own payments', async () => {
+    const createdAttempts = [await createAttempt(), await createAttempt(), await createAttempt()];
     processor.clock.advance(2_000);
     const leased = await attempts.leaseDue(processor.clock.later(30_000), 50);
-    const pairs = (of: typeof leased) =>
-      of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
-    expect(pairs(leased)).toEqual(pairs(all));
+    const listIds = (attempts: typeof leased) =>
+      attempts.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
+    expect(listIds(leased)).toEqual(listIds(createdAttempts));
   });
 
-  test('of a payable that a client polls are leased at most once a second, if unknown or reversing', async () => {
-    const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
-    for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
-    const look = async ({ payment }: typeof seen) =>
+  test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {
+    const [unknownAttempt, otherAttempt, started] = [
+      await createAttempt(),
+      await createAttempt(),
+      await createAttempt(),
+    ];
+    for (const { attemptId } of [unknownAttempt, otherAttempt])
+      await attempts.markUnknown(attemptId, processor.clock.later(60_000));
+    const leaseForPoll = async ({ payment }: typeof unknownAttempt) =>
       attemptIds(await attempts.leaseUnresolved(payment.payable.payableId, processor.clock.later(-1_000)));
-    expect(await look(seen)).toEqual([seen.attemptId]);
+    expect(await leaseForPoll(unknownAttempt)).toEqual([unknownAttempt.attemptId]);
     processor.clock.advance(999);
-    expect(await look(seen)).toEqual([]);
+    expect(await leaseForPoll(unknownAttempt)).toEqual([]);
     processor.clock.advance(1);
-    expect(await look(seen)).toEqual([seen.attemptId]);
-    expect(await look(started)).toEqual([]);
+    expect(await leaseForPoll(unknownAttempt)).toEqual([unknownAttempt.attemptId]);
+    expect(await leaseForPoll(started)).toEqual([]);
     await attempts.beginReversal(undefined, started, processor.clock.later(60_000));
-    expect(await look(started)).toEqual([started.attemptId]);
-    await tamper(
+    expect(await leaseForPoll(started)).toEqual([started.attemptId]);
+    await changeRow(
       processor,
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
-      other.paymentId,
+      otherAttempt.paymentId,
     );
-    expect(await look(other)).toEqual([]);
+    expect(await leaseForPoll(otherAttempt)).toEqual([]);
   });
 });
 
 test('the same reference for another payable creates another payment', async () => {
   const reference = randomUUID();
-  const [one, other] = [aPayable(), aPayable()].map((payable) => ({
+  const [firstPayable, secondPayable] = [buildPayable(), buildPayable()].map((payable) => ({
     ...payable,
     expiresAt: '2999-01-01T00:00:00.000Z',
   }));
-  const paid = await Promise.all([one!, other!].map((payable) => acceptPayment(processor, payable)));
-  const [first, second] = paid.map((open) => open!.payment);
-  expect(await payments.find(one!.payableId, first!.reference)).toMatchObject({
+  const paid = await Promise.all([firstPayable!, secondPayable!].map((payable) => acceptPayment(processor, payable)));
+  const [first, second] = paid.map((attempt) => attempt!.payment);
+  expect(await payments.find(firstPayable!.payableId, first!.reference)).toMatchObject({
     paymentReference: first!.paymentReference,
   });
-  expect(await payments.find(one!.payableId, second!.reference)).toBeUndefined();
-  expect(await payments.find(one!.payableId, reference)).toBeUndefined();
-  const ofOne = await payments.findAll(one!.payableId);
-  expect(ofOne.map(({ paymentReference }) => paymentReference)).toEqual([first!.paymentReference]);
+  expect(await payments.find(firstPayable!.payableId, second!.reference)).toBeUndefined();
+  expect(await payments.find(firstPayable!.payableId, reference)).toBeUndefined();
+  const paymentsOfFirst = await payments.findAll(firstPayable!.payableId);
+  expect(paymentsOfFirst.map(({ paymentReference }) => paymentReference)).toEqual([first!.paymentReference]);
 });

@@ -1,8 +1,8 @@
 import type { PaymentSnapshot } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
-import { asSnapshot, type PaymentRow } from './payment-snapshot.js';
+import { buildPayable } from '../../test/builders.js';
+import { type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
-const { source, payableId } = aPayable();
+const { source, payableId } = buildPayable();
 const ROW: PaymentRow = {
   payment_id: 'id',
   reference: 'r',
@@ -58,26 +58,26 @@ const SNAPSHOT: PaymentSnapshot = {
 };
 
 test('a row is converted to the payment that it stores', () => {
-  expect(asSnapshot(ROW)).toStrictEqual(SNAPSHOT);
+  expect(snapshotFromRow(ROW)).toStrictEqual(SNAPSHOT);
 });
 
-test('a hosted payment has the names of merchant and site from its acceptance', () => {
-  const known = { ...ROW, merchant_name: 'm', site_reference: 's' };
-  expect(asSnapshot(known)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
+test('the snapshot of a hosted payment contains the merchant’s name and the site’s reference from the row', () => {
+  const rowWithNames = { ...ROW, merchant_name: 'm', site_reference: 's' };
+  expect(snapshotFromRow(rowWithNames)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
 });
 
-test("a partner's payment has the members and the reference that the partner sent (C4)", () => {
+test("the snapshot of a partner's payment contains the stored fields of the partner, with the reference as the partner sent it (C4)", () => {
   const partner = { reference: 'R', merchantName: 'm', siteReference: 's' };
-  expect(asSnapshot({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
+  expect(snapshotFromRow({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
 });
 
-test('a verification is included only if it has an expiry', () => {
+test('the snapshot contains a verification only if the row has both its URL and its expiry', () => {
   const verification_until = new Date('2026-03-01T10:15:00Z');
-  expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/', verification_until })).toStrictEqual({
+  expect(snapshotFromRow({ ...ROW, verification_url: 'https://bank.example/', verification_until })).toStrictEqual({
     ...SNAPSHOT,
     verificationUrl: 'https://bank.example/',
     verificationUntilUTCDate: '2026-03-01T10:15:00.000Z',
   });
-  expect(asSnapshot({ ...ROW, verification_until })).toStrictEqual(SNAPSHOT);
-  expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/' })).toStrictEqual(SNAPSHOT);
+  expect(snapshotFromRow({ ...ROW, verification_until })).toStrictEqual(SNAPSHOT);
+  expect(snapshotFromRow({ ...ROW, verification_url: 'https://bank.example/' })).toStrictEqual(SNAPSHOT);
 });

@@ -8,16 +8,22 @@ import type {
   PaymentSnapshot,
   PaymentState,
 } from '@svc/contracts';
-import type { PartnerMembers } from './payment.js';
+import type { PartnerFields } from './payment.js';
 
-/** Columns of a payment, its payable and its verification, for {@link asSnapshot}: `p`, `y`, and `v` by an outer join. */
+/**
+ * Columns of a payment (alias `p`), its payable (`y`) and its verification (`v`, by an outer join), for {@link
+ * snapshotFromRow}.
+ */
 export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
   p.method_type, p.method_label, p.partner, p.merchant_name, p.site_reference, p.errors, p.fee_basis_points, p.fee_fixed_amount, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
   y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
 
-/** Further members of a payment made through the main API. The client's reference is returned as it was sent (C4). */
-export type StoredPartner = PartnerMembers & { readonly reference: string };
+/**
+ * Further fields of a payment through the main API. The client's reference is stored and returned as the client sent it
+ * (C4).
+ */
+export type StoredPartnerFields = PartnerFields & { readonly reference: string };
 
 export interface PaymentRow {
   payment_id: string;
@@ -29,7 +35,7 @@ export interface PaymentRow {
   processed_amount: number;
   method_type: PaymentMethodType;
   method_label: string;
-  partner: StoredPartner | null;
+  partner: StoredPartnerFields | null;
   merchant_name: string | null;
   site_reference: string | null;
   errors: PaymentError[];
@@ -54,14 +60,14 @@ export interface PaymentRow {
 }
 
 /** The fee terms at the acceptance of the payment. */
-export function feeTermsOf(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
+export function feeTermsFromRow(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
   return { basisPoints: row.fee_basis_points, fixedAmount: row.fee_fixed_amount };
 }
 
-/** The payment as events and responses show it. */
-export function asSnapshot(row: PaymentRow): PaymentSnapshot {
+/** Converts a row to the snapshot of the payment for events and responses. */
+export function snapshotFromRow(row: PaymentRow): PaymentSnapshot {
   return {
-    // For a partner's payment the members below replace it with the reference that the partner sent.
+    // For a partner's payment, `row.partner` below replaces this value with the reference as the partner sent it.
     reference: row.reference,
     paymentReference: row.payment_reference,
     mode: row.mode,

@@ -14,37 +14,39 @@ import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/me
 import { batched, type BatchSettings, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
 import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 /**
- * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each: payable,
- * payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are accepted, or settled,
- * at the same time share the statement. A statement locks the rows of a payable in the order attempt, payment, payable, and
- * several payables in the order of their ids, so that two statements cannot deadlock.
+ * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:
+ * payable, payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are
+ * accepted (or settled) at the same time share one statement. A statement locks the rows of a payable in the order
+ * attempt, payment, payable, and the rows of several payables in the order of the payables' ids, so that two statements
+ * cannot deadlock.
  */
 @Injectable()
 export class PaymentRepository {
-  private readonly acceptShared: (item: Item) => Promise<AcceptedRow | undefined>;
-  private readonly settleShared: (item: Item) => Promise<object | undefined>;
+  private readonly acceptInBatch: (item: BatchItem) => Promise<AcceptedRow | undefined>;
+  private readonly settleInBatch: (item: BatchItem) => Promise<object | undefined>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
   ) {
-    this.acceptShared = batched((items) => this.write<AcceptedRow>(ACCEPT, items), BATCHES);
-    this.settleShared = batched((items) => this.write(SETTLE, items), BATCHES);
+    this.acceptInBatch = batched((items) => this.write<AcceptedRow>(ACCEPT, items), BATCHES);
+    this.settleInBatch = batched((items) => this.write(SETTLE, items), BATCHES);
   }
 
   /**
-   * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined. Inserts a
-   * missing payable: the payment may have overtaken `session.created`. Payment and event get the current name of the merchant and
-   * the reference of the till, for a session that of the site.
+   * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined.
+   * Inserts a missing payable, because the payment may have overtaken the event `session.created`. The payment and the
+   * event contain the current name of the merchant, and the reference of the till (for an invoice) or of the site (for
+   * a session).
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -52,10 +54,10 @@ export class PaymentRepository {
     route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    // One time for row and event, so that both have the same paymentUTCDate.
+    // The row and the event get the same time, so that both have the same `paymentUTCDate`.
     const startedAt = new Date(payment.paymentUTCDate);
     const { payableId, triesMax } = payable;
-    const row = await this.acceptShared({
+    const row = await this.acceptInBatch({
       payableId,
       event: this.events.envelope({
         type: PaymentProcessingV1,
@@ -95,50 +97,50 @@ export class PaymentRepository {
       payable: { ...payment.payable, version: row.version },
     };
     const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment: accepted };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment: accepted };
   }
 
   /**
-   * Records the end of an attempt with all its effects. Changes nothing and returns undefined when the attempt is in none of the
-   * states of `from`.
+   * Records the end of an attempt with all its effects. Changes nothing and returns undefined when the state of the
+   * attempt is not in `from`.
    */
   async settle(
-    open: OpenAttempt,
+    attempt: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
   ): Promise<PaymentSnapshot | undefined> {
-    const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
-    const item = this.settlementOf(open, end, from, settled);
+    const settled = settledPayment(attempt.payment, end.settlement, attempt.triesMax, this.clock.now());
+    const item = this.settlementItem(attempt, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
-    // A verification is rare: its own statement keeps the shared one small.
+    // Verifications are rare. They have a separate statement, so that the shared statement stays small.
     if (verification) {
       const { reference, url } = verification;
       const challenge = { reference, url, expiresAt: settled.verificationUntilUTCDate };
       const [row] = await this.write(SETTLE_WITH_VERIFICATION, [item], challenge);
       return row && settled;
     }
-    const row = await this.settleShared(item);
+    const row = await this.settleInBatch(item);
     return row && settled;
   }
 
-  private settlementOf(
-    open: OpenAttempt,
+  private settlementItem(
+    attempt: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
     settled: PaymentSnapshot,
-  ): Item {
-    const { payableId, version } = open.payment.payable;
+  ): BatchItem {
+    const { payableId, version } = attempt.payment.payable;
     return {
       payableId,
       event: this.events.envelope({
-        type: EVENT_OF[end.settlement.state],
-        aggregateId: open.paymentId,
-        aggregateVersion: open.paymentVersion + 1,
+        type: EVENT_TYPES[end.settlement.state],
+        aggregateId: attempt.paymentId,
+        aggregateVersion: attempt.paymentVersion + 1,
         payload: settled,
       }),
       values: {
         lock_order: payableId,
-        attempt_id: open.attemptId,
+        attempt_id: attempt.attemptId,
         from_states: from,
         known_version: version,
         attempt_state: end.state,
@@ -149,23 +151,26 @@ export class PaymentRepository {
         errors: settled.errors,
         payable_state: settled.payable.state,
         payable_version: settled.payable.version,
-        transfers: transferItems(paymentTransfers(settled, open), this.clock),
+        transfers: transferItems(paymentTransfers(settled, attempt), this.clock),
         currency: settled.currencyISOCode,
       },
     };
   }
 
-  /** Runs a statement for items of different payables, and returns the row of each item; undefined for an item without a change. */
+  /**
+   * Runs a statement for items of different payables. Returns the row of each item, or undefined for an item that was
+   * not changed.
+   */
   private async write<Row extends object>(
     statement: StatementWithEvents,
-    items: readonly Item[],
-    more: NamedParameters = {},
+    items: readonly BatchItem[],
+    extraParameters: NamedParameters = {},
   ): Promise<(Row | undefined)[]> {
-    const parameters = { ...more, items: JSON.stringify(items.map(({ values }) => values)) };
+    const parameters = { ...extraParameters, items: JSON.stringify(items.map(({ values }) => values)) };
     const envelopes = items.map(({ event }) => event);
     const rows = await this.events.write<Row>(this.dataSource, statement, parameters, envelopes);
-    const rowOf = new Map(rows.map((row) => [row.aggregateId, row]));
-    return items.map(({ event }) => rowOf.get(event.aggregateId));
+    const rowsById = new Map(rows.map((row) => [row.aggregateId, row]));
+    return items.map(({ event }) => rowsById.get(event.aggregateId));
   }
 
   /** The payment of this payable with the client's `reference`, in its current state. */
@@ -176,10 +181,10 @@ export class PaymentRepository {
         WHERE p.payable_id = $1 AND p.reference = $2`,
       [payableId, reference],
     );
-    return row && asSnapshot(row);
+    return row && snapshotFromRow(row);
   }
 
-  /** All payments of a payable, newest first; by id alone, as {@link PayableRepository.find}. */
+  /** All payments of a payable, newest first, without a check of the owner: see {@link PayableRepository.find}. */
   async findAll(payableId: string): Promise<PaymentSnapshot[]> {
     const rows = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
@@ -187,25 +192,26 @@ export class PaymentRepository {
         WHERE p.payable_id = $1 ORDER BY p.accepted_at DESC LIMIT 100`,
       [payableId],
     );
-    return rows.map(asSnapshot);
+    return rows.map(snapshotFromRow);
   }
 }
 
-/** One payment of a shared statement: its event and its columns. */
-interface Item {
+/** One payment in a batch: its event and its column values. */
+interface BatchItem {
   readonly payableId: string;
-  /** Created by the caller, so that it belongs to the trace of its own payment. Its aggregate is the payment. */
+  /** Created by the caller, so that the event belongs to the trace of its own payment. The aggregate is the payment. */
   readonly event: EventEnvelope;
-  /** Columns of the statement's `item`. */
+  /** Column values of the statement's CTE or subquery `item`. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Two concurrent batches: while one commits, the next one fills up. More would make batches smaller and take connections from
- * reads. A batch of 50 limits how many payments wait for the lock of one row, and how many are retried one by one after an error
- * in one row. The two numbers were not measured separately.
+ * Two batches run concurrently: while one commits, the next one is filled. More concurrent batches would be smaller,
+ * and would use connections that reads need. The limit of 50 bounds the number of payments that wait for the lock of
+ * one row, and the number that are retried one by one after an error in one row. The two numbers were not measured
+ * separately.
  */
-const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
+const BATCHES: BatchSettings<BatchItem> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
 
 interface AcceptedRow {
   readonly version: number;
@@ -216,8 +222,8 @@ interface AcceptedRow {
 }
 
 /**
- * The statement of {@link PaymentRepository.accept}. The text is the same for any number of payments. The inserted payable has
- * the number of this try, which ON CONFLICT compares with the tries of the existing row.
+ * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The row to insert
+ * contains the number of this try in `tries`; ON CONFLICT compares it with the tries of the existing row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
@@ -269,8 +275,8 @@ const ACCEPT = statementWithEvents({
 });
 
 /**
- * The statement of {@link PaymentRepository.settle}. Rows are found by key and locked, and only then compared: with a state in
- * the look-up the planner could read a whole partial index.
+ * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
+ * compared afterwards: with a state in the search condition the planner could read a whole partial index.
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
@@ -301,9 +307,9 @@ const SETTLE_WRITES = `locked AS (
          UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
                                version = payable_version, modified_at = target.ended_at
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
+       ), ${insertTransfersSql({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
 
-const EVENT_OF = {
+const EVENT_TYPES = {
   success: PaymentSucceededV1,
   failed: PaymentFailedV1,
   verificationRequired: PaymentVerificationRequiredV1,

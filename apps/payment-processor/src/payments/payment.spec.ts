@@ -1,28 +1,28 @@
 import type { PaymentSnapshot, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
 import {
   acceptedPayment,
-  continuedPayment,
   isTransitionAllowed,
   PAYMENT_TRANSITIONS,
+  paymentWithFailedVerification,
+  resumedPayment,
   settledPayment,
-  unverifiedPayment,
   VERIFICATION_LIFETIME_MS,
 } from './payment.js';
 
 const now = new Date('2026-03-01T10:00:00.123Z');
 const later = new Date('2026-03-01T10:00:02.000Z');
 
-function accepted(tries = 1): PaymentSnapshot {
-  const given = {
+function buildAcceptedPayment(tries = 1): PaymentSnapshot {
+  const fields = {
     reference: 'r',
     paymentReference: 'p',
     paymentMethodLabel: '**** 4242',
     try: tries,
   };
-  const payment = acceptedPayment({ payable: aPayable(), now, ...given });
+  const payment = acceptedPayment({ payable: buildPayable(), now, ...fields });
   return { ...payment, payable: { ...payment.payable, version: 2 } };
 }
 
@@ -33,8 +33,8 @@ test('success and failed are final', () => {
   }
 });
 
-test('a successful payment has processed amount and tip, and its payable is paid', () => {
-  const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
+test('a successful payment has its amount as processed amount, and its payable is paid', () => {
+  const paid = settledPayment(buildAcceptedPayment(), { state: 'success' }, 5, later);
   expect(paid).toMatchObject({
     state: 'success',
     processedAmount: 12345,
@@ -45,10 +45,15 @@ test('a successful payment has processed amount and tip, and its payable is paid
   expect(paid.modifiedUTCDate).toBe('2026-03-01T10:00:02.000Z');
 });
 
-test('a failed payment has processed nothing and has an error, and its payable is open again until the last try', () => {
+test('a failed payment has the processed amount 0 and an error, and its payable is open again or, after the last try, refused', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (tries, triesMax) => {
-      const failed = settledPayment(accepted(tries), { state: 'failed', error: 'card.declined' }, triesMax, later);
+      const failed = settledPayment(
+        buildAcceptedPayment(tries),
+        { state: 'failed', error: 'card.declined' },
+        triesMax,
+        later,
+      );
       expect(failed.processedAmount).toBe(0);
       expect(failed.errors).toEqual([{ errorReference: '10', message: expect.stringContaining('declined') }]);
       expect(failed.payable.state).toBe(tries >= triesMax ? 'refused' : 'open');
@@ -57,7 +62,7 @@ test('a failed payment has processed nothing and has an error, and its payable i
 });
 
 test('a final payment cannot be settled again', () => {
-  const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
+  const paid = settledPayment(buildAcceptedPayment(), { state: 'success' }, 5, later);
   expect(() => settledPayment(paid, { state: 'failed', error: 'card.declined' }, 5, later)).toThrow(
     'cannot go from success to failed',
   );
@@ -72,11 +77,11 @@ test('only the listed transitions are allowed (P1)', () => {
   });
 });
 
-const given = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: 3, now };
+const PAYMENT_FIELDS = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: 3, now };
 
-test('by default a payment is accepted with the amount of the payable, by card, and reserves the payable', () => {
-  const payable = aPayable();
-  expect(acceptedPayment({ payable, ...given })).toStrictEqual({
+test('by default an accepted payment is a card payment of the payable’s amount, and reserves the payable', () => {
+  const payable = buildPayable();
+  expect(acceptedPayment({ payable, ...PAYMENT_FIELDS })).toStrictEqual({
     reference: 'r',
     paymentReference: 'p',
     mode: 'test',
@@ -98,12 +103,12 @@ test('by default a payment is accepted with the amount of the payable, by card, 
   });
 });
 
-test('a payment is accepted with another amount, a tip, a method and a partner', () => {
+test('an accepted payment can have another amount, a tip, another method and a partner', () => {
   const partner = { partner: { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } } };
-  const more = { amount: 1, tipAmount: 2, paymentMethodType: 'Voucher' as const };
-  expect(acceptedPayment({ payable: aPayable(), ...given, ...more, partner })).toMatchObject({
+  const otherFields = { amount: 1, tipAmount: 2, paymentMethodType: 'Voucher' as const };
+  expect(acceptedPayment({ payable: buildPayable(), ...PAYMENT_FIELDS, ...otherFields, partner })).toMatchObject({
     invoicedAmount: 12_345,
-    ...more,
+    ...otherFields,
     ...partner,
   });
 });
@@ -114,24 +119,32 @@ test.each<[{ amount: number; tipAmount: number; vouchers?: number[] }, number]>(
   [{ amount: 100, tipAmount: 7, vouchers: [30, 5] }, 72],
   [{ amount: 100, tipAmount: 7, vouchers: [100] }, 7],
   [{ amount: 100, tipAmount: 0, vouchers: [60, 40] }, 0],
-])('for %j the remaining amount is %d, because vouchers do not cover tips (P6)', ({ vouchers, ...amounts }, left) => {
-  const covered = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
-  expect(amountToProcess({ ...amounts, ...(covered && { vouchers: covered }) })).toBe(left);
-  expect(vouchersTotal(covered)).toBe(amounts.amount + amounts.tipAmount - left);
-});
+])(
+  'for %j the amount to process is %d, because vouchers do not cover tips (P6)',
+  ({ vouchers, ...amounts }, expected) => {
+    const vouchersOfAmounts = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
+    expect(amountToProcess({ ...amounts, ...(vouchersOfAmounts && { vouchers: vouchersOfAmounts }) })).toBe(expected);
+    expect(vouchersTotal(vouchersOfAmounts)).toBe(amounts.amount + amounts.tipAmount - expected);
+  },
+);
 
-test('a successful payment with tip and vouchers has processed the remaining amount', () => {
-  const payment = { ...accepted(), tipAmount: 55, vouchers: [{ merchantLiable: false, amount: 300 }] };
+test('a successful payment with a tip and vouchers has the amount minus vouchers plus tip as processed amount', () => {
+  const payment = { ...buildAcceptedPayment(), tipAmount: 55, vouchers: [{ merchantLiable: false, amount: 300 }] };
   expect(settledPayment(payment, { state: 'success' }, 5, later).processedAmount).toBe(12_345 - 300 + 55);
 });
 
-describe('a payment whose bank requires a verification', () => {
+describe('a payment that requires a verification', () => {
   const challenge = { reference: 'c-1', url: 'https://bank.example/c/1' };
-  const waiting = settledPayment(accepted(), { state: 'verificationRequired', challenge }, 5, later);
+  const paymentToVerify = settledPayment(
+    buildAcceptedPayment(),
+    { state: 'verificationRequired', challenge },
+    5,
+    later,
+  );
 
-  it('reopens the payable, and has the URL and the expiry of the verification (P1)', () => {
+  it('reopens its payable, and contains the URL and the expiry of the verification (P1)', () => {
     expect(VERIFICATION_LIFETIME_MS).toBe(900_000);
-    expect(waiting).toMatchObject({
+    expect(paymentToVerify).toMatchObject({
       state: 'verificationRequired',
       processedAmount: 0,
       modifiedUTCDate: '2026-03-01T10:00:02.000Z',
@@ -141,8 +154,8 @@ describe('a payment whose bank requires a verification', () => {
     });
   });
 
-  it('reserves the payable again after the verification is passed', () => {
-    const continued = continuedPayment(waiting, new Date('2026-03-01T10:05:00Z'));
+  it('reserves its payable again after the payer has passed the verification', () => {
+    const continued = resumedPayment(paymentToVerify, new Date('2026-03-01T10:05:00Z'));
     expect(continued).toMatchObject({
       state: 'processing',
       modifiedUTCDate: '2026-03-01T10:05:00.000Z',
@@ -152,9 +165,9 @@ describe('a payment whose bank requires a verification', () => {
     expect(continued).not.toHaveProperty('verificationUntilUTCDate');
   });
 
-  it.each(['reserved', 'paid', 'refused', 'closed'] as const)('does not continue while the payable is %s', (state) => {
-    const payment = { ...waiting, payable: { ...waiting.payable, state } };
-    expect(() => continuedPayment(payment, later)).toThrow(`A payable that is ${state} cannot be reserved`);
+  it.each(['reserved', 'paid', 'refused', 'closed'] as const)('does not resume while its payable is %s', (state) => {
+    const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state } };
+    expect(() => resumedPayment(payment, later)).toThrow(`A payable that is ${state} cannot be reserved`);
   });
 
   it.each([
@@ -164,20 +177,25 @@ describe('a payment whose bank requires a verification', () => {
     ['paid', 5, 'paid'],
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
-  ] as const)('that failed: a payable that is %s after %d of 5 tries becomes %s', (state, tries, left) => {
-    const payment = { ...waiting, payable: { ...waiting.payable, state, tries } };
-    const failed = unverifiedPayment(payment, 'verification.failed', 5, later);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      modifiedUTCDate: '2026-03-01T10:00:02.000Z',
-      errors: [{ errorReference: '16' }],
-      payable: { state: left, version: 4, tries },
-    });
-    expect(failed).not.toHaveProperty('verificationUrl');
-  });
+  ] as const)(
+    'leaves, after a failed verification, a payable that was %s after %d of 5 tries in the state %s',
+    (state, tries, expected) => {
+      const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
+      const failed = paymentWithFailedVerification(payment, 'verification.failed', 5, later);
+      expect(failed).toMatchObject({
+        state: 'failed',
+        modifiedUTCDate: '2026-03-01T10:00:02.000Z',
+        errors: [{ errorReference: '16' }],
+        payable: { state: expected, version: 4, tries },
+      });
+      expect(failed).not.toHaveProperty('verificationUrl');
+    },
+  );
 
   it('does not fail while another payment has reserved the payable', () => {
-    const payment = { ...waiting, payable: { ...waiting.payable, state: 'reserved' as const } };
-    expect(() => unverifiedPayment(payment, 'verification.failed', 5, later)).toThrow('reserved for another payment');
+    const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state: 'reserved' as const } };
+    expect(() => paymentWithFailedVerification(payment, 'verification.failed', 5, later)).toThrow(
+      'reserved for another payment',
+    );
   });
 });

@@ -11,8 +11,8 @@ import type { Challenge } from '../acquirers/acquirer.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
 /**
- * Allowed state transitions of a payment, which is one click on Pay (P1). A trigger of the table has the same list; a test
- * compares the two.
+ * Allowed state transitions of a payment. Each click on Pay creates one payment (P1). A trigger of the table contains
+ * the same list; a test compares them.
  */
 export const PAYMENT_TRANSITIONS = {
   processing: ['success', 'failed', 'verificationRequired'],
@@ -25,13 +25,13 @@ export function isTransitionAllowed(from: PaymentState, to: PaymentState): boole
   return (PAYMENT_TRANSITIONS[from] as readonly PaymentState[]).includes(to);
 }
 
-/** The effect of an attempt on its payment, according to the acquirer's answer. */
+/** The effect of an attempt on its payment, according to the acquirer's response. */
 export type Settlement =
   | { readonly state: 'success' }
   | { readonly state: 'failed'; readonly error: ErrorCode }
   | { readonly state: 'verificationRequired'; readonly challenge: Challenge };
 
-/** A payer who has not returned from the bank's page by then has abandoned it (P1). */
+/** Time in which the payer must return from the bank's page. Later the verification counts as abandoned (P1). */
 export const VERIFICATION_LIFETIME_MS = 900_000;
 
 export interface NewPayment {
@@ -47,11 +47,11 @@ export interface NewPayment {
   readonly amount?: number;
   /** Cents. Default: 0. */
   readonly tipAmount?: number;
-  readonly partner?: PartnerMembers;
+  readonly partner?: PartnerFields;
 }
 
-/** Further members of a payment made through the main API: the partner, its customer and their references (P6). */
-export type PartnerMembers = Pick<
+/** Further fields of a payment through the main API: the partner, its customer and their references (P6). */
+export type PartnerFields = Pick<
   PaymentSnapshot,
   | 'partner'
   | 'merchantName'
@@ -64,8 +64,8 @@ export type PartnerMembers = Pick<
 >;
 
 /**
- * A payment at its acceptance: the payable is reserved and the acquirer not called yet. The statement that reserves the payable
- * replaces its version, which is 0 here.
+ * A payment at its acceptance: the payable is reserved, and the acquirer has not been called yet. The version of the
+ * payable is 0 here; the statement that reserves the payable sets the actual version.
  */
 export function acceptedPayment({ payable, now, ...options }: NewPayment): PaymentSnapshot {
   return {
@@ -92,8 +92,9 @@ export function acceptedPayment({ payable, now, ...options }: NewPayment): Payme
 }
 
 /**
- * The payment and its payable after the acquirer's answer. A failed payment reopens the payable, or refuses it after the last
- * try. A payment that requires a verification reopens it, too: its payer may never return.
+ * The payment and its payable after the acquirer's response. A failed payment reopens the payable or, after the last
+ * try, sets it to `refused`. A payment that requires a verification also reopens the payable, because the payer may
+ * never return.
  */
 export function settledPayment(
   payment: PaymentSnapshot,
@@ -122,8 +123,8 @@ export function settledPayment(
   }
 }
 
-/** The payment after a passed verification: only now does it reserve the payable (P1), which must be open. */
-export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSnapshot {
+/** The payment after a passed verification. It reserves its payable again (P1), which must be open. */
+export function resumedPayment(payment: PaymentSnapshot, now: Date): PaymentSnapshot {
   const { payable } = payment;
   if (payable.state !== 'open') throw new Error(`A payable that is ${payable.state} cannot be reserved.`);
   return {
@@ -133,11 +134,11 @@ export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSn
 }
 
 /**
- * The payment after a verification that was not passed; the last try refuses the payable. The payable's version always
- * increases, so that consumers that store the newest version see the change. Throws while another payment has reserved the
- * payable, because that payment determines its version.
+ * The payment after a failed or abandoned verification. After the last try the payable becomes `refused`. The payable's
+ * version always increases, so that consumers that store only the newest version receive the change. Throws while
+ * another payment has reserved the payable, because that payment determines the payable's version.
  */
-export function unverifiedPayment(
+export function paymentWithFailedVerification(
   payment: PaymentSnapshot,
   error: ErrorCode,
   triesMax: number,

@@ -1,9 +1,12 @@
-/** Plans of the two statements of every payment, for tables that were never analysed, because a connection plans them once. */
+/**
+ * Checks the query plans of the two statements of every payment. A connection plans a statement only once, possibly
+ * before the tables were analysed. Therefore the tables of this test are never analysed.
+ */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
-import { acceptPayment, anOpenAttempt } from '../../test/attempts/open-attempt.js';
+import { acceptPayment, createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from './attempt.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
@@ -12,29 +15,32 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const planOfAccept = (): Promise<string> => planOf(processor.dataSource, () => acceptPayment(processor));
+const planAccept = (): Promise<string> => planOf(processor.dataSource, () => acceptPayment(processor));
 
-const planOfSettle = async (): Promise<string> => {
-  const open = { ...(await anOpenAttempt(processor)), attemptId: randomUUID() };
-  const end = endOf({ kind: 'declined', acquirerReference: 'a-1', reason: 'card.declined' });
+const planSettle = async (): Promise<string> => {
+  const open = { ...(await createOpenAttempt(processor)), attemptId: randomUUID() };
+  const end = attemptEndFor({ kind: 'declined', acquirerReference: 'a-1', reason: 'card.declined' });
   return planOf(processor.dataSource, () =>
     processor.service.app.get(PaymentRepository).settle(open, end, CHARGEABLE_STATES),
   );
 };
 
-/** How a plan reads each table: the index, and the columns that are in its condition. */
-function readsOf(plan: string): string[] {
+/** Lists how a plan reads each table: the index, and the columns in the index condition. */
+function listTableReads(plan: string): string[] {
   const lines = plan.split('\n').map((line) => line.trim().replace(/^->\s+/, ''));
-  return lines.flatMap((line, at) => {
+  return lines.flatMap((line, index) => {
     const [, scan, table] = /^(.*Scan.*) on ([a-z_]+)(?: \w+)?  \(cost/.exec(line) ?? [];
     if (scan === undefined || /^(CTE|Function|Subquery) Scan/.test(line)) return [];
-    const columns = /^Index Cond: (.*)$/.exec(lines[at + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
+    const columns = /^Index Cond: (.*)$/.exec(lines[index + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
     const condition = Array.from(columns, ([, column]) => column).join(', ') || 'everything';
     return [`${scan} on ${table}: ${condition}`];
   });
 }
 
-/** Without foreign keys and triggers, which would take most of the time. Nothing gathers statistics of the rows. */
+/**
+ * Inserts rows without foreign keys and triggers, which would need most of the time. Autovacuum is off, so there are no
+ * statistics.
+ */
 async function fillTables(): Promise<void> {
   const inserts = {
     payables: `SELECT id, 'test', nth, nth, 100, 'ZAR', now(), 5, '{}', 'reserved', id, 1, 2, now(), now() FROM numbered`,
@@ -66,12 +72,12 @@ async function fillTables(): Promise<void> {
 describe.each([
   ['empty tables', () => Promise.resolve()],
   ['100 000 payments', fillTables],
-])('the plans for %s', (_, fill) => {
-  beforeAll(fill);
+])('with %s', (_, fillTable) => {
+  beforeAll(fillTable);
 
   test('the statement that accepts payments finds each payable, merchant and site by its key, in the order of the payables', async () => {
-    const plan = await planOfAccept();
-    expect(readsOf(plan)).toEqual([
+    const plan = await planAccept();
+    expect(listTableReads(plan)).toEqual([
       'Index Only Scan using payables_pkey on payables: payable_id',
       'Index Only Scan using payments_idempotency on payments: payable_id, reference',
       'Index Scan using known_merchants_pkey on known_merchants: merchant_id',
@@ -81,13 +87,13 @@ describe.each([
   });
 
   test('the statement that settles payments finds each attempt, payment and payable by its key, and locks them in the order of the payables', async () => {
-    const plan = await planOfSettle();
-    const byKey = [
+    const plan = await planSettle();
+    const readsByKey = [
       'Index Scan using attempts_pkey on attempts: attempt_id',
       'Index Scan using payments_pkey on payments: payment_id',
       'Index Scan using payables_pkey on payables: payable_id',
     ];
-    expect(readsOf(plan)).toEqual([...byKey, ...byKey]);
+    expect(listTableReads(plan)).toEqual([...readsByKey, ...readsByKey]);
     expect(plan).toMatch(/Nested Loop .*\n\s+->  Sort .*\n\s+Sort Key: item\.lock_order\n(.*\n){2}\s+->  LockRows /);
   });
 });

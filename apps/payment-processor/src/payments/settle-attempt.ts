@@ -6,10 +6,10 @@ import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
+  attemptEndFor,
   type AttemptState,
   conclude,
-  endOf,
   isFinal,
   nextQueryAt,
   statesEndedBy,
@@ -18,10 +18,10 @@ import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Records the acquirer's answer about an attempt: to a charge, a query or a reversal. {@link conclude} alone decides its effect.
- * An answer that contradicts the row is an incident: a row, a metric and a log line. If the acquirer holds money for a payment
- * that did not succeed, the reversal and the ledger's row of the late approval are committed with the incident, so that the
- * reversal happens even if this process dies (H2).
+ * Records the acquirer's response about an attempt: to a charge, a query or a reversal. Only {@link conclude} decides
+ * its effect. A response that contradicts the row is an incident: it creates a row, a metric and a log entry. If the
+ * acquirer holds money for a payment that did not succeed, the request for a reversal and the transfer of the late
+ * approval are committed with the incident, so that the reversal happens even if this process crashes (H2).
  */
 @Injectable()
 export class SettleAttempt {
@@ -35,41 +35,45 @@ export class SettleAttempt {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** The settled payment, if this answer decided it. */
-  async execute(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<PaymentSnapshot | undefined> {
-    if (!isFinal(answer)) {
+  /** Returns the settled payment if this response has settled it. */
+  async execute(attempt: OpenAttempt, response: AcquirerResponse): Promise<PaymentSnapshot | undefined> {
+    if (!isFinal(response)) {
       const nextQuery = nextQueryAt(attempt.startedAt, attempt.queries, this.clock.now());
       await this.attempts.markUnknown(attempt.attemptId, nextQuery);
       return undefined;
     }
-    const settled = await this.payments.settle(attempt, endOf(answer), statesEndedBy(answer));
+    const settled = await this.payments.settle(attempt, attemptEndFor(response), statesEndedBy(response));
     if (settled) return settled;
-    return this.settleLocked(attempt, answer);
+    return this.settleLocked(attempt, response);
   }
 
-  /** The answer does not end an attempt in this state: its effect is decided under the row's lock, and never lost. */
-  private async settleLocked(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<undefined> {
-    const state = await inTransaction(this.dataSource, async (tx) => {
-      const found = await this.attempts.lock(tx, attempt.attemptId);
-      const conclusion = found && conclude(found, answer);
+  /**
+   * For a response that could not end the attempt in its current state. The row is locked, so that no concurrent change
+   * is missed.
+   */
+  private async settleLocked(attempt: OpenAttempt, response: AcquirerResponse): Promise<undefined> {
+    const incidentState = await inTransaction(this.dataSource, async (tx) => {
+      const state = await this.attempts.lock(tx, attempt.attemptId);
+      const conclusion = state && conclude(state, response);
       if (conclusion?.kind === 'reverse') await this.attempts.beginReversal(tx, attempt, this.clock.now());
-      // An end that could not be recorded: payment or payable contradict the attempt.
+      // The kind `end` is an incident here: the end could not be recorded, because the payment or the payable
+      // contradicts the attempt.
       const isIncident = conclusion?.kind === 'incident' || conclusion?.kind === 'end';
-      if (!found || !isIncident) return undefined;
+      if (!state || !isIncident) return undefined;
       const needsReversal = conclusion.kind === 'incident' && conclusion.needsReversal;
-      await this.attempts.recordIncident(tx, attempt, found, answer);
+      await this.attempts.recordIncident(tx, attempt, state, response);
       if (needsReversal) await this.attempts.requestReversal(tx, attempt);
-      return found;
+      return state;
     });
-    if (state) this.report(attempt, state, answer);
+    if (incidentState) this.reportIncident(attempt, incidentState, response);
     return undefined;
   }
 
-  private report(attempt: OpenAttempt, state: AttemptState, answer: AcquirerAnswer): void {
-    this.incidents.add(1, { state, answer: answer.kind });
+  private reportIncident(attempt: OpenAttempt, state: AttemptState, response: AcquirerResponse): void {
+    this.incidents.add(1, { state, answer: response.kind });
     const { paymentReference } = attempt.payment;
     this.log.error(
-      { paymentReference, attemptId: attempt.attemptId, state, answer: answer.kind },
+      { paymentReference, attemptId: attempt.attemptId, state, answer: response.kind },
       'the acquirer contradicts the attempt',
     );
   }

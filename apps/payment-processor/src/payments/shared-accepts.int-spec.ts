@@ -1,27 +1,27 @@
-/** Payments accepted in one statement: each gets its own outcome, independent of the others. */
+/** Tests payments that are accepted in one shared statement. Each payment has its own outcome. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { propagation } from '@opentelemetry/api';
 import { type PayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
-import { tamper } from '../../test/attempts/open-attempt.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
 import {
   acceptWith,
-  aKnownPayable,
   APPROVED,
+  createStoredPayable,
   DECLINED,
   holdAccepts,
   holdSettlements,
-  type Replica,
   spyOnStatements,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 
 let processor: Processor;
-let replica: Replica;
+let replica: TestReplica;
 beforeAll(async () => {
   processor = await startProcessor();
   replica = await startReplica(processor);
@@ -32,21 +32,23 @@ afterAll(async () => {
   await processor.stop();
 });
 
-const accept = (payable: PayableDescriptor, how?: Parameters<typeof acceptWith>[3]) =>
-  acceptWith(replica.payments, processor, payable, how);
-const payableRows = (payables: readonly PayableDescriptor[]): Promise<unknown[]> =>
+const CHECK_VIOLATION = '23514';
+
+const accept = (payable: PayableDescriptor, options?: Parameters<typeof acceptWith>[3]) =>
+  acceptWith(replica.payments, processor, payable, options);
+const readPayables = (payables: readonly PayableDescriptor[]): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT * FROM payables WHERE payable_id = ANY ($1) ORDER BY payable_id`, [
     payables.map(({ payableId }) => payableId),
   ]);
-const eventsOf = async (payables: readonly PayableDescriptor[]) => {
+const findEvents = async (payables: readonly PayableDescriptor[]) => {
   const ids = new Set(payables.map(({ payableId }) => payableId));
   const events = await processor.published(PaymentProcessingV1);
   return events.filter(({ payload }) => ids.has(payload.payable.payableId));
 };
 
-async function aFailedTry(payable: PayableDescriptor, reference: string = randomUUID()): Promise<void> {
-  const open = await accept(payable, { reference });
-  await replica.payments.settle(open!, DECLINED, CHARGEABLE_STATES);
+async function createFailedTry(payable: PayableDescriptor, reference: string = randomUUID()): Promise<void> {
+  const attempt = await accept(payable, { reference });
+  await replica.payments.settle(attempt!, DECLINED, CHARGEABLE_STATES);
 }
 
 test('each payment has its own outcome, version, merchant and site', async () => {
@@ -60,14 +62,19 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     );
     await processor.dataSource.query(`INSERT INTO known_sites VALUES ($1, $1, $2, 1)`, [id, `WEB ${id}`]);
   }
-  const [books, foods, strangers] = [
+  const [idsOfBooks, idsOfFoods, mixedIds] = [
     { merchantId: 701, siteId: 701 },
     { merchantId: 702, siteId: 702 },
     { merchantId: 701, siteId: 702 },
   ];
-  const second = await aKnownPayable(processor, strangers);
-  await aFailedTry(second);
-  const free = [await aKnownPayable(processor, books), aPayable(foods), second, aPayable({ merchantId: 703 })];
+  const payableWithFailedTry = await createStoredPayable(processor, mixedIds);
+  await createFailedTry(payableWithFailedTry);
+  const availablePayables = [
+    await createStoredPayable(processor, idsOfBooks),
+    buildPayable(idsOfFoods),
+    payableWithFailedTry,
+    buildPayable({ merchantId: 703 }),
+  ];
 
   const changes: [string, number][] = [
     [`state = 'reserved', holder = gen_random_uuid()`, 1],
@@ -82,127 +89,131 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     [`tries = 0`, 2],
     [`tries = 3, tries_max = 3`, 4],
   ];
-  const refused: [PayableDescriptor, number][] = [];
+  const rejectedPayables: [PayableDescriptor, number][] = [];
   for (const [change, nth] of changes) {
-    const payable = await aKnownPayable(processor);
-    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
-    refused.push([payable, nth]);
+    const payable = await createStoredPayable(processor);
+    await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    rejectedPayables.push([payable, nth]);
   }
-  refused.push(
-    [aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
-    [aPayable(), 2],
-    [aPayable({ triesMax: 1 }), 2],
+  rejectedPayables.push(
+    [buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    [buildPayable(), 2],
+    [buildPayable({ triesMax: 1 }), 2],
   );
-  const before = await payableRows(refused.map(([payable]) => payable));
+  const before = await readPayables(rejectedPayables.map(([payable]) => payable));
 
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const refusals = refused.map(([payable, nth]) => accept(payable, { try: nth }));
-  const accepts = free.map((payable) => accept(payable, { try: payable === second ? 2 : 1 }));
+  const rejections = rejectedPayables.map(([payable, nth]) => accept(payable, { try: nth }));
+  const accepts = availablePayables.map((payable) =>
+    accept(payable, { try: payable === payableWithFailedTry ? 2 : 1 }),
+  );
   await held.release();
-  expect(await Promise.all(refusals)).toEqual(refused.map(() => undefined));
+  expect(await Promise.all(rejections)).toEqual(rejectedPayables.map(() => undefined));
   const accepted = await Promise.all(accepts);
 
-  expect(statements.batches().map((ids) => ids.length)).toEqual([free.length + refused.length]);
-  const named = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
-  const shown = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
+  expect(statements.batches().map((ids) => ids.length)).toEqual([availablePayables.length + rejectedPayables.length]);
+  const names = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
+  const summary = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
     return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };
-  expect(accepted.map((open) => shown(open!.payment))).toEqual([
-    { ...named('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
-    { ...named('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
-    { ...named('Karoo Books'), version: 4, tries: 2 },
-    { ...named(), version: 2, tries: 1 },
+  expect(accepted.map((attempt) => summary(attempt!.payment))).toEqual([
+    { ...names('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
+    { ...names('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
+    { ...names('Karoo Books'), version: 4, tries: 2 },
+    { ...names(), version: 2, tries: 1 },
   ]);
-  const published = new Map((await eventsOf(free)).map((event) => [event.aggregateId, event]));
-  for (const { paymentId, attemptId, payment } of accepted.map((open) => open!)) {
-    expect(published.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: payment });
+  const eventsByPayment = new Map((await findEvents(availablePayables)).map((event) => [event.aggregateId, event]));
+  for (const { paymentId, attemptId, payment } of accepted.map((attempt) => attempt!)) {
+    expect(eventsByPayment.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: payment });
     expect(await replica.payments.find(payment.payable.payableId, payment.reference)).toEqual(payment);
     expect(
       await processor.dataSource.query(`SELECT payment_id, state FROM attempts WHERE attempt_id = $1`, [attemptId]),
     ).toEqual([{ payment_id: paymentId, state: 'started' }]);
   }
-  expect(await payableRows(refused.map(([payable]) => payable))).toEqual(before);
-  expect(await eventsOf(refused.map(([payable]) => payable))).toEqual([]);
+  expect(await readPayables(rejectedPayables.map(([payable]) => payable))).toEqual(before);
+  expect(await findEvents(rejectedPayables.map(([payable]) => payable))).toEqual([]);
 });
 
-test('the reference of an earlier try is rejected, without an effect on payments in the same statement', async () => {
-  const [payable, reference] = [await aKnownPayable(processor), randomUUID()];
-  await aFailedTry(payable, reference);
-  const good = Array.from({ length: 9 }, () => aPayable());
+test('a payment with the reference of an earlier try is rejected without an effect on other payments in the same statement', async () => {
+  const [payable, reference] = [await createStoredPayable(processor), randomUUID()];
+  await createFailedTry(payable, reference);
+  const validPayables = Array.from({ length: 9 }, () => buildPayable());
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const accepts = good.map((one) => accept(one));
-  const used = accept(payable, { try: 2, reference });
+  const accepts = validPayables.map((validPayable) => accept(validPayable));
+  const paymentWithUsedReference = accept(payable, { try: 2, reference });
   await held.release();
   expect((await Promise.all(accepts)).every(Boolean)).toBe(true);
-  expect(await used).toBeUndefined();
+  expect(await paymentWithUsedReference).toBeUndefined();
   expect(statements.batches().map((ids) => ids.length)).toEqual([10]);
-  expect(await payableRows([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
+  expect(await readPayables([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
   expect(await accept(payable, { try: 2 })).toBeDefined();
 });
 
-test('a row that the database rejects among 99 valid ones: only that one fails', async () => {
-  const payable = { ...aPayable(), amount: -1 };
-  const good = Array.from({ length: 99 }, () => aPayable());
+test('if the database rejects one of a hundred rows, only the payment of that row fails', async () => {
+  const payable = { ...buildPayable(), amount: -1 };
+  const validPayables = Array.from({ length: 99 }, () => buildPayable());
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const accepts = good.slice(0, 30).map((one) => accept(one));
-  const bad = accept(payable).catch((error: unknown) => error);
-  accepts.push(...good.slice(30).map((one) => accept(one)));
+  const accepts = validPayables.slice(0, 30).map((validPayable) => accept(validPayable));
+  const invalidPayment = accept(payable).catch((error: unknown) => error);
+  accepts.push(...validPayables.slice(30).map((validPayable) => accept(validPayable)));
   await held.release();
   const results = await Promise.all(accepts);
 
-  expect(sqlState(await bad)).toBe('23514');
-  expect(results.map((open) => open?.payment.payable.payableId)).toEqual(good.map(({ payableId }) => payableId));
+  expect(sqlState(await invalidPayment)).toBe(CHECK_VIOLATION);
+  expect(results.map((attempt) => attempt?.payment.payable.payableId)).toEqual(
+    validPayables.map(({ payableId }) => payableId),
+  );
   const sizes = statements.batches().map((ids) => ids.length);
-  expect(sizes.sort((one, other) => other - one)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
+  expect(sizes.sort((a, b) => b - a)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
   expect(new Set(statements.texts()).size).toBe(1);
-  const aggregates = (await eventsOf(good)).map(({ aggregateId }) => aggregateId);
-  expect(aggregates.sort()).toEqual(results.map((open) => open!.paymentId).sort());
-  expect(await payableRows([payable])).toEqual([]);
+  const aggregates = (await findEvents(validPayables)).map(({ aggregateId }) => aggregateId);
+  expect(aggregates.sort()).toEqual(results.map((attempt) => attempt!.paymentId).sort());
+  expect(await readPayables([payable])).toEqual([]);
 });
 
-test('of many payments of one payable at the same time, in any spelling of its id, one is accepted', async () => {
-  const payable = await aKnownPayable(processor);
-  const inCapitals = { ...payable, payableId: payable.payableId.toUpperCase() };
+test('one of many concurrent payments of a payable is accepted, also if its id is sent in upper and lower case', async () => {
+  const payable = await createStoredPayable(processor);
+  const payableWithUppercaseId = { ...payable, payableId: payable.payableId.toUpperCase() };
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const accepts = Array.from({ length: 30 }, (_, nth) => accept(nth % 2 === 0 ? payable : inCapitals));
-  const others = Array.from({ length: 10 }, () => accept(aPayable()));
+  const accepts = Array.from({ length: 30 }, (_, nth) => accept(nth % 2 === 0 ? payable : payableWithUppercaseId));
+  const otherAccepts = Array.from({ length: 10 }, () => accept(buildPayable()));
   await held.release();
   expect((await Promise.all(accepts)).filter(Boolean)).toHaveLength(1);
-  expect((await Promise.all(others)).filter(Boolean)).toHaveLength(10);
+  expect((await Promise.all(otherAccepts)).filter(Boolean)).toHaveLength(10);
   expect(statements.batches()).toHaveLength(30);
   expect(statements.batches()[0]).toHaveLength(11);
 });
 
-test('the statement wakes the relay once, only for its own events', async () => {
-  const wakes: (readonly string[])[] = [];
-  replica.events.onCommitted = (types) => wakes.push(types);
+test('each statement wakes the relay once, and only for the events that it has written', async () => {
+  const wakeUps: (readonly string[])[] = [];
+  replica.events.onCommitted = (types) => wakeUps.push(types);
   const held = await holdAccepts(processor, replica.payments);
-  const accepts = [aPayable(), aPayable(), aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map((one) =>
-    accept(one),
+  const accepts = [buildPayable(), buildPayable(), buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map(
+    (payable) => accept(payable),
   );
   await held.release();
   await Promise.all(accepts);
-  const [accepting, declining] = [['payment.processing.v1'], ['payment.failed.v1']];
-  expect(wakes).toEqual([accepting, accepting, accepting]);
-  const [first, ended] = (await Promise.all(accepts)).map((open) => open!);
-  await tamper(
+  const [processingEvent, failedEvent] = [['payment.processing.v1'], ['payment.failed.v1']];
+  expect(wakeUps).toEqual([processingEvent, processingEvent, processingEvent]);
+  const [first, ended] = (await Promise.all(accepts)).map((attempt) => attempt!);
+  await changeRow(
     processor,
     `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
     ended!.paymentId,
   );
-  const settling = await holdSettlements(processor, replica.payments);
+  const heldSettlements = await holdSettlements(processor, replica.payments);
   const settled = [replica.payments.settle(first!, DECLINED, CHARGEABLE_STATES)];
   settled.push(replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES));
-  await settling.release();
+  await heldSettlements.release();
   await Promise.all(settled);
-  expect(wakes.slice(3)).toEqual([declining, declining, declining]);
-  expect(await accept(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).toBeUndefined();
+  expect(wakeUps.slice(3)).toEqual([failedEvent, failedEvent, failedEvent]);
+  expect(await accept(buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).toBeUndefined();
   expect(await replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-  expect(wakes).toHaveLength(6);
+  expect(wakeUps).toHaveLength(6);
   replica.events.onCommitted = () => undefined;
 });
 
@@ -214,17 +225,17 @@ test('each event belongs to the trace of its own payment', async () => {
     fields: () => ['traceparent'],
   });
   try {
-    const payables = Array.from({ length: 20 }, () => aPayable());
+    const payables = Array.from({ length: 20 }, () => buildPayable());
     const ids = payables.map(({ payableId }) => payableId);
-    const inTraces = <T>(work: (at: number) => Promise<T>) =>
-      ids.map((id, at) => trace.run(`trace of ${id}`, () => work(at)));
+    const runInTraces = <T>(run: (index: number) => Promise<T>) =>
+      ids.map((id, index) => trace.run(`trace of ${id}`, () => run(index)));
     const held = await holdAccepts(processor, replica.payments);
-    const accepts = inTraces((at) => accept(payables[at]!));
+    const accepts = runInTraces((index) => accept(payables[index]!));
     await held.release();
-    const open = await Promise.all(accepts);
-    const settling = await holdSettlements(processor, replica.payments);
-    const settled = inTraces((at) => replica.payments.settle(open[at]!, APPROVED, CHARGEABLE_STATES));
-    await settling.release();
+    const openAttempts = await Promise.all(accepts);
+    const heldSettlements = await holdSettlements(processor, replica.payments);
+    const settled = runInTraces((index) => replica.payments.settle(openAttempts[index]!, APPROVED, CHARGEABLE_STATES));
+    await heldSettlements.release();
     await Promise.all(settled);
     const traces = await processor.dataSource.query<{ id: string; traceparent: string }[]>(
       `SELECT payload -> 'payable' ->> 'payableId' AS id, traceparent FROM event_log

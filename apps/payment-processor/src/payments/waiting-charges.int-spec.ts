@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -13,135 +13,140 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const accepted = async (): Promise<number> => {
+const countPayments = async (): Promise<number> => {
   const [row] = await processor.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM payments`);
   return row.count;
 };
 
-/** More than half of the time after which "not found" counts, so that the third of four payments still waits then. */
-const BANK_TAKES_MS = 3_800;
+/**
+ * Three such responses last longer than the time after which the response notFound is final (10 s), so that the last
+ * of four payments still waits then.
+ */
+const BANK_RESPONSE_MS = 3_800;
 
-test('four concurrent payments at a slow bank with one slot: the bank has charged every successful payment', async () => {
+test('with one slot at a slow bank, the bank has charged each successful one of four concurrent payments', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<HostedPaymentSnapshot>[] = [];
-  const atTheBank: (() => void)[] = [];
-  let arrive: () => void = () => undefined;
-  acquirer.charge = async (...given) => {
+  const pendingCharges: (() => void)[] = [];
+  let onArrival: () => void = () => undefined;
+  acquirer.charge = async (...args) => {
     await new Promise<void>((resolve) => {
-      atTheBank.push(resolve);
-      arrive();
+      pendingCharges.push(resolve);
+      onArrival();
     });
-    return charge(...given);
+    return charge(...args);
   };
-  let reversalBegins: () => void = () => undefined;
-  const reversal = new Promise<void>((resolve) => (reversalBegins = resolve));
-  /** A reversal is slower than the charges. */
-  acquirer.reverse = async (...given) => {
-    reversalBegins();
+  let notifyReversal: () => void = () => undefined;
+  const reversalStarted = new Promise<void>((resolve) => (notifyReversal = resolve));
+  // A reversal is slower than the charges.
+  acquirer.reverse = async (...args) => {
+    notifyReversal();
     await Promise.allSettled(payments);
-    return reverse(...given);
+    return reverse(...args);
   };
-  const arrival = (nth: number): Promise<void> =>
+  const waitForCharge = (nth: number): Promise<void> =>
     new Promise((resolve) => {
-      arrive = () => void (atTheBank.length === nth && resolve());
-      arrive();
+      onArrival = () => void (pendingCharges.length === nth && resolve());
+      onArrival();
     });
 
-  for (let nth = 1; nth <= 4; nth++) payments.push(processor.pay(aPayable()));
+  for (let nth = 1; nth <= 4; nth++) payments.push(processor.pay(buildPayable()));
   const recoveries: Promise<number>[] = [];
   for (let nth = 1; nth <= 4; nth++) {
-    await arrival(nth);
-    // A payment that waits for a slot is not accepted: it has not reserved its payable, and its age does not count yet.
-    expect(await accepted()).toBe(nth);
-    processor.clock.advance(BANK_TAKES_MS);
-    const recovery = processor.recover();
+    await waitForCharge(nth);
+    // A payment that waits for a slot is not accepted yet: its payable is not reserved, and no attempt has started.
+    expect(await countPayments()).toBe(nth);
+    processor.clock.advance(BANK_RESPONSE_MS);
+    const recovery = processor.recoverAttempts();
     recoveries.push(recovery);
-    // This charge arrives at the bank only after recovery has the response of the bank.
-    await Promise.race([recovery, reversal]);
-    atTheBank[nth - 1]!();
+    // The bank processes this charge only after the recovery job has received the bank's response to its query.
+    await Promise.race([recovery, reversalStarted]);
+    pendingCharges[nth - 1]!();
   }
   const paid = await Promise.all(payments);
   await Promise.all(recoveries);
   Object.assign(acquirer, { charge, reverse });
-  await processor.clearUp();
+  await processor.runCleanup();
 
   const succeeded = await processor.dataSource.query<{ reference: string }[]>(
     `SELECT payment_reference AS reference FROM payments WHERE state = 'success' ORDER BY 1`,
   );
-  expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.charged()].sort());
+  expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.chargedReferences()].sort());
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
 });
 
-/** Waits for a slot behind a charge that is at the bank, until the deadline. */
-async function withoutSlot<T>(waiting: () => Promise<T>): Promise<T | { code: string }> {
+/** Runs a payment while another charge uses the only slot, until the payment's deadline has passed. */
+async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: string }> {
   const acquirer = processor.service.app.get(Acquirer);
-  const [charge, serves] = [acquirer.charge.bind(acquirer), acquirer.serves.bind(acquirer)];
-  let arrive: () => void = () => undefined;
-  let answer: () => void = () => undefined;
-  const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  const answered = new Promise<void>((resolve) => (answer = resolve));
-  acquirer.charge = async (...given) => {
-    arrive();
-    await answered;
-    return charge(...given);
+  const [charge, supportsMode] = [acquirer.charge.bind(acquirer), acquirer.supportsMode.bind(acquirer)];
+  let onArrival: () => void = () => undefined;
+  let respond: () => void = () => undefined;
+  const chargeArrived = new Promise<void>((resolve) => (onArrival = resolve));
+  const bankResponse = new Promise<void>((resolve) => (respond = resolve));
+  acquirer.charge = async (...args) => {
+    onArrival();
+    await bankResponse;
+    return charge(...args);
   };
-  const paying = processor.pay(aPayable());
-  await arrived;
+  const firstPayment = processor.pay(buildPayable());
+  await chargeArrived;
   acquirer.charge = charge;
-  // The last query before a charge waits for its slot.
-  const isWaiting = new Promise<void>((resolve) => {
-    acquirer.serves = (mode) => {
+  // ChargeAttempt calls this method immediately before it waits for a slot.
+  const waitsForSlot = new Promise<void>((resolve) => {
+    acquirer.supportsMode = (mode) => {
       resolve();
-      return serves(mode);
+      return supportsMode(mode);
     };
   });
-  const result = waiting().catch((error: { code: string }) => error);
-  await isWaiting;
-  acquirer.serves = serves;
+  const result = run().catch((error: { code: string }) => error);
+  await waitsForSlot;
+  acquirer.supportsMode = supportsMode;
   processor.clock.advance(15_000);
-  answer();
-  expect(await paying).toMatchObject({ state: 'success' });
+  respond();
+  expect(await firstPayment).toMatchObject({ state: 'success' });
   return result;
 }
 
-test('a payment without a slot before its deadline is rejected without a record, and can be repeated later', async () => {
-  const [before, payable] = [await accepted(), aPayable()];
-  const refused = await withoutSlot(() => processor.pay(payable));
-  expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
-  expect(await accepted()).toBe(before + 1);
+test('a payment that gets no slot before its deadline is rejected without a record, and can be repeated later', async () => {
+  const [before, payable] = [await countPayments(), buildPayable()];
+  const rejected = await runWithoutSlot(() => processor.pay(payable));
+  expect(rejected).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(await countPayments()).toBe(before + 1);
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
 
-test('a payment that the database accepted after its deadline is not charged: its payer may have paid in another way', async () => {
+test('a payment that the database accepts after its deadline is not charged, because the payer may have paid in another way', async () => {
   const payments = processor.service.app.get(PaymentRepository);
   const accept = payments.accept.bind(payments);
-  payments.accept = async (...given) => {
-    const attempt = await accept(...given);
+  payments.accept = async (...args) => {
+    const attempt = await accept(...args);
     processor.clock.advance(15_000);
     return attempt;
   };
-  const [payable, before] = [aPayable(), processor.charged().length];
+  const [payable, before] = [buildPayable(), processor.chargedReferences().length];
   expect(await processor.pay(payable)).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
   payments.accept = accept;
-  expect(processor.charged()).toHaveLength(before);
+  expect(processor.chargedReferences()).toHaveLength(before);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
-test('a partner’s payment without a slot in time is a 503, and its reference stays free', async () => {
-  const partner = await aPartner(processor);
-  const invoice = await openInvoice(processor, await aMerchant(processor));
-  const [before, reference] = [await accepted(), randomUUID()];
-  const refused = await withoutSlot(() => partner.pay(invoice, { reference }));
-  expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-  expect(await accepted()).toBe(before + 1);
+test('a partner’s payment that gets no slot in time is rejected with 503, and its reference can be used again', async () => {
+  const partner = await createPartner(processor);
+  const invoice = await openInvoice(processor, await createMerchant(processor));
+  const [before, reference] = [await countPayments(), randomUUID()];
+  const rejected = await runWithoutSlot(() => partner.pay(invoice, { reference }));
+  expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  expect(await countPayments()).toBe(before + 1);
   expect(await partner.pay(invoice, { reference })).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('a verified payment without a slot in time stays verified: the next query charges', async () => {
-  const payable = aPayable();
-  const payment = await processor.pay(payable, { card: CARDS.verified });
+test('a verified payment that gets no slot in time is charged at the next poll', async () => {
+  const payable = buildPayable();
+  const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
   await processor.answerChallenge(payment, 'confirm');
-  expect(await withoutSlot(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
-  expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
+  expect(await runWithoutSlot(() => processor.pollPayments(payable))).toMatchObject([
+    { state: 'verificationRequired' },
+  ]);
+  expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);
 });

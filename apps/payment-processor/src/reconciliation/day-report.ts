@@ -3,12 +3,15 @@ import { BOOK_NAMES, type BookName } from './books/books.js';
 import type { BookComparison, BookDifference } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
-/** State of a book for one merchant and mode: the number of differences, or `outside` when it has removed rows of the day. */
+/**
+ * State of a book for one merchant and mode: the number of differences, or `outside` when the book has already deleted
+ * rows of the day.
+ */
 export type BookState = number | 'outside';
 
-/** A row of the report: a merchant and mode on the day. */
+/** A row of the report, for a merchant and mode. */
 export interface MerchantReport extends Totals {
-  /** Notifications that are still to be delivered. */
+  /** Notifications that have not been delivered yet. */
   readonly undelivered: number;
   readonly books: Readonly<Record<BookName | 'payments', BookState>>;
 }
@@ -16,16 +19,19 @@ export interface MerchantReport extends Totals {
 export interface DayReport {
   /** Merchants with differences first, at most {@link MAX_LISTED_MERCHANTS}. */
   readonly merchants: readonly MerchantReport[];
-  /** The first {@link MAX_LISTED_DIFFERENCES}. */
+  /** The first differences, at most {@link MAX_LISTED_DIFFERENCES}. */
   readonly named: readonly BookDifference[];
   readonly differences: number;
-  /** Payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not compared. */
+  /**
+   * Number of payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not
+   * compared.
+   */
   readonly open: number;
   /** Books that were not compared for at least a part of the day. */
   readonly outside: readonly BookName[];
 }
 
-/** Limits of the stored report; sums count all rows. */
+/** Limits of the stored lists. The counts and sums include all rows. */
 const MAX_LISTED_MERCHANTS = 1_000;
 const MAX_LISTED_DIFFERENCES = 100;
 
@@ -34,7 +40,7 @@ type Row = { -readonly [Member in keyof Totals]: Totals[Member] } & {
   found: Map<BookName | 'payments', number>;
 };
 
-/** Adds up the parts of a day. */
+/** Combines the results for the slices of a day into its report. */
 export class DayReportBuilder {
   private readonly rows = new Map<string, Row>();
   private readonly named: BookDifference[] = [];
@@ -43,34 +49,35 @@ export class DayReportBuilder {
 
   addTotals(all: readonly Totals[]): void {
     for (const { merchantId, mode, ...counts } of all) {
-      const row = this.rowOf(merchantId, mode);
+      const row = this.findOrCreateRow(merchantId, mode);
       for (const name of Object.keys(counts) as (keyof typeof counts)[]) row[name] += counts[name];
     }
   }
 
   addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
     if (!isRetained && isOfDay) this.outside.add(name);
-    for (const { merchantId, mode, open } of digests) if (open > 0) this.rowOf(merchantId, mode).undelivered += open;
+    for (const { merchantId, mode, open } of digests)
+      if (open > 0) this.findOrCreateRow(merchantId, mode).undelivered += open;
   }
 
   addDifferences(differences: readonly BookDifference[]): void {
     for (const difference of differences) {
-      const { found } = this.rowOf(difference.merchantId, difference.mode);
+      const { found } = this.findOrCreateRow(difference.merchantId, difference.mode);
       found.set(difference.book, (found.get(difference.book) ?? 0) + 1);
       if (this.named.length < MAX_LISTED_DIFFERENCES) this.named.push(difference);
     }
     this.differences += differences.length;
   }
 
-  /** @param isWholeDay false when the watermark is before the end of the day: then the day must be compared again */
+  /** @param isWholeDay false when the watermark is before the end of the day, so that the day must be compared again */
   finish(isWholeDay: boolean): DayReport {
-    const sum = (all: Iterable<number>): number => [...all].reduce((total, each) => total + each, 0);
+    const sum = (all: Iterable<number>): number => [...all].reduce((total, value) => total + value, 0);
     const rows = [...this.rows.values()].toSorted(
       (a, b) =>
         sum(b.found.values()) - sum(a.found.values()) || a.merchantId - b.merchantId || (a.mode < b.mode ? -1 : 1),
     );
     return {
-      merchants: rows.slice(0, MAX_LISTED_MERCHANTS).map((row) => this.reportOf(row)),
+      merchants: rows.slice(0, MAX_LISTED_MERCHANTS).map((row) => this.toMerchantReport(row)),
       named: this.named,
       differences: this.differences,
       open:
@@ -80,7 +87,7 @@ export class DayReportBuilder {
     };
   }
 
-  private reportOf({ found, ...row }: Row): MerchantReport {
+  private toMerchantReport({ found, ...row }: Row): MerchantReport {
     const states = (['payments', ...BOOK_NAMES] as const).map((name): [string, BookState] => [
       name,
       found.get(name) ?? (name !== 'payments' && this.outside.has(name) ? 'outside' : 0),
@@ -88,11 +95,11 @@ export class DayReportBuilder {
     return { ...row, books: Object.fromEntries(states) as MerchantReport['books'] };
   }
 
-  private rowOf(merchantId: number, mode: Mode): Row {
+  private findOrCreateRow(merchantId: number, mode: Mode): Row {
     const name = `${merchantId} ${mode}`;
-    const known = this.rows.get(name);
-    if (known) return known;
-    const none = {
+    const existing = this.rows.get(name);
+    if (existing) return existing;
+    const noCounts = {
       payments: 0,
       processed: 0,
       failed: 0,
@@ -102,7 +109,7 @@ export class DayReportBuilder {
       refunded: 0,
       refundsPending: 0,
     };
-    const row = { merchantId, mode, ...none, undelivered: 0, found: new Map<BookName | 'payments', number>() };
+    const row = { merchantId, mode, ...noCounts, undelivered: 0, found: new Map<BookName | 'payments', number>() };
     this.rows.set(name, row);
     return row;
   }

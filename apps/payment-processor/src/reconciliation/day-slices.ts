@@ -1,45 +1,49 @@
 import type { BookRange } from '@svc/contracts';
-import { dayOf } from '../ledger/day.js';
+import { formatUTCDay } from '../ledger/day.js';
 
 export const DAY_MS = 86_400_000;
-/** One statement reads at most this much of a day: its timeout is 15 s, and it delays no event for longer. */
+/**
+ * Length of the time range that one statement reads. The statement timeout is 15 s, and a running statement delays the
+ * relay of events.
+ */
 const SLICE_MS = 3_600_000;
-/** Limit for clocks that are ahead. */
+/** Clocks of other servers may be ahead by at most this time. */
 const MAX_CLOCK_SKEW_MS = DAY_MS;
-const BEGINNING = '0001-01-01T00:00:00.000Z';
-/** No payment is older. */
+const BEGINNING_OF_TIME = '0001-01-01T00:00:00.000Z';
+/** Start of the platform: no payment is older. */
 const FIRST_PAYMENT = '2020-01-01T00:00:00.000Z';
-const END = '9999-12-31T00:00:00.000Z';
+const END_OF_TIME = '9999-12-31T00:00:00.000Z';
 
-/** The day this number of days later, or earlier if negative. */
-export function dayAfter(day: string, days = 1): string {
-  return dayOf(new Date(startOf(day).getTime() + days * DAY_MS));
+/** The day this number of days after `day`, or before it if the number is negative. */
+export function addDays(day: string, days = 1): string {
+  return formatUTCDay(new Date(startOfDay(day).getTime() + days * DAY_MS));
 }
 
-export function startOf(day: string): Date {
-  return new Date(day); // ISO 8601: a date alone is UTC
+/** Midnight UTC at the beginning of a day. */
+export function startOfDay(day: string): Date {
+  return new Date(day);
 }
 
 /** The hours of a day before the watermark. */
-export function slicesOf(day: string, watermark: Date): BookRange[] {
-  const [start, end] = [startOf(day).getTime(), Math.min(startOf(day).getTime() + DAY_MS, watermark.getTime())];
+export function sliceDay(day: string, watermark: Date): BookRange[] {
+  const [start, end] = [startOfDay(day).getTime(), Math.min(startOfDay(day).getTime() + DAY_MS, watermark.getTime())];
   const slices: BookRange[] = [];
   for (let from = start; from < end; from += SLICE_MS)
-    slices.push({ from: isoOf(from), until: isoOf(Math.min(from + SLICE_MS, end)) });
+    slices.push({ from: toISO(from), until: toISO(Math.min(from + SLICE_MS, end)) });
   return slices;
 }
 
 /**
- * Ranges that must be empty in every book, compared in each reconciliation: a row inserted by hand with a random id or an
- * impossible date would belong to no day.
+ * Ranges of time that must be empty in every book. Each reconciliation compares them too, because a row that was
+ * inserted manually with a random id or an impossible date would belong to no day.
  */
-export function impossibleRanges(now: Date): BookRange[] {
+export function rangesThatMustBeEmpty(now: Date): BookRange[] {
   return [
-    { from: BEGINNING, until: FIRST_PAYMENT },
-    { from: isoOf(now.getTime() + MAX_CLOCK_SKEW_MS), until: END },
+    { from: BEGINNING_OF_TIME, until: FIRST_PAYMENT },
+    { from: toISO(now.getTime() + MAX_CLOCK_SKEW_MS), until: END_OF_TIME },
   ];
 }
 
-function isoOf(time: number): string {
+function toISO(time: number): string {
   return new Date(time).toISOString();
 }

@@ -6,16 +6,19 @@ import { DataSource } from 'typeorm';
 
 /** Counts and sums of a merchant's payments and refunds in a range. */
 export interface Totals extends BookOwner {
-  /** Successful payments, and their processed amount in cents. */
+  /** Number of successful payments; `processed` is their processed amount in cents. */
   readonly payments: number;
   readonly processed: number;
   readonly failed: number;
-  /** Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final since then. */
+  /**
+   * Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final only after the
+   * watermark.
+   */
   readonly pending: number;
   /** Attempts without an outcome from the acquirer. */
   readonly unknown: number;
   readonly refunds: number;
-  /** Cents. */
+  /** Refunded amount in cents. */
   readonly refunded: number;
   readonly refundsPending: number;
 }

@@ -4,27 +4,27 @@ import { Clock } from '@svc/kernel';
 import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { attributeToPayments } from './books/blame.js';
-import { Books, type Comparison, type Side } from './books/books.js';
+import { attributeToPayments } from './books/attribute-to-payments.js';
+import { type BookSource, type Comparison, ReconciliationBooks } from './books/books.js';
 import { compareBook } from './books/compare-books.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
-import { dayAfter, impossibleRanges, slicesOf, startOf } from './day-slices.js';
+import { addDays, rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';
 import { DayTotalsQuery } from './day-totals.query.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 import { ReversalNoticesQuery } from './reversal-notices.query.js';
 import { type StatementAccount, StatementRepository } from './statement.repository.js';
 
-/** A refund ends some statements before its event is written. */
+/** Time that may pass between the end of a refund and the writing of its event in the same transaction. */
 const EVENT_DELAY_MS = 5_000;
 
 /** Throws when another replica has taken over the run. */
 export type RenewLease = () => Promise<void>;
 
-/** Compares every book of a day, hour by hour; only the sums and the differences are in memory. */
+/** Compares every book of a day, hour by hour. Only the sums and the differences are kept in memory. */
 @Injectable()
 export class ReconcileDay {
   constructor(
-    @Inject(Books) private readonly books: Books,
+    @Inject(ReconciliationBooks) private readonly books: ReconciliationBooks,
     @Inject(StatementRepository) private readonly statements: StatementRepository,
     @Inject(ReversalNoticesQuery) private readonly reversals: ReversalNoticesQuery,
     @Inject(DayTotalsQuery) private readonly totals: DayTotalsQuery,
@@ -35,46 +35,51 @@ export class ReconcileDay {
   ) {}
 
   /**
-   * Rows that became final after the watermark are open, because other services may not have received their events. When the relay
-   * lags, the watermark is before its oldest event.
+   * Finds the watermark of a run. Rows that became final after it are open (not compared), because other services may
+   * not have received their events yet. When the relay lags, the watermark is before the oldest event that waits for
+   * the relay.
    */
   async findWatermark(): Promise<Date> {
     const latest = this.clock.later(-this.config.SVC_RECONCILIATION_GRACE_MS);
-    const waiting = await this.relay.findOldestWaiting();
-    const before = waiting && new Date(waiting.getTime() - EVENT_DELAY_MS);
-    return before && before < latest ? before : latest;
+    const oldestWaiting = await this.relay.findOldestWaiting();
+    const beforeOldest = oldestWaiting && new Date(oldestWaiting.getTime() - EVENT_DELAY_MS);
+    return beforeOldest && beforeOldest < latest ? beforeOldest : latest;
   }
 
-  /** Throws when a book or a statement could not be read: then the day has no result. */
+  /** Compares the day. Throws when a book or a statement could not be read; then the day has no result. */
   async execute(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     await this.storeStatements(run, watermark, renewLease);
     return this.compareAll(run, watermark, renewLease);
   }
 
-  /** Deletes the run's statement lines; none when another replica has taken over the run, which needs them. */
+  /**
+   * Deletes the run's statement lines. Deletes nothing when another replica has taken over the run, because that
+   * replica needs them.
+   */
   async deleteStatements(run: LeasedRun): Promise<void> {
     await this.statements.deleteLines(run);
   }
 
   private async compareAll(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     const comparisons = this.books
-      .comparisons({
+      .buildComparisons({
         ...{ runId: run.runId, watermark },
         reversals: (range) => this.reversals.find(range),
         notifiedSites: await this.books.listNotifiedSites(),
       })
       .map(({ name, expected, found }) => ({
         name,
-        expected: withLease(expected, renewLease),
-        found: withLease(found, renewLease),
+        expected: renewLeaseBeforeReads(expected, renewLease),
+        found: renewLeaseBeforeReads(found, renewLease),
       }));
     const report = new DayReportBuilder();
-    for (const range of slicesOf(run.day, watermark)) {
+    for (const range of sliceDay(run.day, watermark)) {
       report.addTotals(await this.totals.count(range, watermark, run.merchantId));
       await this.compare(comparisons, range, run, report, true);
     }
-    for (const range of impossibleRanges(this.clock.now())) await this.compare(comparisons, range, run, report, false);
-    return report.finish(watermark >= startOf(dayAfter(run.day)));
+    for (const range of rangesThatMustBeEmpty(this.clock.now()))
+      await this.compare(comparisons, range, run, report, false);
+    return report.finish(watermark >= startOfDay(addDays(run.day)));
   }
 
   private async compare(
@@ -84,13 +89,13 @@ export class ReconcileDay {
     report: DayReportBuilder,
     isOfDay: boolean,
   ): Promise<void> {
-    const compared = [];
+    const differences = [];
     for (const comparison of comparisons) {
       const book = await compareBook(comparison, range, merchantId, isOfDay);
       report.addBook(comparison.name, book, isOfDay);
-      compared.push(...book.differences);
+      differences.push(...book.differences);
     }
-    report.addDifferences(attributeToPayments(compared));
+    report.addDifferences(attributeToPayments(differences));
   }
 
   private async storeStatements(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<void> {
@@ -121,16 +126,16 @@ export class ReconcileDay {
   }
 }
 
-/** Renews the lease before each step: a comparison of many steps may take longer than the lease. */
-function withLease(side: Side, renewLease: RenewLease): Side {
+/** Renews the lease before each read, because a comparison with many reads may last longer than the lease. */
+function renewLeaseBeforeReads(source: BookSource, renewLease: RenewLease): BookSource {
   return {
     digests: async (...parameters) => {
       await renewLease();
-      return side.digests(...parameters);
+      return source.digests(...parameters);
     },
     lines: async (...parameters) => {
       await renewLease();
-      return side.lines(...parameters);
+      return source.lines(...parameters);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Scheduling of reconciliations: nightly runs, replicas that die, and days that are compared again. */
+/** Tests the scheduling of reconciliations: nightly runs, replicas that crash, and days that are compared again. */
 import {
   DigestHistoryV1,
   DigestNotificationsV1,
@@ -13,7 +13,7 @@ import {
 } from '@svc/contracts';
 import { SERVICE_LOG } from '@svc/service';
 import { GaugeReader, httpClient } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { StatementLine } from '../acquirers/acquirer.js';
@@ -28,27 +28,27 @@ let gauges: GaugeReader;
 let processor: Processor;
 let job: ReconciliationJob;
 let runs: ReconciliationRepository;
-/** Responses of the other services; undefined: no response. */
-let others: DigestPage | undefined;
+/** The page with which all other services respond; undefined: they do not respond. */
+let otherServicesPage: DigestPage | undefined;
 beforeEach(async () => {
   gauges = GaugeReader.begin();
   processor = await startProcessor({ SVC_ADMIN_KEY: ADMIN_KEY });
-  others = { digests: [] };
-  const answer = (page: () => object | undefined) => () =>
+  otherServicesPage = { digests: [] };
+  const buildResponder = (page: () => object | undefined) => () =>
     Promise.resolve(
       page() === undefined
-        ? { ok: false, code: 'service.not-ready', message: 'away', fields: [] }
+        ? { ok: false, code: 'service.not-ready', message: 'unavailable', fields: [] }
         : { ok: true, reply: page() },
     );
   const respond = (type: { readonly name: string }, page: () => object | undefined): Promise<unknown> =>
-    processor.broker.respond(type.name, answer(page));
-  await respond(ListNotifiedSitesV1, () => others && { sites: [] });
+    processor.broker.respond(type.name, buildResponder(page));
+  await respond(ListNotifiedSitesV1, () => otherServicesPage && { sites: [] });
   for (const type of [DigestHistoryV1, DigestNotificationsV1, DigestRetrievalV1, DigestSessionsV1])
-    await respond(type, () => others);
+    await respond(type, () => otherServicesPage);
   for (const type of [ListHistoryV1, ListNotificationsV1, ListRetrievalV1, ListSessionsV1])
-    await respond(type, () => others && { lines: [] });
+    await respond(type, () => otherServicesPage && { lines: [] });
   runs = processor.service.app.get(ReconciliationRepository);
-  // The service's own job is stopped; it may have requested the nightly runs before.
+  // The job of the started service is already stopped, but it may have requested nightly runs.
   const { app } = processor.service;
   job = new ReconciliationJob(runs, app.get(ReconcileDay), processor.clock, app.get(SERVICE_LOG));
   await processor.dataSource.query(`DELETE FROM reconciliations`);
@@ -63,89 +63,89 @@ interface Row {
   readonly night: string | null;
   readonly state: string;
 }
-const rows = (): Promise<Row[]> =>
+const readRuns = (): Promise<Row[]> =>
   processor.dataSource.query(
     `SELECT day::text, night::text, state FROM reconciliations ORDER BY requested_at, day DESC`,
   );
 async function runAll(): Promise<void> {
   while (await job.runOnce());
 }
-const untilTomorrow = (hours = 24): void => processor.clock.advance(hours * 3_600_000);
+const advanceHours = (hours: number): void => processor.clock.advance(hours * 3_600_000);
 
-test('each night compares the previous day, once for all replicas', async () => {
+test('each night the previous day is compared once, also with several replicas', async () => {
   await Promise.all([runs.requestNight('2026-03-01', '2026-02-28'), runs.requestNight('2026-03-01', '2026-02-28')]);
   await runAll();
-  expect(await rows()).toEqual([{ day: '2026-02-28', night: '2026-03-01', state: 'done' }]);
-  untilTomorrow();
+  expect(await readRuns()).toEqual([{ day: '2026-02-28', night: '2026-03-01', state: 'done' }]);
+  advanceHours(24);
   await runAll();
-  expect(await rows()).toHaveLength(2);
+  expect(await readRuns()).toHaveLength(2);
 });
 
-test('the night begins half an hour after midnight', async () => {
+test('the nightly run starts half an hour after midnight', async () => {
   await runAll();
   processor.clock.advance(14 * 3_600_000 + 1_799_000);
   await runAll();
-  expect((await rows()).map(({ day }) => day)).toEqual(['2026-02-28']);
+  expect((await readRuns()).map(({ day }) => day)).toEqual(['2026-02-28']);
   processor.clock.advance(1_000);
   await runAll();
-  expect((await rows()).map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01']);
+  expect((await readRuns()).map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01']);
 });
 
 test('a day with open rows is compared again in the next night', async () => {
   await runAll();
-  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
-  untilTomorrow();
+  await processor.pay(buildPayable(), { card: CARDS.responseLost });
+  advanceHours(24);
   await runAll();
-  expect(await rows()).toHaveLength(2);
-  await processor.recover();
-  others = undefined;
-  untilTomorrow();
+  expect(await readRuns()).toHaveLength(2);
+  await processor.recoverAttempts();
+  otherServicesPage = undefined;
+  advanceHours(24);
   await job.runOnce();
-  expect((await rows()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
+  expect((await readRuns()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
 });
 
-test('a nightly run that fails is tried three times, and its day again in the next night', async () => {
-  others = undefined;
+test('a nightly run that fails is tried three times, and its day is compared again in the next night', async () => {
+  otherServicesPage = undefined;
   const states: unknown[] = [];
-  for (let times = 0; times < 4; times++) {
+  for (let round = 0; round < 4; round++) {
     await runAll();
-    states.push((await rows())[0]?.state);
+    states.push((await readRuns())[0]?.state);
     processor.clock.advance(60_000);
   }
   expect(states).toEqual(['running', 'running', 'failed', 'failed']);
   expect(await gauges.read('svc.reconciliation.failed')).toMatchObject([{ value: 1 }]);
-  others = { digests: [] };
-  untilTomorrow();
+  otherServicesPage = { digests: [] };
+  advanceHours(24);
   await runAll();
-  expect((await rows()).slice(1)).toEqual([
+  expect((await readRuns()).slice(1)).toEqual([
     { day: '2026-03-01', night: '2026-03-02', state: 'done' },
     { day: '2026-02-28', night: '2026-03-02', state: 'done' },
   ]);
 });
 
-test('one replica runs the job at a time; after a crash another one restarts it, and the result of the first is ignored', async () => {
+test('only one replica can lease a run; after a crash another replica restarts the run, and the result of the first is ignored', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.lease())!;
+  const firstLease = (await runs.lease())!;
   expect(await runs.lease()).toBeUndefined();
   processor.clock.advance(59_999);
-  await runs.renew(first);
+  await runs.renew(firstLease);
   processor.clock.advance(60_000);
-  const second = (await runs.lease())!;
-  expect(second).toMatchObject({ runId: first.runId, tries: 2 });
+  const secondLease = (await runs.lease())!;
+  expect(secondLease).toMatchObject({ runId: firstLease.runId, tries: 2 });
   const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
-  await expect(runs.renew(first)).rejects.toThrow('taken over this reconciliation');
-  await runs.finish(first, processor.clock.now(), report);
-  await runs.fail(first, new Error('late'));
-  expect(await runs.find(first.runId)).toMatchObject({ state: 'running' });
-  await runs.finish(second, processor.clock.now(), { ...report, differences: 0 });
-  expect(await runs.find(first.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
+  await expect(runs.renew(firstLease)).rejects.toThrow('taken over this reconciliation');
+  await runs.finish(firstLease, processor.clock.now(), report);
+  await runs.fail(firstLease, new Error('late'));
+  expect(await runs.find(firstLease.runId)).toMatchObject({ state: 'running' });
+  await runs.finish(secondLease, processor.clock.now(), { ...report, differences: 0 });
+  expect(await runs.find(firstLease.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
 });
 
-test('missed nights are compared later', async () => {
+test('days of missed nights are compared in the next nightly run', async () => {
   await runAll();
-  untilTomorrow(3 * 24);
+  advanceHours(3 * 24);
   await runAll();
-  expect((await rows()).map(({ day, night }) => [day, night])).toEqual([
+  expect((await readRuns()).map(({ day, night }) => [day, night])).toEqual([
     ['2026-02-28', '2026-03-01'],
     ['2026-03-03', '2026-03-04'],
     ['2026-03-02', '2026-03-04'],
@@ -153,53 +153,53 @@ test('missed nights are compared later', async () => {
   ]);
 });
 
-test('a day whose last hours wait for the relay is compared again in the next night', async () => {
+test('a day whose watermark was before its end is compared again in the next night', async () => {
   await runAll();
-  const day = processor.service.app.get(ReconcileDay);
-  jest.spyOn(day, 'findWatermark').mockResolvedValueOnce(new Date('2026-03-01T22:10:00Z'));
-  untilTomorrow();
+  const reconcileDay = processor.service.app.get(ReconcileDay);
+  jest.spyOn(reconcileDay, 'findWatermark').mockResolvedValueOnce(new Date('2026-03-01T22:10:00Z'));
+  advanceHours(24);
   await runAll();
-  untilTomorrow();
+  advanceHours(24);
   await runAll();
-  expect((await rows()).slice(2).map(({ day: of }) => of)).toEqual(['2026-03-02', '2026-03-01']);
+  expect((await readRuns()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
 });
 
-test('rows that became final after the watermark are pending: counted neither as paid nor as refunded', async () => {
-  await processor.pay(aPayable({ amount: 500 }));
+test('payments that became final after the watermark are counted as pending and not as paid', async () => {
+  await processor.pay(buildPayable({ amount: 500 }));
   const range = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
   const totals = processor.service.app.get(DayTotalsQuery);
-  const final = processor.clock.now();
-  expect(await totals.count(range, final, undefined)).toMatchObject([{ payments: 0, processed: 0, pending: 1 }]);
-  const later = new Date(final.getTime() + 1);
+  const finalAt = processor.clock.now();
+  expect(await totals.count(range, finalAt, undefined)).toMatchObject([{ payments: 0, processed: 0, pending: 1 }]);
+  const later = new Date(finalAt.getTime() + 1);
   expect(await totals.count(range, later, undefined)).toMatchObject([{ payments: 1, processed: 500, pending: 0 }]);
 });
 
-test('a replica that lost its run neither stores statement lines nor deletes those of the other replica', async () => {
+test('a replica that lost its run neither stores statement lines nor deletes the lines of the other replica', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.lease())!;
+  const firstLease = (await runs.lease())!;
   processor.clock.advance(60_000);
-  const second = (await runs.lease())!;
+  const secondLease = (await runs.lease())!;
   const statements = processor.service.app.get(StatementRepository);
   const account = { acquirer: 'simulated', mode: 'test', accountReference: 'm', merchantId: 1001, days: [] } as const;
   const line: StatementLine = {
     ...{ kind: 'charge', idempotencyKey: 'k', acquirerReference: 'a', paymentReference: 'p', amount: 1 },
     ...{ currencyISOCode: 'ZAR', movedUTCDate: '2026-03-01T09:00:00.000Z' },
   };
-  const kept = async (): Promise<number> =>
+  const countStatementLines = async (): Promise<number> =>
     (await processor.dataSource.query<unknown[]>('SELECT FROM statement_lines')).length;
-  await statements.insertLines(first, processor.clock.now(), account, [line]);
-  expect(await kept()).toBe(0);
-  await statements.insertLines(second, processor.clock.now(), account, [line]);
-  await statements.deleteLines(first);
-  expect(await kept()).toBe(1);
-  await statements.deleteLines(second);
-  expect(await kept()).toBe(0);
+  await statements.insertLines(firstLease, processor.clock.now(), account, [line]);
+  expect(await countStatementLines()).toBe(0);
+  await statements.insertLines(secondLease, processor.clock.now(), account, [line]);
+  await statements.deleteLines(firstLease);
+  expect(await countStatementLines()).toBe(1);
+  await statements.deleteLines(secondLease);
+  expect(await countStatementLines()).toBe(0);
 });
 
-test('a run fails if every replica crashes during it', async () => {
+test('a run fails after three replicas have crashed during it', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  for (let times = 0; times < 3; times++) {
-    expect(await runs.lease()).toMatchObject({ tries: times + 1 });
+  for (let tries = 1; tries <= 3; tries++) {
+    expect(await runs.lease()).toMatchObject({ tries });
     processor.clock.advance(60_000);
   }
   expect(await runs.lease()).toBeUndefined();
@@ -209,48 +209,48 @@ test('a run fails if every replica crashes during it', async () => {
   expect(await runs.find(runId)).toMatchObject({ state: 'failed', failure: expect.stringMatching(/Every replica/) });
 });
 
-test('payments that no other service has are differences; the metrics report them after the night', async () => {
+test('a payment that other services do not have causes differences, which the metrics report after the nightly run', async () => {
   expect(await gauges.read('svc.reconciliation.age')).toEqual([]);
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   await processor.relay();
-  untilTomorrow();
+  advanceHours(24);
   await runAll();
-  const { differences } = await processor.service.app.get(ReconciliationRepository).lastNight();
-  // Not in the notifications, the stream, the retrieved payments and the session.
+  const { differences } = await processor.service.app.get(ReconciliationRepository).readLastNight();
+  // The payment is missing in the books notifications, stream, retrieval and sessions.
   expect(differences).toBe(4);
   expect(await gauges.read('svc.reconciliation.differences')).toMatchObject([{ value: 4 }]);
   processor.clock.advance(90_000);
   expect(await gauges.read('svc.reconciliation.age')).toMatchObject([{ value: 90 }]);
 });
 
-test('an event that the relay has not delivered delays the watermark: its payment is open', async () => {
+test('an event that the relay has not delivered delays the watermark, so that its payment is open', async () => {
   const target = await processor.broker.subscribe({
     name: 'reader',
     types: new Set(['payment.succeeded.v1']),
     deliver: () => Promise.resolve(),
   });
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   processor.clock.advance(7_200_000);
   const call = httpClient(processor.service, { 'x-admin-key': ADMIN_KEY });
-  const reconcile = async (): Promise<Record<string, unknown>> => {
+  const reconcileToday = async (): Promise<Record<string, unknown>> => {
     const { body } = await call('POST', '/admin/v1/reconciliations', {});
     await runAll();
     return (await call('GET', `/admin/v1/reconciliations/${body['runId']}`)).body;
   };
-  expect(await reconcile()).toMatchObject({
+  expect(await reconcileToday()).toMatchObject({
     state: 'done',
     result: { differences: 0 },
     watermark: '2026-03-01T09:59:55.000Z',
   });
   await processor.relay();
-  expect(await reconcile()).toMatchObject({ result: { differences: 4 }, watermark: '2026-03-01T11:59:00.000Z' });
+  expect(await reconcileToday()).toMatchObject({ result: { differences: 4 }, watermark: '2026-03-01T11:59:00.000Z' });
   await target.close();
 });
 
 describe('the administration API', () => {
   const call = (key = ADMIN_KEY) => httpClient(processor.service, { 'x-admin-key': key });
 
-  test('rejects an invalid or future day, an invalid merchant, and another key', async () => {
+  test('rejects an invalid or future day, an invalid merchant id and a wrong key', async () => {
     for (const body of [
       { day: '2026-02-30' },
       { day: '2026-03-02' },
@@ -259,8 +259,8 @@ describe('the administration API', () => {
       { merchantId: '1' },
     ])
       expect([body, (await call()('POST', '/admin/v1/reconciliations', body)).status]).toEqual([body, 400]);
-    expect((await call('another')('POST', '/admin/v1/reconciliations', {})).status).toBe(401);
-    expect(await rows()).toEqual([]);
+    expect((await call('wrong key')('POST', '/admin/v1/reconciliations', {})).status).toBe(401);
+    expect(await readRuns()).toEqual([]);
   });
 
   test('returns 404 for an unknown run', async () => {
@@ -269,7 +269,7 @@ describe('the administration API', () => {
   });
 
   test('returns the failure of a run', async () => {
-    others = undefined;
+    otherServicesPage = undefined;
     const { status, body } = await call()('POST', '/admin/v1/reconciliations', { day: '2026-03-01', merchantId: 1001 });
     expect(status).toBe(202);
     await runAll();

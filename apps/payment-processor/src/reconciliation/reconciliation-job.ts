@@ -2,17 +2,20 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { dayBefore, dayOf } from '../ledger/day.js';
+import { formatUTCDay, previousUTCDay } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
-import { startOf } from './day-slices.js';
+import { startOfDay } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
 import { type LeasedRun, MAX_TRIES, ReconciliationRepository, RENEW_AFTER_MS } from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
-/** The nightly run starts this long after midnight UTC: the last payments of the day have mostly ended, and the day is closed. */
+/**
+ * Start of the nightly run, counted from midnight UTC. By then most payments of the day have ended, and the ledger of
+ * the day is closed.
+ */
 const NIGHTLY_START_MS = 1_800_000;
 
-/** Runs requested reconciliations, one at a time, and requests the nightly ones. */
+/** Runs requested reconciliations, one at a time, and requests the nightly reconciliations. */
 @Injectable()
 export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
@@ -37,12 +40,15 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     await this.job.stop();
   }
 
-  /** Call after a run was requested. */
-  soon(): void {
+  /** Starts the job without waiting for its next period. To be called after a run was requested. */
+  trigger(): void {
     this.job.trigger();
   }
 
-  /** False when there is no run. `stopping` aborts a run, which another replica then starts again. */
+  /**
+   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run; another replica then
+   * starts it again.
+   */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();
     const run = await this.runs.lease();
@@ -53,9 +59,9 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
 
   private async requestNight(): Promise<void> {
     const now = this.clock.now();
-    const night = dayOf(now);
-    if (night === this.lastNight || now.getTime() < startOf(night).getTime() + NIGHTLY_START_MS) return;
-    await this.runs.requestNight(night, dayBefore(now));
+    const night = formatUTCDay(now);
+    if (night === this.lastNight || now.getTime() < startOfDay(night).getTime() + NIGHTLY_START_MS) return;
+    await this.runs.requestNight(night, previousUTCDay(now));
     this.lastNight = night;
   }
 
@@ -63,11 +69,11 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     const { runId, day, merchantId } = run;
     try {
       const watermark = await this.reconcileDay.findWatermark();
-      const report = await this.reconcileDay.execute(run, watermark, this.leaseOf(run, stopping));
+      const report = await this.reconcileDay.execute(run, watermark, this.createRenewLease(run, stopping));
       await this.runs.finish(run, watermark, report);
-      this.report(run, report);
+      this.logReport(run, report);
     } catch (error) {
-      // The lease expires, and a replica starts the run again.
+      // The lease will expire, and another replica will start the run again.
       if (stopping?.aborted === true) return;
       if (run.isNightly && run.tries < MAX_TRIES) {
         this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be retried');
@@ -76,12 +82,12 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');
       await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
     }
-    // Last: if this process dies here, a later run deletes the remaining lines.
+    // This is the last step: if the process crashes here, a later run deletes the remaining lines.
     await this.reconcileDay.deleteStatements(run);
   }
 
-  /** Renews the lease only when it is due. */
-  private leaseOf(run: LeasedRun, stopping: AbortSignal | undefined): () => Promise<void> {
+  /** Returns a function that renews the lease, but only when the renewal is due. */
+  private createRenewLease(run: LeasedRun, stopping: AbortSignal | undefined): () => Promise<void> {
     let renewedAt = this.clock.now().getTime();
     return async () => {
       stopping?.throwIfAborted();
@@ -92,7 +98,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     };
   }
 
-  private report({ day, merchantId }: LeasedRun, { differences, open, named }: DayReport): void {
+  private logReport({ day, merchantId }: LeasedRun, { differences, open, named }: DayReport): void {
     const [first] = named;
     if (!first) {
       this.log.info({ day, merchantId, differences, open }, 'reconciliation: all books agree');

@@ -4,8 +4,9 @@ import { Clock } from '@svc/kernel';
 import { ReconciliationRepository } from './reconciliation.repository.js';
 
 /**
- * `svc.reconciliation.differences`: differences found by the last nightly run. `svc.reconciliation.failed`: days that it could not
- * compare. `svc.reconciliation.age`: seconds since the last successful nightly run; absent before the first.
+ * `svc.reconciliation.differences`: number of differences that the last nightly run found. `svc.reconciliation.failed`:
+ * number of days that it could not compare. `svc.reconciliation.age`: seconds since the last successful nightly run;
+ * absent before the first such run.
  */
 @Injectable()
 export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {
@@ -15,7 +16,7 @@ export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {
   private readonly age = this.meter.createObservableGauge('svc.reconciliation.age', { unit: 's' });
   private readonly gauges = [this.differences, this.failed, this.age];
   private readonly observe: BatchObservableCallback = async (result) => {
-    const { differences, failed, endedAt } = await this.runs.lastNight();
+    const { differences, failed, endedAt } = await this.runs.readLastNight();
     result.observe(this.differences, differences);
     result.observe(this.failed, failed);
     if (endedAt) result.observe(this.age, (this.clock.now().getTime() - endedAt.getTime()) / 1000);

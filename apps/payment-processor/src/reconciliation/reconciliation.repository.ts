@@ -4,7 +4,7 @@ import { loggableMessage } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { DayReport } from './day-report.js';
 
-/** A reconciliation requested by an administrator or the nightly job. */
+/** A reconciliation that an administrator or the nightly job has requested. */
 export interface RunRequest {
   /** UTC, `2026-11-22`. */
   readonly day: string;
@@ -15,7 +15,7 @@ export interface RunRequest {
 export interface LeasedRun extends RunRequest {
   readonly runId: string;
   readonly isNightly: boolean;
-  /** Starts at 1; more when an earlier replica has ended without a result. */
+  /** Number of leases of this run. Greater than 1 when an earlier replica ended without a result. */
   readonly tries: number;
 }
 
@@ -29,22 +29,22 @@ export interface RunView {
   readonly state: RunState;
   /** ISO 8601 UTC. Rows that became final later were not compared. */
   readonly watermark: string | null;
-  /** Only when it is done. */
+  /** Null unless the state is `done`. */
   readonly result: DayReport | null;
-  /** Only when it has failed. */
+  /** Null unless the state is `failed`. */
   readonly failure: string | null;
 }
 
-/** A replica that does not renew its lease for this long has died. */
+/** A replica that has not renewed its lease for this time counts as crashed. */
 const LEASE_MS = 60_000;
-/** Well before the lease expires. */
+/** A replica renews its lease after this time, well before the lease expires. */
 export const RENEW_AFTER_MS = LEASE_MS / 4;
-/** Limit of tries: of a nightly run after errors, and of any run whose replicas die. */
+/** Limit of tries of a nightly run after errors, and of any run whose replicas crash. */
 export const MAX_TRIES = 3;
-/** A day with differences or open rows is compared again, for this many nights. */
+/** A day with differences or open rows is compared again in each of this number of nights. */
 const MAX_NIGHTS = 31;
 
-/** Runs of the reconciliation. A run belongs to one replica, which renews its lease. */
+/** Runs of the reconciliation. One replica at a time leases a run, and renews its lease. */
 @Injectable()
 export class ReconciliationRepository {
   constructor(
@@ -62,8 +62,9 @@ export class ReconciliationRepository {
   }
 
   /**
-   * Requests the runs of a night, once for all replicas: the previous day, days without a nightly run since the last one, and earlier
-   * days whose newest run for all merchants found differences or open rows, or failed.
+   * Requests the runs of a night, only once even if several replicas call it: for the previous day, for days whose
+   * nightly run was missed, and for earlier days whose newest run for all merchants failed or found differences or open
+   * rows.
    */
   async requestNight(night: string, yesterday: string): Promise<void> {
     await this.dataSource.query(
@@ -86,7 +87,7 @@ export class ReconciliationRepository {
     );
   }
 
-  /** Leases the next waiting run, or one whose replica has died, to one caller. */
+  /** Leases the next waiting run, or a run whose replica has crashed, to one caller. */
   async lease(): Promise<LeasedRun | undefined> {
     const now = this.clock.now();
     const [[row]] = await this.dataSource.query<
@@ -140,8 +141,12 @@ export class ReconciliationRepository {
     return row && { ...row, watermark: row.watermark?.toISOString() ?? null };
   }
 
-  /** For the metrics: results of the last night's runs, and the end of the last successful nightly run. */
-  async lastNight(): Promise<{ readonly differences: number; readonly failed: number; readonly endedAt: Date | null }> {
+  /** Values for the metrics: results of the last night's runs, and the end of the last successful nightly run. */
+  async readLastNight(): Promise<{
+    readonly differences: number;
+    readonly failed: number;
+    readonly endedAt: Date | null;
+  }> {
     const [row] = await this.dataSource.query<[{ differences: number; failed: number; endedAt: Date | null }]>(
       `SELECT coalesce(sum(differences), 0)::bigint AS differences, count(*) FILTER (WHERE state = 'failed')::int AS failed,
               (SELECT max(ended_at) FROM reconciliations WHERE night IS NOT NULL AND state = 'done') AS "endedAt"

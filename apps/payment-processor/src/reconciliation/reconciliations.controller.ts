@@ -2,12 +2,12 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseGuards } from 
 import { AdminKeyGuard } from '@svc/auth';
 import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { dayOf, isDay } from '../ledger/day.js';
+import { formatUTCDay, isDay } from '../ledger/day.js';
 import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
 import { ReconciliationJob } from './reconciliation-job.js';
 
 export class RequestReconciliationRequest {
-  /** UTC, `2026-11-22`; default: today. */
+  /** UTC, `2026-11-22`. Default: today. */
   @IsOptional()
   @IsString()
   @MaxLength(10)
@@ -34,17 +34,17 @@ export class ReconciliationsController {
   /**
    * Compares all books of a day (docs/reconciliation.md).
    *
-   * @returns 202 It runs after the earlier requests.
+   * @returns 202 The reconciliation was requested. It runs after earlier requests.
    */
   @Post()
   @HttpCode(202)
   async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
-    const today = dayOf(this.clock.now());
+    const today = formatUTCDay(this.clock.now());
     const requested = day ?? today;
     if (!isDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
     const runId = await this.runs.request({ day: requested, merchantId });
-    this.job.soon();
+    this.job.trigger();
     return { runId };
   }
 

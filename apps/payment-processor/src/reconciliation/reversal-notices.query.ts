@@ -2,20 +2,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
 import { hasNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
-/** Late approvals are rare: more in one hour indicate an outage, and the run fails. */
+/** Late approvals are rare. More than this number in one hour indicates an outage, and the run fails. */
 const MAX_REVERSALS = 10_000;
 
 /**
- * The expected notices of automatic reversals. SQL cannot derive their reference from the payment (noticeOf), so these lines are
- * built here.
+ * The expected notices of automatic reversals. Their ids are computed by `noticeOf`, which SQL cannot do, so these
+ * lines are built here.
  */
 @Injectable()
 export class ReversalNoticesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** JSON parameter for the expected notices: the reversals confirmed in the range. */
+  /**
+   * Returns the notices of reversals that were confirmed in the range, as the JSON parameter of the statements for
+   * expected notices.
+   */
   async find({ from, until }: BookRange): Promise<string> {
     const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date; known_site: string | null })[]>(
       `SELECT r.confirmed_at, ${PAYMENT_COLUMNS},
@@ -26,12 +29,12 @@ export class ReversalNoticesQuery {
       [from, until],
     );
     if (rows.length > MAX_REVERSALS) throw new Error(`There are more than ${MAX_REVERSALS} reversals from ${from}.`);
-    return JSON.stringify(rows.flatMap(lineOf));
+    return JSON.stringify(rows.flatMap(toNoticeLines));
   }
 }
 
-function lineOf(row: PaymentRow & { confirmed_at: Date; known_site: string | null }): object[] {
-  const payment = { ...asSnapshot(row), reversedUTCDate: row.confirmed_at.toISOString() };
+function toNoticeLines(row: PaymentRow & { confirmed_at: Date; known_site: string | null }): object[] {
+  const payment = { ...snapshotFromRow(row), reversedUTCDate: row.confirmed_at.toISOString() };
   if (!hasNotice(payment)) return [];
   const { id, notice } = noticeOf(payment, row.known_site ?? undefined);
   const { customer: _, ...line } = notice;

@@ -4,28 +4,28 @@ import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { dayOf } from '../ledger/day.js';
-import { dayAfter, slicesOf, startOf } from './day-slices.js';
+import { formatUTCDay } from '../ledger/day.js';
+import { addDays, sliceDay, startOfDay } from './day-slices.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 
-/** An account at an acquirer whose statements belong to a day. */
+/** An account at an acquirer, with the days whose statements must be read. */
 export interface StatementAccount {
   readonly acquirer: string;
   readonly mode: Mode;
   readonly accountReference: string;
-  /** Merchant for movements without an attempt or refund. */
+  /** Merchant to which movements without an attempt or refund are assigned. */
   readonly merchantId: number;
-  /** Days whose statements may contain movements of the day. */
+  /** Days whose statements may contain movements of the reconciled day. */
   readonly days: readonly string[];
 }
 
-/** Statements are searched this many days back for movements that were confirmed late. */
+/** Number of earlier days whose statements are read for movements that were confirmed late. */
 const MAX_DAYS_BACK = 14;
-/** Lines that one DELETE removes. */
+/** Limit of lines that one DELETE statement removes. */
 const DELETE_BATCH_SIZE = 50_000;
 const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 
-/** The acquirer's statements during a run. */
+/** Stores the acquirer's statements during a run. */
 @Injectable()
 export class StatementRepository {
   constructor(
@@ -34,21 +34,22 @@ export class StatementRepository {
   ) {}
 
   /**
-   * Accounts with movements of the day, with the statements of the previous and next day, too: around midnight the acquirer's clock
-   * and ours may assign different days. Includes all other accounts of merchants, whose statements must be empty.
+   * Accounts with movements on the day, with the statements of the previous and the next day too, because around
+   * midnight the acquirer's clock and the platform's clock may assign different days. All other accounts of merchants
+   * are included; their statements must be empty.
    */
   async findAccounts(
     day: string,
     merchantId: number | undefined,
     renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
-    const moved = await this.findMoved(day, merchantId, renewLease);
-    const accounts = new Map(moved.map((account) => [nameOf(account), account]));
+    const accountsWithMovements = await this.findAccountsWithMovements(day, merchantId, renewLease);
+    const accounts = new Map(accountsWithMovements.map((account) => [buildAccountKey(account), account]));
     for (const owner of await this.findMerchants(merchantId)) {
       const route = await this.acquirers.find(owner.merchantId, owner.mode);
       if (!route) continue;
       const account = { ...owner, acquirer: route.acquirer.name, ...route.account, days: [day] };
-      if (!accounts.has(nameOf(account))) accounts.set(nameOf(account), account);
+      if (!accounts.has(buildAccountKey(account))) accounts.set(buildAccountKey(account), account);
     }
     return [...accounts.values()];
   }
@@ -61,18 +62,18 @@ export class StatementRepository {
   ): Promise<void> {
     await this.dataSource.query(INSERT_LINES, [
       ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
-      ...[startOf(day), startOf(dayAfter(day)), watermark, UUID_PATTERN, tries],
+      ...[startOfDay(day), startOfDay(addDays(day)), watermark, UUID_PATTERN, tries],
     ]);
   }
 
   /**
-   * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes none of this run
-   * when another replica has taken it over.
+   * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes no
+   * line of this run when another replica has taken it over.
    */
   async deleteLines({ runId, tries }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
-    for (let removed = DELETE_BATCH_SIZE; removed === DELETE_BATCH_SIZE;) {
+    for (let deletedCount = DELETE_BATCH_SIZE; deletedCount === DELETE_BATCH_SIZE;) {
       await renewLease?.();
-      [, removed] = await this.dataSource.query<[unknown[], number]>(
+      [, deletedCount] = await this.dataSource.query<[unknown[], number]>(
         `DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
            SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND tries = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
              JOIN statement_lines l ON l.run_id = over.run_id LIMIT ${DELETE_BATCH_SIZE}))`,
@@ -81,26 +82,26 @@ export class StatementRepository {
     }
   }
 
-  private async findMoved(
+  private async findAccountsWithMovements(
     day: string,
     merchantId: number | undefined,
     renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
-    const moved = new Map<string, MovedRow>();
-    for (const { from, until } of slicesOf(day, startOf(dayAfter(day)))) {
+    const accountsWithMovements = new Map<string, AccountRow>();
+    for (const { from, until } of sliceDay(day, startOfDay(addDays(day)))) {
       await renewLease();
       const rows = await inTransaction(this.dataSource, async (tx) => {
         await useDefaultPlanner(tx);
-        return tx.query<MovedRow[]>(MOVED_ACCOUNTS, [from, until, merchantId ?? null]);
+        return tx.query<AccountRow[]>(MOVED_ACCOUNTS, [from, until, merchantId ?? null]);
       });
       for (const row of rows) {
-        const known = moved.get(nameOf(row));
-        moved.set(nameOf(row), known && known.since < row.since ? known : row);
+        const earlier = accountsWithMovements.get(buildAccountKey(row));
+        accountsWithMovements.set(buildAccountKey(row), earlier && earlier.since < row.since ? earlier : row);
       }
     }
-    const [oldest, last] = [dayAfter(day, -MAX_DAYS_BACK), dayAfter(day)];
-    return [...moved.values()].map(({ since, ...account }) => {
-      const first = dayAfter(dayOf(since), -1);
+    const [oldest, last] = [addDays(day, -MAX_DAYS_BACK), addDays(day)];
+    return [...accountsWithMovements.values()].map(({ since, ...account }) => {
+      const first = addDays(formatUTCDay(since), -1);
       return { ...account, days: daysBetween(first < oldest ? oldest : first, last) };
     });
   }
@@ -114,15 +115,15 @@ export class StatementRepository {
   }
 }
 
-interface MovedRow extends Omit<StatementAccount, 'days'> {
-  /** Earliest possible time of the movements. */
+interface AccountRow extends Omit<StatementAccount, 'days'> {
+  /** Earliest possible time of the account's movements. */
   readonly since: Date;
 }
 
 /**
- * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
- * the account, `$7` and `$8` the day, `$9` the watermark, `$11` the run's tries: a replica whose run was taken over inserts nothing.
- * Rows are found by their primary keys.
+ * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the
+ * merchant of the account, `$7` and `$8` the day, `$9` the watermark, `$10` the pattern of a UUID, `$11` the run's
+ * tries, so that a replica whose run was taken over inserts nothing. All rows are found by their primary keys.
  */
 const INSERT_LINES = `
   INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
@@ -149,7 +150,7 @@ const INSERT_LINES = `
    WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
      AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND tries = $11::int)`;
 
-/** $1 and $2: a part of the day, $3: the merchant or NULL. */
+/** Accounts with movements. `$1` and `$2`: a range within the day, `$3`: the merchant or NULL. */
 const MOVED_ACCOUNTS = `
   SELECT a.acquirer, y.mode, a.account AS "accountReference", min(y.merchant_id) AS "merchantId", min(moved.since) AS since
     FROM (SELECT attempt_id, started_at AS since FROM attempts WHERE started_at >= $1 AND started_at < $2
@@ -164,12 +165,12 @@ const MOVED_ACCOUNTS = `
    WHERE $3::bigint IS NULL OR y.merchant_id = $3
    GROUP BY a.acquirer, y.mode, a.account`;
 
-function nameOf({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
+function buildAccountKey({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
   return [acquirer, mode, accountReference].join(' ');
 }
 
 function daysBetween(first: string, last: string): string[] {
   const days: string[] = [];
-  for (let day = first; day <= last; day = dayAfter(day)) days.push(day);
+  for (let day = first; day <= last; day = addDays(day)) days.push(day);
   return days;
 }

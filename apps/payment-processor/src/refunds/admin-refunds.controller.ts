@@ -14,8 +14,8 @@ export class AdminRefundsController {
   constructor(@Inject(AdminRefundsQuery) private readonly refunds: AdminRefundsQuery) {}
 
   /**
-   * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, oldest
-   * first.
+   * Lists the newest 100 refunds. With `svcId`: the refunds of one payment. With `state=pending`: the refunds that wait
+   * for the acquirer, oldest first.
    *
    * @throws request.invalid
    */

@@ -13,28 +13,31 @@ export interface AdminRefundView extends RefundResponse {
   readonly acquirerReference: string | null;
   /** ISO 8601 UTC; null while it is pending. */
   readonly endedUTCDate: string | null;
-  /** Number of queries of the job to the acquirer. */
+  /** Number of queries to the acquirer by the recovery job. */
   readonly asked: number;
-  /** Answers of the acquirer that contradicted it. */
+  /** Number of responses of the acquirer that contradicted the state of the refund. */
   readonly incidents: number;
 }
 
 const MAX_LISTED_REFUNDS = 100;
 
-/** Lists refunds of all merchants for `./svc admin refunds`. Each kind of list has an index. */
+/** Lists refunds of all merchants for `./svc admin refunds`. Each kind of list uses an index. */
 @Injectable()
 export class AdminRefundsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** At most 100: the newest; the pending ones, oldest first; or those of one payment, newest first. */
-  async list(which: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
+  /**
+   * Lists at most 100 refunds: the newest refunds, or pending refunds with the oldest first, or refunds of one payment
+   * with the newest first.
+   */
+  async list(filter: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
     const condition =
-      which === 'newest'
+      filter === 'newest'
         ? ''
-        : which === 'pending'
+        : filter === 'pending'
           ? 'WHERE r.next_ask_at IS NOT NULL'
           : 'WHERE p.payment_reference = $2';
-    const order = which === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
+    const order = filter === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
     const rows = await this.dataSource.query<Row[]>(
       `SELECT r.refund_id AS "refundReference", p.payment_reference AS "svcId", r.amount, r.state AS status, r.created_at,
               y.merchant_id AS "merchantId", y.site_id AS "siteId", y.mode, r.reason, a.acquirer,
@@ -43,7 +46,7 @@ export class AdminRefundsQuery {
          FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
          JOIN attempts a ON a.attempt_id = r.attempt_id
         ${condition} ORDER BY ${order} LIMIT $1`,
-      [MAX_LISTED_REFUNDS, ...(typeof which === 'object' ? [which.paymentReference] : [])],
+      [MAX_LISTED_REFUNDS, ...(typeof filter === 'object' ? [filter.paymentReference] : [])],
     );
     return rows.map(({ created_at: createdAt, ended_at: endedAt, ...row }) => ({
       ...row,

@@ -5,22 +5,22 @@ import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { RecoverRefunds } from './recover-refunds.js';
-import { fingerprintOf, type RefundRefusal, refundRefusal } from './refund.js';
+import { computeFingerprint, findRefundRefusal, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 
-/** A refund without an outcome by then is returned as `pending` (M5). */
+/** If the outcome is still unknown after this time, the refund is returned as `pending` (M5). */
 const RESPONSE_TIMEOUT_MS = 20_000;
 /** Interval at which the outcome of a pending refund is polled. */
 const POLL_INTERVAL_MS = 500;
-/** Limits the queries to the acquirer, however often a refund is polled. */
+/** Limits the queries to the acquirer, independently of how often a refund is polled. */
 const MIN_QUERY_INTERVAL_MS = 1_000;
 
-/** One call of a merchant. */
+/** A merchant's call to refund a payment. */
 export interface RefundCall {
   /** The payment (C3), as the merchant sent it. */
   readonly svcId: string;
-  /** 1 to 100 characters; its scope is merchant and mode. */
+  /** 1 to 100 characters, unique for the merchant and mode. */
   readonly idempotencyKey: string;
   readonly request: CreateRefundRequest;
 }
@@ -32,9 +32,10 @@ export interface RefundResult {
 }
 
 /**
- * Refunds a payment (M5): (1) commit the decision, which reserves the amount, (2) call the acquirer with the refund's id as its
- * key, outside any transaction, (3) commit the outcome. After a crash following (1), {@link RecoverRefunds} resolves the pending
- * refund. A retry with the same Idempotency-Key returns the refund and sends nothing.
+ * Refunds a payment (M5). The steps: (1) commit the refund, which reserves its amount, (2) call the acquirer outside
+ * any transaction, with the refund's id as idempotency key, (3) commit the outcome. If the process crashes after step
+ * 1, {@link RecoverRefunds} ends the pending refund. A retry with the same Idempotency-Key returns the refund and sends
+ * nothing to the acquirer.
  */
 @Injectable()
 export class CreateRefund {
@@ -51,21 +52,23 @@ export class CreateRefund {
   }
 
   /**
-   * Throws `resource.not-found` for a payment of another merchant, or of another site than the key's; 422 when it cannot be
-   * refunded, or not by this amount; `request.idempotency-conflict` when the key was used for another refund.
+   * Throws `resource.not-found` for a payment of another merchant, or of another site than the site of the API key; 422
+   * when the payment cannot be refunded, or not by this amount; `request.idempotency-conflict` when the key was used
+   * for another refund.
    */
   async execute(
     merchant: AuthenticatedMerchant,
     { svcId, idempotencyKey, request }: RefundCall,
   ): Promise<RefundResult> {
-    // Before the idempotency key is looked up: a site's API key must not reveal refunds of other sites.
+    // The payment is checked before the idempotency key, because a site's API key must not reveal refunds of other
+    // sites.
     const payment = await this.getPayment(merchant, svcId);
     const { amount } = request;
     const reason = request.reason ?? undefined;
-    const fingerprint = fingerprintOf(payment.paymentReference, amount, reason);
+    const fingerprint = computeFingerprint(payment.paymentReference, amount, reason);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const newRefund = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
-    const { result, replayed } = await this.calls.once({
+    const { result, replayed } = await this.calls.runOnce({
       id: [merchant.merchantId, merchant.mode, idempotencyKey].join(' '),
       fingerprint,
       deadline,
@@ -91,15 +94,15 @@ export class CreateRefund {
 
   /** Throws when the payment cannot be refunded by this amount. */
   private async create(newRefund: NewRefund): Promise<void> {
-    const refusal = refundRefusal(newRefund.payment, newRefund.amount);
+    const refusal = findRefundRefusal(newRefund.payment, newRefund.amount);
     if (refusal) throw refusalError(refusal, newRefund.payment);
     const refund = await this.refunds.create(newRefund);
-    // Another refund has reserved the rest since the payment was read.
+    // Another refund has reserved the remaining amount since the payment was read.
     if (!refund) throw refusalError('refund.amount-exceeded', newRefund.payment);
     await this.sendRefund.execute(refund);
   }
 
-  /** Waits for the outcome; returns the refund as `pending` at the deadline. */
+  /** Waits for the outcome. Returns the refund as `pending` at the deadline. */
   private async awaitOutcome(
     merchant: AuthenticatedMerchant,
     idempotencyKey: string,
@@ -109,11 +112,11 @@ export class CreateRefund {
     let current = refund;
     for (let poll = 1; current.refund.status === 'pending' && this.clock.now() < deadline; poll++) {
       if (poll > 1) await pause(POLL_INTERVAL_MS);
-      const due = await this.refunds.leaseForPoll(
+      const dueRefund = await this.refunds.leaseForPoll(
         current.refund.refundReference,
         this.clock.later(-MIN_QUERY_INTERVAL_MS),
       );
-      if (due) await this.recoverRefunds.recover(due);
+      if (dueRefund) await this.recoverRefunds.recover(dueRefund);
       current = (await this.refunds.findByKey(merchant, idempotencyKey)) ?? current;
     }
     return current;

@@ -1,4 +1,4 @@
-/** How the statements of refunds find their rows, for tables that were never analysed. */
+/** Checks that the statements of refunds find their rows by indexes, also before the tables are analysed. */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -21,45 +21,53 @@ const PAYMENT = {
     account: { mode: 'test', accountReference: 'm' },
   },
 } as PaymentToRefund;
-const refunds = () => processor.service.app.get(RefundRepository);
-const admin = () => processor.service.app.get(AdminRefundsQuery);
+const getRefunds = () => processor.service.app.get(RefundRepository);
+const getAdminRefunds = () => processor.service.app.get(AdminRefundsQuery);
 
 test.each<[string, () => Promise<unknown>, string[]]>([
   [
     'a payment to refund',
-    () => refunds().findPayment(OWNER, 'P'),
+    () => getRefunds().findPayment(OWNER, 'P'),
     ['payments_payment_reference', 'payables_pkey', 'attempts_one_open'],
   ],
-  ['a key', () => refunds().findByKey(OWNER, 'k'), ['refund_idempotency_keys_pkey', 'refunds_pkey', 'payments_pkey']],
-  ['the refunds of a payment', () => refunds().list(PAYMENT), ['refunds_of_payment', 'payments_pkey']],
+  [
+    'a refund by its idempotency key',
+    () => getRefunds().findByKey(OWNER, 'k'),
+    ['refund_idempotency_keys_pkey', 'refunds_pkey', 'payments_pkey'],
+  ],
+  ['the refunds of a payment', () => getRefunds().list(PAYMENT), ['refunds_of_payment', 'payments_pkey']],
   [
     'the payment of a new refund',
     () =>
-      refunds().create({
+      getRefunds().create({
         ...{ owner: OWNER, payment: PAYMENT, amount: 1, reason: undefined },
         ...{ idempotencyKey: 'k', fingerprint: 'f'.repeat(64), requestedBy: randomUUID() },
       }),
     ['payments_pkey'],
   ],
   [
-    'refunds that are due',
-    () => refunds().leaseDue(new Date(), 50),
+    'due refunds',
+    () => getRefunds().leaseDue(new Date(), 50),
     ['refunds_due', 'refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
   [
     'a refund that a client waits for',
-    () => refunds().leaseForPoll(randomUUID(), new Date()),
+    () => getRefunds().leaseForPoll(randomUUID(), new Date()),
     ['refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
-  ['the newest refunds', () => admin().list('newest'), ['refunds_pkey', 'payments_pkey', 'refund_incidents_pkey']],
-  ['the pending refunds', () => admin().list('pending'), ['refunds_longest_pending', 'payments_pkey']],
+  [
+    'the newest refunds',
+    () => getAdminRefunds().list('newest'),
+    ['refunds_pkey', 'payments_pkey', 'refund_incidents_pkey'],
+  ],
+  ['the pending refunds', () => getAdminRefunds().list('pending'), ['refunds_longest_pending', 'payments_pkey']],
   [
     'the refunds of one payment, for administrators',
-    () => admin().list({ paymentReference: 'P' }),
+    () => getAdminRefunds().list({ paymentReference: 'P' }),
     ['payments_payment_reference', 'refunds_of_payment'],
   ],
-])('an index finds %s', async (_, work, indexes) => {
-  const plan = await planOf(processor.dataSource, work);
+])('the statement that reads %s uses indexes', async (_, runQuery, indexes) => {
+  const plan = await planOf(processor.dataSource, runQuery);
   expect(plan).not.toMatch(/Seq Scan/);
   for (const index of indexes) expect(plan).toMatch(new RegExp(`(using|on) ${index}\\b`));
 });

@@ -1,120 +1,129 @@
 import { randomUUID } from 'node:crypto';
 import { RefundSucceededV1 } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf, expectToAgree } from '../../test/refund-books.js';
+import { expectConsistentRecords, readRefundRecords } from '../../test/refund-books.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
-let office: RefundClient;
+let backOffice: RefundClient;
 const merchantId = 90_000;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
-  office = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 afterEach(() => processor.stop());
 
-const aPaid = async (card: string = CARDS.approved): Promise<string> =>
-  (await processor.pay(aPayable({ merchantId }), { card })).paymentReference;
+const createPaidPayment = async (card: string = CARDS.approved): Promise<string> =>
+  (await processor.pay(buildPayable({ merchantId }), { card })).paymentReference;
 
-/** Starts a call, and resolves when the refund is pending and the call polls for its outcome. */
-async function refundPending(paymentReference: string, key: string = randomUUID()) {
-  const answer = office.refund(paymentReference, { amount: 100 }, key);
-  const isLookedAt = async () =>
+/** Starts a call to refund, and resolves when the refund is pending and the call polls for its outcome. */
+async function startPendingRefund(paymentReference: string, key: string = randomUUID()) {
+  const response = backOffice.refund(paymentReference, { amount: 100 }, key);
+  const isPolled = async () =>
     (
       await processor.dataSource.query<unknown[]>(
         `SELECT 1 FROM refunds JOIN payments USING (payment_id) WHERE payment_reference = $1 AND looked_at IS NOT NULL`,
         [paymentReference],
       )
     ).length > 0;
-  await waitUntil('the refund to be looked at', 5_000, isLookedAt);
+  await waitUntil('the poll of the refund', 5_000, isPolled);
   return {
-    /** Advances by 20 s: the client gets a response with the current state. */
-    answerAtDeadline: () => {
+    /** Advances the clock by 20 s, so that the client gets a response with the current state. */
+    responseAtDeadline: () => {
       processor.clock.advance(20_000);
-      return answer;
+      return response;
     },
-    answer,
+    response,
   };
 }
 
-test('after a lost response the bank is queried while the client waits', async () => {
-  const payment = await aPaid(CARDS.refundDropsTheAnswer);
-  expect(await office.refund(payment)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+test('if the response of the bank is lost, the bank is queried while the client waits', async () => {
+  const payment = await createPaidPayment(CARDS.refundResponseLost);
+  expect(await backOffice.refund(payment)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
-test('if the bank has not decided after 20 s, the response is a 202, and the refund ends later', async () => {
-  const payment = await aPaid();
-  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'pending' });
+test('if the bank has not decided after 20 s, the client gets a 202, and the refund ends later', async () => {
+  const payment = await createPaidPayment();
+  const querySpy = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'pending' });
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'pending' });
   const key = randomUUID();
-  const pending = await (await refundPending(payment, key)).answerAtDeadline();
+  const pending = await (await startPendingRefund(payment, key)).responseAtDeadline();
   expect(pending).toMatchObject({ status: 202, body: { status: 'pending' } });
-  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunded: 0, events: 0, ledger: [] });
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    pending: 100,
+    refunded: 0,
+    events: 0,
+    ledger: [],
+  });
 
-  // It reserves its amount.
-  expect((await office.refund(payment, { amount: 12_246 })).status).toBe(422);
-  ask.mockRestore();
+  // The pending refund reserves its amount.
+  expect((await backOffice.refund(payment, { amount: 12_246 })).status).toBe(422);
+  querySpy.mockRestore();
   await processor.recoverRefunds();
-  expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({
+  expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({
     status: 200,
     body: { ...pending.body, status: 'succeeded' },
   });
-  await expectToAgree(processor, payment);
+  await expectConsistentRecords(processor, payment);
 });
 
 test('the bank is queried about a pending refund until it has decided', async () => {
-  const payment = await aPaid(CARDS.refundPending);
-  const { answer } = await refundPending(payment);
+  const payment = await createPaidPayment(CARDS.refundPending);
+  const { response } = await startPendingRefund(payment);
   processor.clock.advance(2_000);
   await processor.recoverRefunds();
-  expect(await answer).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-  await expectToAgree(processor, payment);
+  expect(await response).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+  await expectConsistentRecords(processor, payment);
 });
 
-test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and every 5 min; the refund is never guessed', async () => {
-  const payment = await aPaid();
-  const asked: number[] = [];
+test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and then every 5 min; until it responds, the refund is pending', async () => {
+  const payment = await createPaidPayment();
+  const queryTimes: number[] = [];
   const startedAt = processor.clock.now().getTime();
   jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
   jest.spyOn(acquirer, 'getRefundStatus').mockImplementation(() => {
-    asked.push((processor.clock.now().getTime() - startedAt) / 1_000);
+    queryTimes.push((processor.clock.now().getTime() - startedAt) / 1_000);
     return Promise.resolve({ kind: 'unknown' });
   });
-  const created = await refundPending(payment);
+  const pendingRefund = await startPendingRefund(payment);
   const step = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second++) {
       processor.clock.advance(1_000);
       await processor.recoverRefunds();
     }
   };
-  // While the client waits, its call queries as well: immediately, and at most once a second.
-  expect(asked).toEqual([0]);
+  // While the client waits, its call also queries the bank: immediately, and then at most once a second.
+  expect(queryTimes).toEqual([0]);
   await step(20);
-  expect((await created.answer).status).toBe(202);
-  expect(asked.splice(0)).toEqual(expect.arrayContaining([2, 10]));
+  expect((await pendingRefund.response).status).toBe(202);
+  expect(queryTimes.splice(0)).toEqual(expect.arrayContaining([2, 10]));
   await step(1_180);
-  expect(asked).toEqual([60, 300, 600, 900, 1_200]);
-  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunds: [{ state: 'pending' }], events: 0 });
+  expect(queryTimes).toEqual([60, 300, 600, 900, 1_200]);
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    pending: 100,
+    refunds: [{ state: 'pending' }],
+    events: 0,
+  });
   jest.restoreAllMocks();
   for (let minute = 0; minute < 6; minute++) {
     processor.clock.advance(60_000);
     await processor.recoverRefunds();
   }
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('a refund that did not reach the bank is resent with its key, but only after its first call has ended', async () => {
-  const payment = await aPaid();
+  const payment = await createPaidPayment();
   const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  const created = await refundPending(payment);
+  const pendingRefund = await startPendingRefund(payment);
   processor.clock.advance(9_999);
   await processor.recoverRefunds();
   expect(refund).toHaveBeenCalledTimes(1);
@@ -122,59 +131,63 @@ test('a refund that did not reach the bank is resent with its key, but only afte
   refund.mockRestore();
   processor.clock.advance(1);
   await processor.recoverRefunds();
-  expect(await created.answer).toMatchObject({ status: 201, body: { refundReference: idempotencyKey } });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect(await pendingRefund.response).toMatchObject({ status: 201, body: { refundReference: idempotencyKey } });
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
-test('the first call of a resent refund may still arrive: the bank refunds once', async () => {
-  const payment = await aPaid();
-  const itself = acquirer.refund.bind(acquirer);
-  const late: Parameters<Acquirer['refund']>[] = [];
-  const refund = jest.spyOn(acquirer, 'refund').mockImplementationOnce((...given) => {
-    late.push(given);
+test('if the first call of a resent refund arrives late, the bank refunds only once', async () => {
+  const payment = await createPaidPayment();
+  const originalRefund = acquirer.refund.bind(acquirer);
+  const delayedCalls: Parameters<Acquirer['refund']>[] = [];
+  const refund = jest.spyOn(acquirer, 'refund').mockImplementationOnce((...args) => {
+    delayedCalls.push(args);
     return Promise.resolve({ kind: 'unknown' });
   });
-  const created = await refundPending(payment);
+  const pendingRefund = await startPendingRefund(payment);
   processor.clock.advance(10_000);
   await processor.recoverRefunds();
-  expect((await created.answer).status).toBe(201);
+  expect((await pendingRefund.response).status).toBe(201);
   refund.mockRestore();
-  expect(await itself(late[0]![0], new AbortController().signal)).toMatchObject({ kind: 'succeeded' });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect(await originalRefund(delayedCalls[0]![0], new AbortController().signal)).toMatchObject({ kind: 'succeeded' });
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('two concurrent jobs query a refund once', async () => {
-  const payment = await aPaid();
+  const payment = await createPaidPayment();
   const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'unknown' });
-  const created = await refundPending(payment);
+  const querySpy = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'unknown' });
+  const pendingRefund = await startPendingRefund(payment);
   processor.clock.advance(2_000);
-  const done = await Promise.all([processor.recoverRefunds(), processor.recoverRefunds(), processor.recoverRefunds()]);
-  expect(done.toSorted()).toEqual([0, 0, 1]);
-  await created.answerAtDeadline();
+  const recoveredCounts = await Promise.all([
+    processor.recoverRefunds(),
+    processor.recoverRefunds(),
+    processor.recoverRefunds(),
+  ]);
+  expect(recoveredCounts.toSorted()).toEqual([0, 0, 1]);
+  await pendingRefund.responseAtDeadline();
   refund.mockRestore();
-  ask.mockRestore();
+  querySpy.mockRestore();
   processor.clock.advance(600_000);
   await processor.recoverRefunds();
-  await expectToAgree(processor, payment);
+  await expectConsistentRecords(processor, payment);
 });
 
-test('an answer that contradicts an ended refund is recorded as an incident, and changes nothing', async () => {
-  const payment = await aPaid(CARDS.refundDeclined);
+test('a response that contradicts an ended refund is recorded as an incident and changes nothing', async () => {
+  const payment = await createPaidPayment(CARDS.refundDeclined);
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
   jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
   const refunds = processor.service.app.get(RefundRepository);
-  const created = await refundPending(payment);
+  const pendingRefund = await startPendingRefund(payment);
   processor.clock.advance(2_000);
   const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
-  const before = await booksOf(processor, payment);
+  const before = await readRefundRecords(processor, payment);
   for (let time = 0; time < 2; time++)
     expect(await refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-2' })).toEqual({
       kind: 'incident',
     });
   expect(await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' })).toEqual({ kind: 'none' });
-  expect(await booksOf(processor, payment)).toEqual(before);
+  expect(await readRefundRecords(processor, payment)).toEqual(before);
   expect(before).toMatchObject({ refunds: [{ state: 'failed' }], ledger: [], pending: 0, events: 1 });
   const incidents = await processor.dataSource.query(
     `SELECT refund_state, answer, acquirer_reference, occurrences FROM refund_incidents WHERE refund_id = $1`,
@@ -183,23 +196,27 @@ test('an answer that contradicts an ended refund is recorded as an incident, and
   expect(incidents).toEqual([
     { refund_state: 'failed', answer: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
   ]);
-  expect((await created.answer).body).toMatchObject({ status: 'failed' });
+  expect((await pendingRefund.response).body).toMatchObject({ status: 'failed' });
 });
 
-test('the final state of a refund is published once, also if several processes receive it', async () => {
-  const payment = await aPaid();
+test('the final state of a refund is published once, also if several processes record it concurrently', async () => {
+  const payment = await createPaidPayment();
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
   jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
-  const created = await refundPending(payment);
+  const pendingRefund = await startPendingRefund(payment);
   const refunds = processor.service.app.get(RefundRepository);
   processor.clock.advance(2_000);
   const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
-  const ends = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 8 }, () => refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-1' })),
   );
-  expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['end', ...Array<string>(7).fill('none')]);
-  expect((await created.answer).body).toMatchObject({ status: 'succeeded' });
+  expect(results.map(({ kind }) => kind).toSorted()).toEqual(['end', ...Array<string>(7).fill('none')]);
+  expect((await pendingRefund.response).body).toMatchObject({ status: 'succeeded' });
   const events = await processor.published(RefundSucceededV1);
   expect(events.filter(({ aggregateId }) => aggregateId === refund!.refundId)).toHaveLength(1);
-  expect(await booksOf(processor, payment)).toMatchObject({ refunded: 100, pending: 0, ledger: [{ amount: 100 }] });
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    refunded: 100,
+    pending: 0,
+    ledger: [{ amount: 100 }],
+  });
 });

@@ -3,20 +3,20 @@ import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { isMissing } from './refund.js';
+import { isRefundMissing } from './refund.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 import { SettleRefund } from './settle-refund.js';
 
 const POLL_MS = 500;
 const BATCH_SIZE = 50;
-/** Lease of a refund. */
 const LEASE_MS = 30_000;
 
 /**
- * Ends refunds without an outcome: their process died, the response was lost, or the acquirer has not decided. Queries the acquirer
- * with the refund's own key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. It never guesses: a refund ends only with a
- * response. It resends a refund that the acquirer has not received after 10 s, with the same key.
+ * Ends refunds without an outcome: their process crashed, the response was lost, or the acquirer has not decided yet.
+ * The job queries the acquirer with the refund's idempotency key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. A
+ * refund ends only when the acquirer responds with an outcome. If the acquirer has not received a refund after 10 s,
+ * the job resends it with the same key.
  */
 @Injectable()
 export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -43,16 +43,16 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
 
   /** Recovers all due refunds, at most one batch. Returns their number. */
   async runOnce(): Promise<number> {
-    const due = await this.refunds.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
-    await Promise.all(due.map((refund) => this.recover(refund)));
-    return due.length;
+    const dueRefunds = await this.refunds.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
+    await Promise.all(dueRefunds.map((refund) => this.recover(refund)));
+    return dueRefunds.length;
   }
 
-  /** Queries the acquirer about one refund and records the answer, or resends the refund. */
+  /** Queries the acquirer about one refund and records the response, or resends the refund. */
   async recover(refund: OpenRefund): Promise<void> {
     const ageMs = this.clock.now().getTime() - refund.createdAt.getTime();
-    const answer = await this.acquirers.get(refund.acquirer).getRefundStatus(refund.refundId, refund.account);
-    if (isMissing(answer, ageMs)) await this.sendRefund.execute(refund);
-    else await this.settleRefund.execute(refund, answer);
+    const response = await this.acquirers.get(refund.acquirer).getRefundStatus(refund.refundId, refund.account);
+    if (isRefundMissing(response, ageMs)) await this.sendRefund.execute(refund);
+    else await this.settleRefund.execute(refund, response);
   }
 }

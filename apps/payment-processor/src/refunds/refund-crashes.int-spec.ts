@@ -1,84 +1,85 @@
 /**
- * The process that refunds crashes at each `await` of its flow: the call stops there with a failure. Then the jobs of another process
- * run, and the client retries its call: bank, payment, ledger and events agree on one refund.
+ * Simulates a crash of the refunding process at each `await` of a refund: the call fails there. Then the jobs of
+ * another process run, and the client retries its call. In the end bank, payment, ledger and events must consistently
+ * contain one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { expectToAgree } from '../../test/refund-books.js';
+import { expectConsistentRecords } from '../../test/refund-books.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
-let office: RefundClient;
+let backOffice: RefundClient;
 const merchantId = 91_000;
 beforeAll(async () => {
   processor = await startProcessor();
-  office = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 afterAll(() => processor.stop());
 
-const DEATH = 'the process died here';
+const CRASH_MESSAGE = 'simulated crash';
 
-/** The place where the process crashes once: before or after the nth call of a method. */
-interface Death {
-  readonly of: 'refunds' | 'acquirer';
+/** The point at which the process crashes once: before or after the nth call of a method. */
+interface Crash {
+  readonly target: 'refunds' | 'acquirer';
   readonly method: string;
   readonly when: 'before' | 'after';
   readonly nth?: number;
 }
 
-/** Crashes the process at this place; returns a function that tells whether it has crashed. */
-function dieAt({ of, method, when, nth = 1 }: Death): () => boolean {
-  const target = processor.service.app.get<Record<string, (...given: unknown[]) => Promise<unknown>>>(
-    of === 'refunds' ? RefundRepository : Acquirer,
+/** Lets the process crash at this point. Returns a function that returns whether it has crashed. */
+function crashAt({ target, method, when, nth = 1 }: Crash): () => boolean {
+  const instance = processor.service.app.get<Record<string, (...args: unknown[]) => Promise<unknown>>>(
+    target === 'refunds' ? RefundRepository : Acquirer,
   );
-  const real = target[method]!.bind(target);
-  let [calls, isDead] = [0, false];
-  target[method] = async (...given) => {
-    const isHere = ++calls === nth;
-    if (isHere) {
-      isDead = true;
-      // Another process is running.
-      delete target[method];
+  const original = instance[method]!.bind(instance);
+  let [calls, hasCrashed] = [0, false];
+  instance[method] = async (...args) => {
+    const isCrashPoint = ++calls === nth;
+    if (isCrashPoint) {
+      hasCrashed = true;
+      // Later calls simulate another process, which does not crash.
+      delete instance[method];
     }
-    if (isHere && when === 'before') throw new Error(DEATH);
-    const answer = await real(...given);
-    if (isHere) throw new Error(DEATH);
-    return answer;
+    if (isCrashPoint && when === 'before') throw new Error(CRASH_MESSAGE);
+    const result = await original(...args);
+    if (isCrashPoint) throw new Error(CRASH_MESSAGE);
+    return result;
   };
-  return () => isDead;
+  return () => hasCrashed;
 }
 
-/** Crashes the process before the nth statement of the transaction that records an outcome; the result tells whether it has. */
-function dieBeforeStatement(nth: number): () => boolean {
+/** Lets the process crash before the nth statement of the transaction that records an outcome. Returns as crashAt. */
+function crashBeforeStatement(nth: number): () => boolean {
   const dataSource = processor.service.app.get(DataSource);
   const transaction = dataSource.transaction.bind(dataSource) as (
-    work: (tx: EntityManager) => Promise<unknown>,
+    run: (tx: EntityManager) => Promise<unknown>,
   ) => Promise<unknown>;
-  let isDead = false;
-  const dying = (tx: EntityManager): EntityManager => {
+  let hasCrashed = false;
+  const crashingManager = (tx: EntityManager): EntityManager => {
     let statements = 0;
-    const query = (...given: Parameters<EntityManager['query']>): Promise<unknown> => {
-      if (++statements < nth) return tx.query(...given);
-      isDead = true;
-      return Promise.reject(new Error(DEATH));
+    const query = (...args: Parameters<EntityManager['query']>): Promise<unknown> => {
+      if (++statements < nth) return tx.query(...args);
+      hasCrashed = true;
+      return Promise.reject(new Error(CRASH_MESSAGE));
     };
     return new Proxy(tx, { get: (_, name) => (name === 'query' ? query : (Reflect.get(tx, name) as unknown)) });
   };
   const spy = jest.spyOn(dataSource, 'transaction').mockImplementation(((
-    work: (tx: EntityManager) => Promise<unknown>,
+    run: (tx: EntityManager) => Promise<unknown>,
   ) => {
     spy.mockRestore();
-    return transaction((tx) => work(dying(tx)));
+    return transaction((tx) => run(crashingManager(tx)));
   }) as never);
-  return () => isDead;
+  return () => hasCrashed;
 }
 
-/** Another process takes over and recovers everything that is due within an hour. */
+/** Runs the recovery job of another process for about an hour of simulated time. */
 async function recoverEverything(): Promise<void> {
   for (const seconds of [10, 50, 240, 300, 300, 3_000]) {
     processor.clock.advance(seconds * 1_000);
@@ -86,53 +87,53 @@ async function recoverEverything(): Promise<void> {
   }
 }
 
-/** The client retries its call after each error response. */
-async function repeat(payment: string, key: string): Promise<void> {
-  const again = await office.refund(payment, { amount: 100 }, key);
-  expect([200, 201]).toContain(again.status);
-  expect(again.body).toMatchObject({ status: 'succeeded', amount: 100 });
+/** The client's retry after an error response. */
+async function retryCall(payment: string, key: string): Promise<void> {
+  const retried = await backOffice.refund(payment, { amount: 100 }, key);
+  expect([200, 201]).toContain(retried.status);
+  expect(retried.body).toMatchObject({ status: 'succeeded', amount: 100 });
 }
 
 async function expectOneRefund(payment: string): Promise<void> {
-  const books = await expectToAgree(processor, payment);
-  expect(books.bank).toEqual([{ amount: 100, account: `merchant-${merchantId}` }]);
-  expect(books.refunds).toMatchObject([{ amount: 100, state: 'succeeded' }]);
+  const records = await expectConsistentRecords(processor, payment);
+  expect(records.bank).toEqual([{ amount: 100, account: `merchant-${merchantId}` }]);
+  expect(records.refunds).toMatchObject([{ amount: 100, state: 'succeeded' }]);
 }
 
-/** The clock advances by hours: neither payable nor encrypted card expires. */
+/** The tests advance the clock by hours. Therefore payables and encrypted cards expire late. */
 const expiresAt = '2999-01-01T00:00:00.000Z';
-async function aPaid(cardNumber: string = CARDS.approved): Promise<string> {
-  const payable = aPayable({ merchantId, expiresAt });
+async function createPaidPayment(cardNumber: string = CARDS.approved): Promise<string> {
+  const payable = buildPayable({ merchantId, expiresAt });
   const binding = { sessionId: payable.payableId, try: 1, expiresAt };
-  const card = await encryptedCard(processor.cardKey, binding, { cardNumber, expiryYear: 2035 });
+  const card = await encryptCard(processor.cardKey, binding, { cardNumber, expiryYear: 2035 });
   return (await processor.pay(payable, { command: { encryptedCard: card } })).paymentReference;
 }
 
-const DEATHS: readonly (readonly [name: string, death: Death])[] = [
-  ['before the payment is looked up', { of: 'refunds', method: 'findPayment', when: 'before' }],
-  ['after the payment was looked up', { of: 'refunds', method: 'findPayment', when: 'after' }],
-  ['before the key is looked up', { of: 'refunds', method: 'findByKey', when: 'before' }],
-  ['after the key was looked up', { of: 'refunds', method: 'findByKey', when: 'after' }],
-  ['before the decision is committed', { of: 'refunds', method: 'create', when: 'before' }],
-  ['after the decision is committed', { of: 'refunds', method: 'create', when: 'after' }],
-  ['before the call reaches the bank', { of: 'acquirer', method: 'refund', when: 'before' }],
-  ['after the bank has refunded', { of: 'acquirer', method: 'refund', when: 'after' }],
-  ['before the outcome is recorded', { of: 'refunds', method: 'settle', when: 'before' }],
-  ['after the outcome is committed', { of: 'refunds', method: 'settle', when: 'after' }],
-  ['before the refund is read for the answer', { of: 'refunds', method: 'findByKey', when: 'before', nth: 2 }],
-  ['after the refund was read for the answer', { of: 'refunds', method: 'findByKey', when: 'after', nth: 2 }],
+const CRASHES: readonly (readonly [name: string, crash: Crash])[] = [
+  ['before the payment is read', { target: 'refunds', method: 'findPayment', when: 'before' }],
+  ['after the payment was read', { target: 'refunds', method: 'findPayment', when: 'after' }],
+  ['before the idempotency key is read', { target: 'refunds', method: 'findByKey', when: 'before' }],
+  ['after the idempotency key was read', { target: 'refunds', method: 'findByKey', when: 'after' }],
+  ['before the refund is committed', { target: 'refunds', method: 'create', when: 'before' }],
+  ['after the refund is committed', { target: 'refunds', method: 'create', when: 'after' }],
+  ['before the call reaches the bank', { target: 'acquirer', method: 'refund', when: 'before' }],
+  ['after the bank has refunded', { target: 'acquirer', method: 'refund', when: 'after' }],
+  ['before the outcome is recorded', { target: 'refunds', method: 'settle', when: 'before' }],
+  ['after the outcome is committed', { target: 'refunds', method: 'settle', when: 'after' }],
+  ['before the refund is read for the response', { target: 'refunds', method: 'findByKey', when: 'before', nth: 2 }],
+  ['after the refund was read for the response', { target: 'refunds', method: 'findByKey', when: 'after', nth: 2 }],
 ];
 
-describe.each(['the client retries its call first', 'the jobs of another process run first'])('%s', (order) => {
-  test.each(DEATHS)('after a crash %s there is one refund', async (_, death) => {
-    const [payment, key] = [await aPaid(), randomUUID()];
-    const isDead = dieAt(death);
-    expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
-    expect(isDead()).toBe(true);
+describe.each(['the client retries its call first', 'the jobs of another process run first'])('if %s,', (order) => {
+  test.each(CRASHES)('after a crash %s there is one refund', async (_, crash) => {
+    const [payment, key] = [await createPaidPayment(), randomUUID()];
+    const hasCrashed = crashAt(crash);
+    expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
+    expect(hasCrashed()).toBe(true);
     if (order.startsWith('the jobs')) await recoverEverything();
-    // Before 10 s have passed, "not found" does not count: the call may be in transit.
+    // Only after 10 s the response notFound is final. Before, the call may still be in transit.
     else processor.clock.advance(10_000);
-    await repeat(payment, key);
+    await retryCall(payment, key);
     await recoverEverything();
     await expectOneRefund(payment);
   });
@@ -145,57 +146,60 @@ test.each([
   [4, 'the ledger is written'],
   [5, 'the event is written'],
 ])(
-  'after a crash before statement %i of the outcome, by which %s, the outcome is rolled back, and there is one refund',
+  'after a crash before statement %i of the outcome (by which %s) the outcome is rolled back, and in the end there is one refund',
   async (nth) => {
-    const [payment, key] = [await aPaid(), randomUUID()];
-    const isDead = dieBeforeStatement(nth);
-    expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
-    expect(isDead()).toBe(true);
+    const [payment, key] = [await createPaidPayment(), randomUUID()];
+    const hasCrashed = crashBeforeStatement(nth);
+    expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
+    expect(hasCrashed()).toBe(true);
     await recoverEverything();
-    await repeat(payment, key);
+    await retryCall(payment, key);
     await expectOneRefund(payment);
   },
 );
 
-const DEATHS_OF_THE_JOB: readonly (readonly [name: string, death: Death])[] = [
-  ['before it leases the refund', { of: 'refunds', method: 'leaseDue', when: 'before' }],
-  ['after it has leased the refund', { of: 'refunds', method: 'leaseDue', when: 'after' }],
-  ['before it queries the bank', { of: 'acquirer', method: 'getRefundStatus', when: 'before' }],
-  ['after the bank has answered', { of: 'acquirer', method: 'getRefundStatus', when: 'after' }],
-  ['before it resends the refund', { of: 'acquirer', method: 'refund', when: 'before' }],
-  ['after the bank has refunded', { of: 'acquirer', method: 'refund', when: 'after' }],
-  ['before it records the outcome', { of: 'refunds', method: 'settle', when: 'before' }],
-  ['after the outcome is committed', { of: 'refunds', method: 'settle', when: 'after' }],
+const CRASHES_OF_JOB: readonly (readonly [name: string, crash: Crash])[] = [
+  ['before it leases the refund', { target: 'refunds', method: 'leaseDue', when: 'before' }],
+  ['after it has leased the refund', { target: 'refunds', method: 'leaseDue', when: 'after' }],
+  ['before it queries the bank', { target: 'acquirer', method: 'getRefundStatus', when: 'before' }],
+  ['after the bank has responded', { target: 'acquirer', method: 'getRefundStatus', when: 'after' }],
+  ['before it resends the refund', { target: 'acquirer', method: 'refund', when: 'before' }],
+  ['after the bank has refunded', { target: 'acquirer', method: 'refund', when: 'after' }],
+  ['before it records the outcome', { target: 'refunds', method: 'settle', when: 'before' }],
+  ['after the outcome is committed', { target: 'refunds', method: 'settle', when: 'after' }],
 ];
 
-test.each(DEATHS_OF_THE_JOB)('after a crash of the job %s there is one refund', async (_, death) => {
-  const [payment, key] = [await aPaid(), randomUUID()];
-  dieAt({ of: 'refunds', method: 'create', when: 'after' });
-  expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);
+test.each(CRASHES_OF_JOB)('after a crash of the job %s there is one refund', async (_, crash) => {
+  const [payment, key] = [await createPaidPayment(), randomUUID()];
+  crashAt({ target: 'refunds', method: 'create', when: 'after' });
+  expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
   processor.clock.advance(10_000);
-  const isDead = dieAt(death);
-  await expect(processor.recoverRefunds()).rejects.toThrow(DEATH);
-  expect(isDead()).toBe(true);
+  const hasCrashed = crashAt(crash);
+  await expect(processor.recoverRefunds()).rejects.toThrow(CRASH_MESSAGE);
+  expect(hasCrashed()).toBe(true);
   await recoverEverything();
-  await repeat(payment, key);
+  await retryCall(payment, key);
   await expectOneRefund(payment);
 });
 
-const DEATHS_WHILE_WAITING: readonly (readonly [name: string, death: Death])[] = [
-  ['before the pending refund is leased', { of: 'refunds', method: 'leaseForPoll', when: 'before' }],
-  ['after the pending refund was leased', { of: 'refunds', method: 'leaseForPoll', when: 'after' }],
-  ['before the bank is queried', { of: 'acquirer', method: 'getRefundStatus', when: 'before' }],
-  ['after the bank has answered', { of: 'acquirer', method: 'getRefundStatus', when: 'after' }],
-  ['before that outcome is recorded', { of: 'refunds', method: 'settle', when: 'before', nth: 2 }],
-  ['after that outcome is committed', { of: 'refunds', method: 'settle', when: 'after', nth: 2 }],
+const CRASHES_WHILE_WAITING: readonly (readonly [name: string, crash: Crash])[] = [
+  ['before the pending refund is leased', { target: 'refunds', method: 'leaseForPoll', when: 'before' }],
+  ['after the pending refund was leased', { target: 'refunds', method: 'leaseForPoll', when: 'after' }],
+  ['before the bank is queried', { target: 'acquirer', method: 'getRefundStatus', when: 'before' }],
+  ['after the bank has responded', { target: 'acquirer', method: 'getRefundStatus', when: 'after' }],
+  ['before that outcome is recorded', { target: 'refunds', method: 'settle', when: 'before', nth: 2 }],
+  ['after that outcome is committed', { target: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];
 
-test.each(DEATHS_WHILE_WAITING)('after a lost response and a crash %s there is one refund', async (_, death) => {
-  const [payment, key] = [await aPaid(CARDS.refundDropsTheAnswer), randomUUID()];
-  const isDead = dieAt(death);
-  expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);
-  expect(isDead()).toBe(true);
-  await recoverEverything();
-  await repeat(payment, key);
-  await expectOneRefund(payment);
-});
+test.each(CRASHES_WHILE_WAITING)(
+  'after a lost response of the bank and a crash %s there is one refund',
+  async (_, crash) => {
+    const [payment, key] = [await createPaidPayment(CARDS.refundResponseLost), randomUUID()];
+    const hasCrashed = crashAt(crash);
+    expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
+    expect(hasCrashed()).toBe(true);
+    await recoverEverything();
+    await retryCall(payment, key);
+    await expectOneRefund(payment);
+  },
+);

@@ -1,19 +1,22 @@
-/** Each condition that guards refunds, in a statement or in the schema, with only this condition false. */
+/**
+ * Tests each condition that protects refunds, in a statement or in the schema. In each test exactly one condition is
+ * false.
+ */
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf } from '../../test/refund-books.js';
+import { readRefundRecords } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { REFUND_TRANSITIONS } from './refund.js';
 import { type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
 let refunds: RefundRepository;
-let office: RefundClient;
+let backOffice: RefundClient;
 let merchantId = 92_000;
 beforeAll(async () => {
   processor = await startProcessor();
@@ -21,55 +24,61 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 beforeEach(async () => {
-  office = await aRefundClient(processor, { merchantId: ++merchantId });
+  backOffice = await createRefundClient(processor, { merchantId: ++merchantId });
 });
 
 const owner = () => ({ merchantId, mode: 'test', siteId: undefined }) as const;
-async function aPaid(card: string = CARDS.approved): Promise<PaymentToRefund> {
-  const { paymentReference } = await processor.pay(aPayable({ merchantId }), { card });
+async function createPaidPayment(card: string = CARDS.approved): Promise<PaymentToRefund> {
+  const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card });
   return (await refunds.findPayment(owner(), paymentReference))!;
 }
-const wanted = (payment: PaymentToRefund, over: Partial<NewRefund> = {}): NewRefund => ({
+const buildNewRefund = (payment: PaymentToRefund, overrides: Partial<NewRefund> = {}): NewRefund => ({
   ...{ owner: owner(), payment, amount: 100, reason: undefined },
   ...{ idempotencyKey: randomUUID(), fingerprint: 'f'.repeat(64), requestedBy: randomUUID() },
-  ...over,
+  ...overrides,
 });
-const sql = (text: string, parameters: unknown[]): Promise<unknown> => processor.dataSource.query(text, parameters);
+const runSql = (text: string, parameters: unknown[]): Promise<unknown> => processor.dataSource.query(text, parameters);
 
-describe('a decision is rejected without a record', () => {
+describe('a refund is not created', () => {
   test.each([
-    ['where refunds that have ended leave less', `refunded_amount = 12246`],
-    ['where pending refunds leave less', `refund_pending_amount = 12246`],
-    ['where both together leave less', `refunded_amount = 12000, refund_pending_amount = 246`],
-  ])('%s, although the payment was read before', async (_, change) => {
-    const payment = await aPaid();
-    await tamper(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
-    expect(await refunds.create(wanted(payment))).toBeUndefined();
-    expect((await booksOf(processor, payment.paymentReference)).refunds).toEqual([]);
-    expect(await refunds.create(wanted(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
+    ['if the ended refunds leave a smaller amount', `refunded_amount = 12246`],
+    ['if the pending refunds leave a smaller amount', `refund_pending_amount = 12246`],
+    [
+      'if ended and pending refunds together leave a smaller amount',
+      `refunded_amount = 12000, refund_pending_amount = 246`,
+    ],
+  ])('%s, although the payment was read before that change', async (_, change) => {
+    const payment = await createPaidPayment();
+    await changeRow(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
+    expect(await refunds.create(buildNewRefund(payment))).toBeUndefined();
+    expect((await readRefundRecords(processor, payment.paymentReference)).refunds).toEqual([]);
+    expect(await refunds.create(buildNewRefund(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
   });
 
   test('if the payment did not succeed', async () => {
-    const payment = await aPaid();
-    const { paymentReference } = await processor.pay(aPayable({ merchantId }), { card: CARDS.declined });
+    const payment = await createPaidPayment();
+    const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     const failed = (await refunds.findPayment(owner(), paymentReference))!;
     expect(failed.charge).toBeUndefined();
-    expect(await refunds.create(wanted({ ...failed, charge: payment.charge }))).toBeUndefined();
+    expect(await refunds.create(buildNewRefund({ ...failed, charge: payment.charge }))).toBeUndefined();
   });
 
-  test('when another refund has its key: neither refund nor reservation is stored', async () => {
-    const [payment, other] = [await aPaid(), await aPaid()];
-    const { idempotencyKey } = wanted(payment);
-    await refunds.create(wanted(payment, { idempotencyKey }));
-    await expect(refunds.create(wanted(other, { idempotencyKey }))).rejects.toMatchObject({
+  test('if another refund has its key; then its amount is not reserved either', async () => {
+    const [payment, otherPayment] = [await createPaidPayment(), await createPaidPayment()];
+    const { idempotencyKey } = buildNewRefund(payment);
+    await refunds.create(buildNewRefund(payment, { idempotencyKey }));
+    await expect(refunds.create(buildNewRefund(otherPayment, { idempotencyKey }))).rejects.toMatchObject({
       driverError: { constraint: 'refund_idempotency_keys_pkey' },
     });
-    expect(await booksOf(processor, other.paymentReference)).toMatchObject({ pending: 0, refunds: [] });
+    expect(await readRefundRecords(processor, otherPayment.paymentReference)).toMatchObject({
+      pending: 0,
+      refunds: [],
+    });
   });
 });
 
 describe('the schema rejects', () => {
-  const constraintOf = (change: Promise<unknown>): Promise<string> =>
+  const violatedConstraint = (change: Promise<unknown>): Promise<string> =>
     change.then(
       () => 'none',
       ({ driverError }: { driverError: { constraint: string } }) => driverError.constraint,
@@ -81,75 +90,78 @@ describe('the schema rejects', () => {
     'refunded_amount = -1',
     'refund_pending_amount = -1',
   ])('a payment with %s', async (change) => {
-    const { paymentId } = await aPaid();
-    const changed = sql(`UPDATE payments SET ${change} WHERE payment_id = $1`, [paymentId]);
-    expect(await constraintOf(changed)).toBe('payments_refunds');
+    const { paymentId } = await createPaidPayment();
+    const update = runSql(`UPDATE payments SET ${change} WHERE payment_id = $1`, [paymentId]);
+    expect(await violatedConstraint(update)).toBe('payments_refunds');
   });
 
-  test('every unlisted transition of a refund, and a changed amount', async () => {
-    const payment = await aPaid();
+  test('every transition that is not in REFUND_TRANSITIONS, and a change of the amount', async () => {
+    const payment = await createPaidPayment();
     const allowed: string[] = [];
     for (const from of Object.keys(REFUND_TRANSITIONS))
       for (const to of Object.keys(REFUND_TRANSITIONS)) {
-        const { refundId } = (await refunds.create(wanted(payment, { amount: 1 })))!;
+        const { refundId } = (await refunds.create(buildNewRefund(payment, { amount: 1 })))!;
         const set = `UPDATE refunds SET state = $2, ended_at = CASE WHEN $2 <> 'pending' THEN now() END,
                             next_ask_at = CASE WHEN $2 = 'pending' THEN now() END WHERE refund_id = $1`;
-        if (from !== 'pending') await sql(set, [refundId, from]);
-        if ((await constraintOf(sql(set, [refundId, to]))) === 'none' && from !== to) allowed.push(`${from} → ${to}`);
+        if (from !== 'pending') await runSql(set, [refundId, from]);
+        if ((await violatedConstraint(runSql(set, [refundId, to]))) === 'none' && from !== to)
+          allowed.push(`${from} → ${to}`);
       }
-    const listed = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
-    expect(allowed.toSorted()).toEqual(listed.toSorted());
-    const { refundId } = (await refunds.create(wanted(payment)))!;
-    expect(await constraintOf(sql(`UPDATE refunds SET amount = 1 WHERE refund_id = $1`, [refundId]))).toBe(
+    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
+      next.map((to) => `${from} → ${to}`),
+    );
+    expect(allowed.toSorted()).toEqual(listedTransitions.toSorted());
+    const { refundId } = (await refunds.create(buildNewRefund(payment)))!;
+    expect(await violatedConstraint(runSql(`UPDATE refunds SET amount = 1 WHERE refund_id = $1`, [refundId]))).toBe(
       'refunds_transition',
     );
   });
 
   test('a second transfer of a refund, and a transfer of another kind', async () => {
-    const payment = await aPaid();
-    const { body } = await office.refund(payment.paymentReference);
+    const payment = await createPaidPayment();
+    const { body } = await backOffice.refund(payment.paymentReference);
     const insert = `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id)
                     SELECT gen_random_uuid(), $2, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id
                       FROM transfers WHERE refund_id = $1`;
-    expect(await constraintOf(sql(insert, [body.refundReference, 'refund']))).toBe('transfers_one_refund');
-    expect(await constraintOf(sql(insert, [body.refundReference, 'external']))).toBe('transfers_refund');
+    expect(await violatedConstraint(runSql(insert, [body.refundReference, 'refund']))).toBe('transfers_one_refund');
+    expect(await violatedConstraint(runSql(insert, [body.refundReference, 'external']))).toBe('transfers_refund');
   });
 });
 
-describe('a client that waits', () => {
-  const claim = (refundId: string) => refunds.leaseForPoll(refundId, processor.clock.later(-1_000));
+describe('a client that polls', () => {
+  const leaseForPoll = (refundId: string) => refunds.leaseForPoll(refundId, processor.clock.later(-1_000));
 
   test('queries a pending refund at most once a second', async () => {
-    const { refundId } = (await refunds.create(wanted(await aPaid())))!;
-    expect(await claim(refundId)).toMatchObject({ refundId });
-    expect(await claim(refundId)).toBeUndefined();
+    const { refundId } = (await refunds.create(buildNewRefund(await createPaidPayment())))!;
+    expect(await leaseForPoll(refundId)).toMatchObject({ refundId });
+    expect(await leaseForPoll(refundId)).toBeUndefined();
     processor.clock.advance(999);
-    expect(await claim(refundId)).toBeUndefined();
+    expect(await leaseForPoll(refundId)).toBeUndefined();
     processor.clock.advance(1);
-    expect(await claim(refundId)).toMatchObject({ refundId, acquirer: 'simulated', currencyISOCode: 'ZAR' });
+    expect(await leaseForPoll(refundId)).toMatchObject({ refundId, acquirer: 'simulated', currencyISOCode: 'ZAR' });
   });
 
   test('does not query an ended refund', async () => {
-    const payment = await aPaid();
-    const { body } = await office.refund(payment.paymentReference);
-    expect(await claim(body.refundReference)).toBeUndefined();
+    const payment = await createPaidPayment();
+    const { body } = await backOffice.refund(payment.paymentReference);
+    expect(await leaseForPoll(body.refundReference)).toBeUndefined();
   });
 });
 
-describe('the list for administrators', () => {
+describe('the refund list for administrators', () => {
   let admin: ReturnType<typeof httpClient>;
   beforeAll(() => {
     const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
     admin = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
   });
 
-  test('has the refunds of a payment with all fields', async () => {
-    const payment = await aPaid();
-    await aPaid();
+  test('contains the refunds of a payment with all fields', async () => {
+    const payment = await createPaidPayment();
+    await createPaidPayment();
     processor.clock.advance(1);
-    const { body } = await office.refund(payment.paymentReference, { amount: 345, reason: 'broken' });
-    const listed = await admin('GET', `/admin/v1/refunds?svcId=${payment.paymentReference.toLowerCase()}`);
-    expect(listed.body.refunds).toEqual([
+    const { body } = await backOffice.refund(payment.paymentReference, { amount: 345, reason: 'broken' });
+    const response = await admin('GET', `/admin/v1/refunds?svcId=${payment.paymentReference.toLowerCase()}`);
+    expect(response.body.refunds).toEqual([
       {
         ...body,
         ...{ merchantId, siteId: 5001, mode: 'test', reason: 'broken', acquirer: 'simulated' },
@@ -162,22 +174,22 @@ describe('the list for administrators', () => {
     expect(newest.body.refunds[0]).toMatchObject({ refundReference: body.refundReference });
   });
 
-  test('has the pending refunds, oldest first', async () => {
-    const payment = await aPaid();
-    const first = (await refunds.create(wanted(payment)))!;
+  test('contains the pending refunds, oldest first', async () => {
+    const payment = await createPaidPayment();
+    const first = (await refunds.create(buildNewRefund(payment)))!;
     processor.clock.advance(1);
-    const second = (await refunds.create(wanted(payment)))!;
+    const second = (await refunds.create(buildNewRefund(payment)))!;
     await refunds.settle(second, { kind: 'unknown' });
     const { body } = await admin('GET', '/admin/v1/refunds?state=pending');
     const references = (body.refunds as { refundReference: string; status: string }[]).map(
-      (one) => one.refundReference,
+      (refund) => refund.refundReference,
     );
     expect(references.indexOf(first.refundId)).toBeGreaterThanOrEqual(0);
     expect(references.indexOf(second.refundId)).toBeGreaterThan(references.indexOf(first.refundId));
     expect(new Set((body.refunds as { status: string }[]).map(({ status }) => status))).toEqual(new Set(['pending']));
   });
 
-  test('rejects other states, and needs the administration key', async () => {
+  test('rejects invalid parameters, and calls without the administration key', async () => {
     expect((await admin('GET', '/admin/v1/refunds?state=failed')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=x&svcId=y')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=x&state=pending')).status).toBe(400);

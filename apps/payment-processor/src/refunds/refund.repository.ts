@@ -16,10 +16,10 @@ import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { refundTransfer } from '../ledger/transfer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
-/** Owner of refundable payments: a merchant in one mode, or one of its sites. */
+/** Owner of payments that can be refunded: a merchant in one mode, or one of its sites. */
 export interface RefundOwner {
   readonly merchantId: number;
   readonly mode: Mode;
@@ -33,7 +33,7 @@ export interface PaymentToRefund extends RefundablePayment {
   readonly paymentId: string;
   readonly paymentReference: string;
   readonly currencyISOCode: string;
-  /** The charge; undefined if the acquirer has charged nothing. */
+  /** The charge of the acquirer; undefined if there is none. */
   readonly charge: (ChargeRoute & { readonly attemptId: string; readonly acquirerReference: string }) | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface OpenRefund extends ChargeRoute {
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  /** Time of the decision. */
+  /** Time at which the refund was committed. */
   readonly createdAt: Date;
-  /** Number of queries by the job. */
+  /** Number of queries to the acquirer by the recovery job. */
   readonly queries: number;
 }
 
@@ -111,7 +111,7 @@ export class RefundRepository {
         WHERE k.merchant_id = $1 AND k.mode = $2 AND k.idempotency_key = $3`,
       [merchantId, mode, idempotencyKey],
     );
-    return row && { fingerprint: row.fingerprint, refund: asResponse(row) };
+    return row && { fingerprint: row.fingerprint, refund: responseFromRow(row) };
   }
 
   /** Refunds of one payment, newest first. The caller has checked the owner of the payment. */
@@ -121,13 +121,14 @@ export class RefundRepository {
         WHERE r.payment_id = $1 ORDER BY r.refund_id DESC LIMIT $2`,
       [paymentId, MAX_LISTED_REFUNDS],
     );
-    return rows.map(asResponse);
+    return rows.map(responseFromRow);
   }
 
   /**
-   * Commits the decision to refund: reserves the amount on the payment's row and writes the refund and its key, or changes nothing.
-   * Undefined when less than this amount is left; a payment without success has no processed amount (payments_processed). One
-   * UPDATE compares and reserves, and other refunds of the payment wait for it: their sum never exceeds the processed amount.
+   * Commits a new refund: reserves the amount on the payment's row, and writes the refund and its idempotency key.
+   * Undefined, without any change, when the refundable amount is too small. The processed amount of an unsuccessful
+   * payment is 0 (constraint payments_processed). The UPDATE compares and reserves in one step, and concurrent refunds
+   * of the payment wait for it. Therefore the sum of all refunds never exceeds the processed amount.
    */
   async create(refund: NewRefund): Promise<OpenRefund | undefined> {
     const { owner, payment, amount } = refund;
@@ -153,10 +154,10 @@ export class RefundRepository {
   }
 
   /**
-   * Records the acquirer's answer about a refund. One transaction ends the refund with all effects: the payment's amounts, the ledger
-   * and the event. An answer that contradicts the row only creates an incident.
+   * Records the acquirer's response about a refund. One transaction ends the refund with all effects: the payment's
+   * amounts, the transfer in the ledger and the event. A response that contradicts the row only creates an incident.
    */
-  async settle({ refundId, queries }: OpenRefund, answer: RefundQueryResult): Promise<RefundConclusion> {
+  async settle({ refundId, queries }: OpenRefund, response: RefundQueryResult): Promise<RefundConclusion> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<LockedRow[]>(
         `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
@@ -166,11 +167,11 @@ export class RefundRepository {
         [refundId],
       );
       if (!row) throw new Error('The refund to settle was not found.');
-      const conclusion = conclude(row.refund_state, answer);
+      const conclusion = conclude(row.refund_state, response);
       if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
       if (conclusion.kind === 'queryAgain')
         await this.scheduleQuery(tx, refundId, nextQueryAt(row.created_at, queries, this.clock.now()));
-      if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, answer);
+      if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, response);
       return conclusion;
     });
   }
@@ -182,7 +183,7 @@ export class RefundRepository {
     { state, acquirerReference }: Extract<RefundConclusion, { kind: 'end' }>,
   ): Promise<void> {
     const now = this.clock.now();
-    const payment = asSnapshot(row);
+    const payment = snapshotFromRow(row);
     await tx.query(
       `UPDATE refunds SET state = $2, acquirer_reference = $3, ended_at = $4, next_ask_at = NULL WHERE refund_id = $1`,
       [refundId, state, acquirerReference, now],
@@ -223,25 +224,25 @@ export class RefundRepository {
     await tx.query(`UPDATE refunds SET next_ask_at = $2 WHERE refund_id = $1`, [refundId, at]);
   }
 
-  /** One row for each state and answer, which counts the occurrences. */
+  /** Records a response that contradicts the refund. One row for each state and response counts the occurrences. */
   private async recordIncident(
     tx: Transaction,
     refundId: string,
     state: RefundStatus,
-    answer: RefundQueryResult,
+    response: RefundQueryResult,
   ): Promise<void> {
-    const reference = 'acquirerReference' in answer ? answer.acquirerReference : null;
+    const reference = 'acquirerReference' in response ? response.acquirerReference : null;
     await tx.query(
       `INSERT INTO refund_incidents AS i (refund_id, refund_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
        VALUES ($1, $2, $3, $4, $5, $5, 1)
        ON CONFLICT (refund_id, refund_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
-      [refundId, state, answer.kind, reference, this.clock.now()],
+      [refundId, state, response.kind, reference, this.clock.now()],
     );
   }
 
   /**
-   * Leases due pending refunds, each to one caller: `leaseUntil` becomes the next due time, so that another caller replaces one that
-   * dies.
+   * Leases due pending refunds, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * continue if this one crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
@@ -252,18 +253,21 @@ export class RefundRepository {
         RETURNING ${OPEN_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenRefund);
+    return rows.map(openRefundFromRow);
   }
 
-  /** As {@link leaseDue}, for a waiting client: undefined unless the refund is pending and without a query since `notSince`. */
-  async leaseForPoll(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
+  /**
+   * Leases a pending refund for which a client waits. Undefined if it has ended, or if its last such query was after
+   * `maxLastQueryAt`.
+   */
+  async leaseForPoll(refundId: string, maxLastQueryAt: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}
         WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.looked_at IS NULL OR r.looked_at <= $3) AND ${OPEN_JOINS}
         RETURNING ${OPEN_COLUMNS}`,
-      [refundId, this.clock.now(), notSince],
+      [refundId, this.clock.now(), maxLastQueryAt],
     );
-    return row && asOpenRefund(row);
+    return row && openRefundFromRow(row);
   }
 }
 
@@ -291,7 +295,7 @@ interface RefundRow {
   payment_reference: string;
 }
 
-function asResponse(row: RefundRow): RefundResponse {
+function responseFromRow(row: RefundRow): RefundResponse {
   return {
     refundReference: row.refund_id,
     svcId: row.payment_reference,
@@ -316,7 +320,7 @@ interface LockedRow extends PaymentRow {
   acquirer: string;
 }
 
-/** The payment and its ended refund, the payload of the event. */
+/** The payload of the event: the payment with its ended refund. */
 function refundedPayment(
   payment: PaymentSnapshot,
   refundReference: string,
@@ -345,7 +349,7 @@ interface OpenRow {
   currency: string;
 }
 
-function asOpenRefund(row: OpenRow): OpenRefund {
+function openRefundFromRow(row: OpenRow): OpenRefund {
   return {
     refundId: row.refund_id,
     attemptId: row.attempt_id,

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
+  computeFingerprint,
   conclude,
-  fingerprintOf,
-  isMissing,
+  findRefundRefusal,
+  isRefundMissing,
   nextQueryAt,
   QUERY_AFTER_MS,
   QUERY_INTERVAL_MS,
   REFUND_TRANSITIONS,
   refundableAmount,
   type RefundablePayment,
-  refundRefusal,
 } from './refund.js';
 
-const PAID: RefundablePayment = {
+const PAID_PAYMENT: RefundablePayment = {
   paymentMethodType: 'Card',
   processedAmount: 1_000,
   refundedAmount: 0,
@@ -33,51 +33,51 @@ describe('the refundable amount', () => {
     [{ paymentMethodType: 'External' }, 1, 'refund.not-possible'],
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
-  ])('the payment %j, a refund of %i: the rejection is %s', (over, amount, refusal) => {
-    expect(refundRefusal({ ...PAID, ...over }, amount)).toBe(refusal);
+  ])('allows or rejects, for the payment %j, a refund of %i with the result %s', (overrides, amount, expected) => {
+    expect(findRefundRefusal({ ...PAID_PAYMENT, ...overrides }, amount)).toBe(expected);
   });
 
-  test('is exactly the highest amount that is not rejected, after any earlier refunds', () => {
+  test('is the highest amount that is not rejected, after any earlier refunds', () => {
     const cents = fc.integer({ min: 0, max: 100_000_000_000 });
     fc.assert(
       fc.property(cents, cents, cents, cents, (processed, refundedShare, pendingShare, amount) => {
         const refundedAmount = refundedShare % (processed + 1);
         const pendingAmount = pendingShare % (processed - refundedAmount + 1);
-        const payment = { ...PAID, processedAmount: processed, refundedAmount, pendingAmount };
-        const isRefused = refundRefusal(payment, amount + 1) !== undefined;
-        expect(isRefused).toBe(refundedAmount + pendingAmount + amount + 1 > processed);
+        const payment = { ...PAID_PAYMENT, processedAmount: processed, refundedAmount, pendingAmount };
+        const isRejected = findRefundRefusal(payment, amount + 1) !== undefined;
+        expect(isRejected).toBe(refundedAmount + pendingAmount + amount + 1 > processed);
         expect(refundableAmount(payment)).toBe(processed - refundedAmount - pendingAmount);
       }),
     );
   });
 
   test('is 0 for a payment that cannot be refunded', () => {
-    expect(refundableAmount({ ...PAID, paymentMethodType: 'External' })).toBe(0);
-    expect(refundableAmount({ ...PAID, processedAmount: 0 })).toBe(0);
+    expect(refundableAmount({ ...PAID_PAYMENT, paymentMethodType: 'External' })).toBe(0);
+    expect(refundableAmount({ ...PAID_PAYMENT, processedAmount: 0 })).toBe(0);
   });
 
-  /** Steps of many refunds of one payment in any order, as in the statements of the repository. */
-  test('in any order of decisions and answers, refunds never exceed the processed amount, and a failed one releases its amount', () => {
-    const step = fc.oneof(
-      fc.record({ kind: fc.constant('decide' as const), amount: fc.integer({ min: 1, max: 700 }) }),
+  /** Simulates the SQL statements of the repository for many refunds of one payment, in any order. */
+  test('is never exceeded in any order of new refunds and responses, and a failed refund releases its amount', () => {
+    const stepArbitrary = fc.oneof(
+      fc.record({ kind: fc.constant('create' as const), amount: fc.integer({ min: 1, max: 700 }) }),
       fc.record({
-        kind: fc.constant('answer' as const),
-        which: fc.nat(20),
-        answer: fc.constantFrom('succeeded' as const, 'declined' as const, 'unknown' as const, 'pending' as const),
+        kind: fc.constant('respond' as const),
+        refundIndex: fc.nat(20),
+        response: fc.constantFrom('succeeded' as const, 'declined' as const, 'unknown' as const, 'pending' as const),
       }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let payment = PAID;
+      fc.property(fc.array(stepArbitrary, { maxLength: 60 }), (steps) => {
+        let payment = PAID_PAYMENT;
         const refunds: { amount: number; state: keyof typeof REFUND_TRANSITIONS }[] = [];
-        for (const each of steps) {
-          if (each.kind === 'decide') {
-            if (refundRefusal(payment, each.amount)) continue;
-            payment = { ...payment, pendingAmount: payment.pendingAmount + each.amount };
-            refunds.push({ amount: each.amount, state: 'pending' });
+        for (const step of steps) {
+          if (step.kind === 'create') {
+            if (findRefundRefusal(payment, step.amount)) continue;
+            payment = { ...payment, pendingAmount: payment.pendingAmount + step.amount };
+            refunds.push({ amount: step.amount, state: 'pending' });
           } else {
-            const refund = refunds[each.which];
-            const conclusion = refund && conclude(refund.state, outcome(each.answer));
+            const refund = refunds[step.refundIndex];
+            const conclusion = refund && conclude(refund.state, buildResponse(step.response));
             if (conclusion?.kind !== 'end') continue;
             payment = {
               ...payment,
@@ -86,9 +86,12 @@ describe('the refundable amount', () => {
             };
             refund!.state = conclusion.state;
           }
-          const sumOf = (state: string) =>
-            refunds.filter((one) => one.state === state).reduce((sum, { amount }) => sum + amount, 0);
-          expect([payment.refundedAmount, payment.pendingAmount]).toEqual([sumOf('succeeded'), sumOf('pending')]);
+          const sumInState = (state: string) =>
+            refunds.filter((candidate) => candidate.state === state).reduce((sum, { amount }) => sum + amount, 0);
+          expect([payment.refundedAmount, payment.pendingAmount]).toEqual([
+            sumInState('succeeded'),
+            sumInState('pending'),
+          ]);
           expect(payment.refundedAmount + payment.pendingAmount).toBeLessThanOrEqual(payment.processedAmount);
         }
       }),
@@ -96,32 +99,34 @@ describe('the refundable amount', () => {
   });
 });
 
-function outcome(kind: RefundQueryResult['kind']): RefundQueryResult {
+function buildResponse(kind: RefundQueryResult['kind']): RefundQueryResult {
   return kind === 'succeeded' || kind === 'declined' ? { kind, acquirerReference: 'r-1' } : { kind };
 }
 
-describe('the effect of a response of the acquirer', () => {
-  const end = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
-  const [queryAgain, none, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
+describe('a response of the acquirer', () => {
+  const endAs = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
+  const [queryAgain, noEffect, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
   const EFFECTS = {
-    succeeded: { pending: end('succeeded'), succeeded: none, failed: incident },
-    declined: { pending: end('failed'), succeeded: incident, failed: none },
-    pending: { pending: queryAgain, succeeded: none, failed: none },
-    unknown: { pending: queryAgain, succeeded: none, failed: none },
-    notFound: { pending: queryAgain, succeeded: none, failed: none },
+    succeeded: { pending: endAs('succeeded'), succeeded: noEffect, failed: incident },
+    declined: { pending: endAs('failed'), succeeded: incident, failed: noEffect },
+    pending: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
+    unknown: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
+    notFound: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
   } as const;
-  const pairs = Object.entries(EFFECTS).flatMap(([answer, effects]) =>
-    Object.entries(effects).map(([state, effect]) => [answer, state, effect] as const),
+  const pairs = Object.entries(EFFECTS).flatMap(([response, effects]) =>
+    Object.entries(effects).map(([state, effect]) => [response, state, effect] as const),
   );
 
-  test.each(pairs)('the response %s for a refund that is %s', (answer, state, effect) => {
-    expect(conclude(state as 'pending', outcome(answer as 'unknown'))).toEqual(effect);
+  test.each(pairs)('%s for a refund in the state %s has the effect %j', (response, state, effect) => {
+    expect(conclude(state as 'pending', buildResponse(response as 'unknown'))).toEqual(effect);
   });
 
-  test('ends a refund only by a listed transition', () => {
+  test('ends a refund only by a transition in REFUND_TRANSITIONS', () => {
     const ends = pairs.flatMap(([, state, effect]) => (effect.kind === 'end' ? [`${state} → ${effect.state}`] : []));
-    const listed = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
-    expect(ends.toSorted()).toEqual(listed.toSorted());
+    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
+      next.map((to) => `${from} → ${to}`),
+    );
+    expect(ends.toSorted()).toEqual(listedTransitions.toSorted());
   });
 });
 
@@ -129,33 +134,33 @@ describe('queries to the acquirer', () => {
   const createdAt = new Date('2026-03-01T10:00:00.000Z');
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
 
-  test('are due after 2 s, 10 s, 1 min and 5 min, and then every 5 min without an end', () => {
+  test('are due after 2 s, 10 s, 1 min and 5 min, and then every 5 min without a limit', () => {
     const times = QUERY_AFTER_MS.map(
-      (_, asked) => nextQueryAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
+      (_, queries) => nextQueryAt(createdAt, queries, createdAt).getTime() - createdAt.getTime(),
     );
     expect(times).toEqual([2_000, 10_000, 60_000, 300_000]);
-    for (const asked of [4, 5, 1_000_000])
-      expect(nextQueryAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + QUERY_INTERVAL_MS));
+    for (const queries of [4, 5, 1_000_000])
+      expect(nextQueryAt(createdAt, queries, after(86_400_000))).toEqual(after(86_400_000 + QUERY_INTERVAL_MS));
   });
 
   test('are never due in the past', () => expect(nextQueryAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
 
-  test('a refund that is not found is resent only after its first call has ended', () => {
-    expect([9_999, 10_000].map((ageMs) => isMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
+  test('report a refund as missing only after its first call has ended', () => {
+    expect([9_999, 10_000].map((ageMs) => isRefundMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
     for (const kind of ['succeeded', 'declined', 'pending', 'unknown'] as const)
-      expect(isMissing(outcome(kind), 86_400_000)).toBe(false);
+      expect(isRefundMissing(buildResponse(kind), 86_400_000)).toBe(false);
   });
 });
 
-test('a fingerprint depends on payment, amount and reason', () => {
-  const prints = [
-    fingerprintOf('P1', 100, undefined),
-    fingerprintOf('P2', 100, undefined),
-    fingerprintOf('P1', 101, undefined),
-    fingerprintOf('P1', 100, 'broken'),
-    fingerprintOf('P1', 100, 'late'),
+test('the fingerprint of a refund depends on the payment, the amount and the reason', () => {
+  const fingerprints = [
+    computeFingerprint('P1', 100, undefined),
+    computeFingerprint('P2', 100, undefined),
+    computeFingerprint('P1', 101, undefined),
+    computeFingerprint('P1', 100, 'broken'),
+    computeFingerprint('P1', 100, 'late'),
   ];
-  expect(new Set(prints).size).toBe(prints.length);
-  expect(fingerprintOf('P1', 100, undefined)).toBe(prints[0]);
-  expect(prints[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(fingerprints).size).toBe(fingerprints.length);
+  expect(computeFingerprint('P1', 100, undefined)).toBe(fingerprints[0]);
+  expect(fingerprints[0]).toMatch(/^[0-9a-f]{64}$/);
 });

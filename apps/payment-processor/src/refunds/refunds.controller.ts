@@ -17,7 +17,7 @@ import { invalidField } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
 import { CreateRefund } from './create-refund.js';
 
-/** Refunds of a merchant's payments (M5), by the key of the merchant or of a site; errors are RFC 9457 (C5). */
+/** Refunds of a merchant's payments (M5), with the API key of the merchant or of a site. Errors are RFC 9457 (C5). */
 @Controller('business/api/v1/merchants/:merchantId/refunds')
 @UseGuards(MerchantKeyGuard)
 export class RefundsController {
@@ -28,9 +28,11 @@ export class RefundsController {
    *
    * @query svcId required
    * @returns 201 The refund, `succeeded` or `failed`.
-   * @returns 202 It is still `pending` after 20 s: its amount is reserved.
-   * @returns 200 With `Idempotency-Replayed`: a retry with the same key, and the refund in its current state.
-   * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
+   * @returns 202 The refund is still `pending` after 20 s. Its amount is reserved.
+   * @returns 200 The response to a retry with the same key: the refund in its current state, with the header
+   *   `Idempotency-Replayed`.
+   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API
+   *   key.
    * @throws request.idempotency-conflict The key was used before with different content.
    * @throws refund.in-progress
    * @throws refund.not-possible
@@ -50,7 +52,7 @@ export class RefundsController {
         'Idempotency-Key',
         `The header Idempotency-Key is required, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`,
       );
-    const call = { svcId: svcIdOf(svcId), idempotencyKey, request };
+    const call = { svcId: parseSvcId(svcId), idempotencyKey, request };
     const { refund, replayed } = await this.createRefund.execute(merchant, call);
     if (replayed) reply.header('idempotency-replayed', 'true').status(HttpStatus.OK);
     else reply.status(refund.status === 'pending' ? HttpStatus.ACCEPTED : HttpStatus.CREATED);
@@ -61,18 +63,19 @@ export class RefundsController {
    * Lists the refunds of one payment, newest first, at most 1 000.
    *
    * @query svcId required
-   * @returns 200 `[]` for a payment without any.
-   * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
+   * @returns 200 The refunds; `[]` for a payment without refunds.
+   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API
+   *   key.
    */
   @Get()
   @Header('cache-control', 'no-store')
   list(@CallingMerchant() merchant: AuthenticatedMerchant, @Query('svcId') svcId: unknown): Promise<RefundResponse[]> {
-    return this.createRefund.list(merchant, svcIdOf(svcId));
+    return this.createRefund.list(merchant, parseSvcId(svcId));
   }
 }
 
-/** Missing or repeated values are invalid; a malformed reference leads to a 404 later (C3). */
-function svcIdOf(svcId: unknown): string {
+/** Rejects missing and repeated values. A malformed reference is rejected later with 404 (C3). */
+function parseSvcId(svcId: unknown): string {
   if (typeof svcId !== 'string' || svcId === '') throw invalidField('svcId', 'svcId must be given once');
   return svcId;
 }

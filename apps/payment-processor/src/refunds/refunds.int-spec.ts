@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, RefundFailedV1, RefundSucceededV1 } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf } from '../../test/refund-books.js';
+import { readRefundRecords } from '../../test/refund-books.js';
 
 let processor: Processor;
 let merchant: { merchantId: number; siteId: number };
-let office: RefundClient;
+let backOffice: RefundClient;
 let merchantId = 80_000;
 beforeAll(async () => {
   processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
@@ -18,21 +18,21 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 beforeEach(async () => {
   merchant = { merchantId: ++merchantId, siteId: 5001 };
-  office = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 
-/** Of R 123.45. */
-const aPaid = (
-  over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
+/** Creates a successful payment of R 123.45, or another payment with another card. */
+const createPaidPayment = (
+  overrides: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
 ): Promise<HostedPaymentSnapshot> => {
-  const { card, ...payable } = over;
-  return processor.pay(aPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
+  const { card, ...payable } = overrides;
+  return processor.pay(buildPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
 };
-const problem = (status: number, message: RegExp, field?: string) => ({
+const expectedProblem = (status: number, message: RegExp, field?: string) => ({
   status,
   body: { errors: [{ message: expect.stringMatching(message), ...(field === undefined ? {} : { field }) }] },
 });
-const eventsOf = async (
+const findEvents = async (
   type: typeof RefundSucceededV1,
   { paymentReference }: Pick<HostedPaymentSnapshot, 'paymentReference'>,
 ): Promise<unknown[]> => {
@@ -41,9 +41,12 @@ const eventsOf = async (
 };
 
 describe('a refund (M5)', () => {
-  test('returns money: at the bank, in the ledger, and with an event that contains the unchanged payment', async () => {
-    const { payable: _, ...payment } = await aPaid();
-    const { status, body, headers } = await office.refund(payment.paymentReference, { amount: 345, reason: 'broken' });
+  test('returns money at the bank and in the ledger, and publishes an event that contains the unchanged payment', async () => {
+    const { payable: _, ...payment } = await createPaidPayment();
+    const { status, body, headers } = await backOffice.refund(payment.paymentReference, {
+      amount: 345,
+      reason: 'broken',
+    });
     expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
     expect(body).toEqual({
       refundReference: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -52,11 +55,11 @@ describe('a refund (M5)', () => {
       status: 'succeeded',
       createdUTCDate: processor.clock.nowISO(),
     });
-    expect(await booksOf(processor, payment.paymentReference)).toEqual({
+    expect(await readRefundRecords(processor, payment.paymentReference)).toEqual({
       processed: 12_345,
       refunded: 345,
       pending: 0,
-      refunds: [{ amount: 345, state: 'succeeded', requestedBy: office.keyId }],
+      refunds: [{ amount: 345, state: 'succeeded', requestedBy: backOffice.keyId }],
       ledger: [
         {
           amount: 345,
@@ -70,147 +73,162 @@ describe('a refund (M5)', () => {
     });
     const { refundReference, amount, createdUTCDate } = body;
     const refund = { refundReference, amount, status: 'succeeded', createdUTCDate };
-    expect(await eventsOf(RefundFailedV1, payment)).toEqual([]);
-    expect(await eventsOf(RefundSucceededV1, payment)).toEqual([expect.objectContaining({ ...payment, refund })]);
+    expect(await findEvents(RefundFailedV1, payment)).toEqual([]);
+    expect(await findEvents(RefundSucceededV1, payment)).toEqual([expect.objectContaining({ ...payment, refund })]);
   });
 
-  test('may be partial, several times until nothing is left, and is listed, newest first', async () => {
-    const { paymentReference } = await aPaid();
-    const made = [];
+  test('can be partial and repeated until nothing is left; the list contains the newest refund first', async () => {
+    const { paymentReference } = await createPaidPayment();
+    const createdRefunds = [];
     for (const amount of [5_000, 7_000, 345]) {
-      made.push((await office.refund(paymentReference, { amount })).body);
+      createdRefunds.push((await backOffice.refund(paymentReference, { amount })).body);
       processor.clock.advance(1);
     }
-    expect(await office.refund(paymentReference, { amount: 1 })).toMatchObject(problem(422, /more than what is left/));
-    expect(await office.list(paymentReference)).toMatchObject({ status: 200, body: made.toReversed() });
-    expect(await booksOf(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
+    expect(await backOffice.refund(paymentReference, { amount: 1 })).toMatchObject(
+      expectedProblem(422, /more than what is left/),
+    );
+    expect(await backOffice.list(paymentReference)).toMatchObject({ status: 200, body: createdRefunds.toReversed() });
+    expect(await readRefundRecords(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
   });
 
   test('finds its payment by its reference in upper or lower case', async () => {
-    const { paymentReference } = await aPaid();
-    const { body } = await office.refund(paymentReference.toLowerCase());
+    const { paymentReference } = await createPaidPayment();
+    const { body } = await backOffice.refund(paymentReference.toLowerCase());
     expect(body).toMatchObject({ svcId: paymentReference, status: 'succeeded' });
   });
 
-  test('after a verification refunds the charge, not the attempt that required the verification', async () => {
-    const payable = aPayable(merchant);
-    const challenged = await processor.pay(payable, { card: CARDS.verified });
+  test('of a verified payment refunds the charge, not the attempt that required the verification', async () => {
+    const payable = buildPayable(merchant);
+    const challenged = await processor.pay(payable, { card: CARDS.verificationRequired });
     await processor.answerChallenge(challenged, 'confirm');
-    expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
-    const refunded = await office.refund(challenged.paymentReference);
+    expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);
+    const refunded = await backOffice.refund(challenged.paymentReference);
     expect(refunded).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-    expect((await booksOf(processor, challenged.paymentReference)).bank).toHaveLength(1);
+    expect((await readRefundRecords(processor, challenged.paymentReference)).bank).toHaveLength(1);
   });
 
-  test('fails if the bank declines it: its amount is released, and an event is published', async () => {
-    const payment = await aPaid({ card: CARDS.refundDeclined });
-    const declined = await office.refund(payment.paymentReference, { amount: 12_345 });
+  test('fails if the bank declines it; then its amount is released, and an event is published', async () => {
+    const payment = await createPaidPayment({ card: CARDS.refundDeclined });
+    const declined = await backOffice.refund(payment.paymentReference, { amount: 12_345 });
     expect(declined).toMatchObject({ status: 201, body: { status: 'failed', amount: 12_345 } });
-    expect(await booksOf(processor, payment.paymentReference)).toMatchObject({
+    expect(await readRefundRecords(processor, payment.paymentReference)).toMatchObject({
       refunded: 0,
       pending: 0,
       refunds: [{ state: 'failed' }],
       ledger: [],
       events: 1,
     });
-    expect(await eventsOf(RefundSucceededV1, payment)).toEqual([]);
-    expect(await eventsOf(RefundFailedV1, payment)).toMatchObject([{ state: 'success', refund: { status: 'failed' } }]);
+    expect(await findEvents(RefundSucceededV1, payment)).toEqual([]);
+    expect(await findEvents(RefundFailedV1, payment)).toMatchObject([
+      { state: 'success', refund: { status: 'failed' } },
+    ]);
     // The whole amount can be refunded again.
-    expect((await office.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
+    expect((await backOffice.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
   test('in live mode uses the live accounts of the bank and the ledger', async () => {
-    const liveOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
-    const { paymentReference } = await aPaid({ mode: 'live' });
-    expect(await liveOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-    expect((await booksOf(processor, paymentReference)).ledger).toMatchObject([
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
+    const { paymentReference } = await createPaidPayment({ mode: 'live' });
+    expect(await liveBackOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+    expect((await readRefundRecords(processor, paymentReference)).ledger).toMatchObject([
       { debit: `live:merchant:${merchantId}:payable` },
     ]);
   });
 });
 
 describe('the service cannot refund', () => {
-  test('an amount higher than the processed one', async () => {
-    const { paymentReference } = await aPaid();
-    expect(await office.refund(paymentReference, { amount: 12_346 })).toMatchObject(
-      problem(422, /more than what is left/),
+  test('an amount above the processed amount', async () => {
+    const { paymentReference } = await createPaidPayment();
+    expect(await backOffice.refund(paymentReference, { amount: 12_346 })).toMatchObject(
+      expectedProblem(422, /more than what is left/),
     );
-    expect((await booksOf(processor, paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, paymentReference)).refunds).toEqual([]);
   });
 
   test('a failed or unfinished payment', async () => {
-    for (const card of [CARDS.declined, CARDS.verified, CARDS.dropsTheAnswer]) {
-      const { paymentReference } = await aPaid({ card });
-      expect(await office.refund(paymentReference)).toMatchObject(problem(422, /Only a payment that succeeded/));
+    for (const card of [CARDS.declined, CARDS.verificationRequired, CARDS.responseLost]) {
+      const { paymentReference } = await createPaidPayment({ card });
+      expect(await backOffice.refund(paymentReference)).toMatchObject(
+        expectedProblem(422, /Only a payment that succeeded/),
+      );
     }
   });
 
-  test('an amount covered by vouchers; only the part paid by card is refundable', async () => {
-    const [own, partner] = [await grantedMerchant(), await aPartner(processor)];
-    await own.grant(partner.organisationId);
+  test('the amount that vouchers cover, but only the amount paid by card', async () => {
+    const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
+    await grantingMerchant.grant(partner.organisationId);
     const voucher = (amount: number) => ({ vouchers: [{ merchantLiable: true, amount }] });
-    const mixed = await partner.pay(await openInvoice(processor, own.site), voucher(12_000));
+    const mixed = await partner.pay(await openInvoice(processor, grantingMerchant.site), voucher(12_000));
     const svcId = mixed.body.paymentReference as string;
-    expect((await own.office.refund(svcId, { amount: 346 })).status).toBe(422);
-    expect(await own.office.refund(svcId, { amount: 345 })).toMatchObject({
+    expect((await backOffice.refund(svcId, { amount: 346 })).status).toBe(422);
+    expect(await backOffice.refund(svcId, { amount: 345 })).toMatchObject({
       status: 201,
       body: { status: 'succeeded' },
     });
-    const whole = { ...voucher(12_345), paymentMethod: undefined };
-    const covered = await partner.pay(await openInvoice(processor, own.site), whole);
-    expect(await own.office.refund(covered.body.paymentReference)).toMatchObject(problem(422, /Vouchers covered/));
+    const paidByVouchersOnly = { ...voucher(12_345), paymentMethod: undefined };
+    const covered = await partner.pay(await openInvoice(processor, grantingMerchant.site), paidByVouchersOnly);
+    expect(await backOffice.refund(covered.body.paymentReference)).toMatchObject(
+      expectedProblem(422, /Vouchers covered/),
+    );
   });
 
   test('an external payment', async () => {
-    const [own, partner] = [await grantedMerchant(), await aPartner(processor)];
-    await own.grant(partner.organisationId);
+    const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
+    await grantingMerchant.grant(partner.organisationId);
     const external = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
-    const paid = await partner.pay(await openInvoice(processor, own.site), { paymentMethod: external });
-    expect(await own.office.refund(paid.body.paymentReference)).toMatchObject(problem(422, /made elsewhere/));
+    const paid = await partner.pay(await openInvoice(processor, grantingMerchant.site), { paymentMethod: external });
+    expect(await backOffice.refund(paid.body.paymentReference)).toMatchObject(
+      expectedProblem(422, /createdRefunds elsewhere/),
+    );
   });
 
-  async function grantedMerchant() {
-    const site = await aMerchant(processor, { merchantId });
+  async function createGrantingMerchant() {
+    const site = await createMerchant(processor, { merchantId });
     const grant = async (organisationId: string): Promise<unknown> =>
-      aMerchant(processor, { merchantId, grants: [{ organisationId, vouchers: true, externalPayments: true }] });
-    return { site, grant, office };
+      createMerchant(processor, { merchantId, grants: [{ organisationId, vouchers: true, externalPayments: true }] });
+    return { site, grant };
   }
 });
 
 describe('access to refunds', () => {
-  test('a site refunds its own payments, and finds no others', async () => {
-    const [ours, theirs] = [await aPaid({ siteId: 5001 }), await aPaid({ siteId: 5002 })];
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
-    expect((await site.refund(ours.paymentReference)).status).toBe(201);
-    expect((await site.list(ours.paymentReference)).body).toHaveLength(1);
-    expect(await site.refund(theirs.paymentReference)).toMatchObject(problem(404, /no such payment/));
-    expect((await site.list(theirs.paymentReference)).status).toBe(404);
-    expect((await booksOf(processor, theirs.paymentReference)).refunds).toEqual([]);
+  test('a site can refund its own payments, and cannot find payments of other sites', async () => {
+    const [paymentOfSite, paymentOfOtherSite] = [
+      await createPaidPayment({ siteId: 5001 }),
+      await createPaidPayment({ siteId: 5002 }),
+    ];
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
+    expect((await site.refund(paymentOfSite.paymentReference)).status).toBe(201);
+    expect((await site.list(paymentOfSite.paymentReference)).body).toHaveLength(1);
+    expect(await site.refund(paymentOfOtherSite.paymentReference)).toMatchObject(
+      expectedProblem(404, /no such payment/),
+    );
+    expect((await site.list(paymentOfOtherSite.paymentReference)).status).toBe(404);
+    expect((await readRefundRecords(processor, paymentOfOtherSite.paymentReference)).refunds).toEqual([]);
   });
 
   test('an Idempotency-Key does not reveal the refund of another site', async () => {
-    const theirs = await aPaid({ siteId: 5002 });
+    const paymentOfOtherSite = await createPaidPayment({ siteId: 5002 });
     const key = randomUUID();
-    await office.refund(theirs.paymentReference, { amount: 100 }, key);
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
-    expect((await site.refund(theirs.paymentReference, { amount: 100 }, key)).status).toBe(404);
+    await backOffice.refund(paymentOfOtherSite.paymentReference, { amount: 100 }, key);
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
+    expect((await site.refund(paymentOfOtherSite.paymentReference, { amount: 100 }, key)).status).toBe(404);
   });
 
-  test('another merchant finds nothing, and may not use the path of this one', async () => {
-    const { paymentReference } = await aPaid();
-    const stranger = await aRefundClient(processor, { merchantId: merchantId + 500_000 });
-    expect((await stranger.refund(paymentReference)).status).toBe(404);
-    expect((await stranger.refund(paymentReference, { amount: 100 }, 'key', merchantId)).status).toBe(403);
+  test('another merchant cannot find the payment, and may not use the path of this merchant', async () => {
+    const { paymentReference } = await createPaidPayment();
+    const otherMerchantClient = await createRefundClient(processor, { merchantId: merchantId + 500_000 });
+    expect((await otherMerchantClient.refund(paymentReference)).status).toBe(404);
+    expect((await otherMerchantClient.refund(paymentReference, { amount: 100 }, 'key', merchantId)).status).toBe(403);
   });
 
-  test('a key of the other mode finds nothing', async () => {
-    const [test, live] = [await aPaid(), await aPaid({ mode: 'live' })];
-    const liveOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
-    expect((await liveOffice.refund(test.paymentReference)).status).toBe(404);
-    expect((await office.refund(live.paymentReference)).status).toBe(404);
+  test('a key of one mode cannot find payments of the other mode', async () => {
+    const [testPayment, livePayment] = [await createPaidPayment(), await createPaidPayment({ mode: 'live' })];
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
+    expect((await liveBackOffice.refund(testPayment.paymentReference)).status).toBe(404);
+    expect((await backOffice.refund(livePayment.paymentReference)).status).toBe(404);
   });
 
-  test('an unknown key is a 401 with an empty body, also if other fields are invalid', async () => {
+  test('an unknown key is rejected with 401 and an empty body, also if other fields are invalid', async () => {
     for (const headers of [{}, { 'x-api-key': 'svc_test_merchant_x' }]) {
       const { status, body } = await httpClient(processor.service, headers)(
         'POST',
@@ -221,77 +239,84 @@ describe('access to refunds', () => {
     }
   });
 
-  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])('an unknown svcId, %j, is a 404', async (svcId) => {
-    expect((await office.refund(svcId)).status).toBe(404);
-    expect((await office.list(svcId)).status).toBe(404);
-  });
+  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])(
+    'an unknown svcId, %j, is rejected with 404',
+    async (svcId) => {
+      expect((await backOffice.refund(svcId)).status).toBe(404);
+      expect((await backOffice.list(svcId)).status).toBe(404);
+    },
+  );
 
-  test('a svcId that is missing or given twice is a 400', async () => {
-    const client = httpClient(processor.service, { 'x-api-key': office.apiKey, 'idempotency-key': 'k' });
+  test('a svcId that is missing or sent twice is rejected with 400', async () => {
+    const client = httpClient(processor.service, { 'x-api-key': backOffice.apiKey, 'idempotency-key': 'k' });
     const path = `/business/api/v1/merchants/${merchantId}/refunds`;
     for (const query of ['', '?svcId=', '?svcId=a&svcId=b'])
       for (const method of ['GET', 'POST'] as const)
         expect(await client(method, path + query, method === 'POST' ? { amount: 1 } : undefined)).toMatchObject(
-          problem(400, /given once/, 'svcId'),
+          expectedProblem(400, /given once/, 'svcId'),
         );
   });
 });
 
 describe('the Idempotency-Key (C7)', () => {
-  test('is required, and has 1 to 100 characters', async () => {
-    const { paymentReference } = await aPaid();
+  test('is required, and must have 1 to 100 characters', async () => {
+    const { paymentReference } = await createPaidPayment();
     const path = `/business/api/v1/merchants/${merchantId}/refunds?svcId=${paymentReference}`;
-    const without = await httpClient(processor.service, { 'x-api-key': office.apiKey })('POST', path, { amount: 1 });
-    expect(without).toMatchObject(problem(400, /Idempotency-Key is required/));
+    const withoutKey = await httpClient(processor.service, { 'x-api-key': backOffice.apiKey })('POST', path, {
+      amount: 1,
+    });
+    expect(withoutKey).toMatchObject(expectedProblem(400, /Idempotency-Key is required/));
     for (const key of ['', ' ', 'x'.repeat(101)])
-      expect((await office.refund(paymentReference, { amount: 1 }, key)).status).toBe(400);
-    expect((await office.refund(paymentReference, { amount: 1 }, 'x'.repeat(100))).status).toBe(201);
+      expect((await backOffice.refund(paymentReference, { amount: 1 }, key)).status).toBe(400);
+    expect((await backOffice.refund(paymentReference, { amount: 1 }, 'x'.repeat(100))).status).toBe(201);
   });
 
-  test('belongs to one refund: a retry returns its current state, even if nothing is left to refund', async () => {
-    const { paymentReference } = await aPaid();
+  test('identifies one refund: a retry returns its current state, even if nothing is left to refund', async () => {
+    const { paymentReference } = await createPaidPayment();
     const key = randomUUID();
-    const first = await office.refund(paymentReference, { amount: 12_345 }, key);
-    const again = await office.refund(paymentReference.toLowerCase(), { amount: 12_345 }, key);
-    expect(again).toMatchObject({ status: 200, body: first.body, headers: { 'idempotency-replayed': 'true' } });
+    const first = await backOffice.refund(paymentReference, { amount: 12_345 }, key);
+    const retried = await backOffice.refund(paymentReference.toLowerCase(), { amount: 12_345 }, key);
+    expect(retried).toMatchObject({ status: 200, body: first.body, headers: { 'idempotency-replayed': 'true' } });
     expect(first.headers).not.toHaveProperty('idempotency-replayed');
-    expect((await booksOf(processor, paymentReference)).bank).toHaveLength(1);
+    expect((await readRefundRecords(processor, paymentReference)).bank).toHaveLength(1);
   });
 
-  test('with another payment, amount or reason is a 409, and nothing is refunded', async () => {
-    const [payment, other] = [await aPaid(), await aPaid()];
+  test('with another payment, amount or reason is rejected with 409, and nothing is refunded', async () => {
+    const [payment, otherPayment] = [await createPaidPayment(), await createPaidPayment()];
     const key = randomUUID();
-    await office.refund(payment.paymentReference, { amount: 100, reason: 'broken' }, key);
+    await backOffice.refund(payment.paymentReference, { amount: 100, reason: 'broken' }, key);
     for (const [svcId, body] of [
-      [other.paymentReference, { amount: 100, reason: 'broken' }],
+      [otherPayment.paymentReference, { amount: 100, reason: 'broken' }],
       [payment.paymentReference, { amount: 101, reason: 'broken' }],
       [payment.paymentReference, { amount: 100, reason: 'late' }],
       [payment.paymentReference, { amount: 100 }],
     ] as const)
-      expect(await office.refund(svcId, body, key)).toMatchObject(problem(409, /different content/));
-    expect((await booksOf(processor, other.paymentReference)).refunds).toEqual([]);
-    expect((await booksOf(processor, payment.paymentReference)).bank).toHaveLength(1);
+      expect(await backOffice.refund(svcId, body, key)).toMatchObject(expectedProblem(409, /different content/));
+    expect((await readRefundRecords(processor, otherPayment.paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, payment.paymentReference)).bank).toHaveLength(1);
   });
 
-  test('has the scope of merchant and mode', async () => {
+  test('is unique for each merchant and mode', async () => {
     const key = randomUUID();
-    const { paymentReference } = await aPaid();
-    const live = await aPaid({ mode: 'live' });
-    const liveOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
-    expect((await office.refund(paymentReference, { amount: 100 }, key)).status).toBe(201);
-    expect((await liveOffice.refund(live.paymentReference, { amount: 100 }, key)).status).toBe(201);
+    const { paymentReference } = await createPaidPayment();
+    const live = await createPaidPayment({ mode: 'live' });
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
+    expect((await backOffice.refund(paymentReference, { amount: 100 }, key)).status).toBe(201);
+    expect((await liveBackOffice.refund(live.paymentReference, { amount: 100 }, key)).status).toBe(201);
     expect((await site.refund(paymentReference, { amount: 100 }, key)).status).toBe(200);
     merchant = { ...merchant, merchantId: ++merchantId };
-    const stranger = await aRefundClient(processor, { merchantId });
-    expect((await stranger.refund((await aPaid()).paymentReference, { amount: 100 }, key)).status).toBe(201);
+    const otherMerchantClient = await createRefundClient(processor, { merchantId });
+    expect(
+      (await otherMerchantClient.refund((await createPaidPayment()).paymentReference, { amount: 100 }, key)).status,
+    ).toBe(201);
   });
 
-  test('of a rejected refund is free again', async () => {
-    const { paymentReference } = await aPaid();
+  test('of a rejected refund can be used again', async () => {
+    const { paymentReference } = await createPaidPayment();
     const key = randomUUID();
-    expect((await office.refund(paymentReference, { amount: 12_346 }, key)).status).toBe(422);
-    expect((await office.refund(paymentReference, { amount: 12_345 }, key)).status).toBe(201);
+    expect((await backOffice.refund(paymentReference, { amount: 12_346 }, key)).status).toBe(422);
+    expect((await backOffice.refund(paymentReference, { amount: 12_345 }, key)).status).toBe(201);
   });
 });
 
@@ -305,7 +330,7 @@ test.each([
   [{ amount: 1, reason: '' }, 'reason'],
   [{ amount: 1, reason: 'x'.repeat(201) }, 'reason'],
   [{ amount: 1, reason: 7 }, 'reason'],
-])('a 400 names the invalid field of %j', async (body, field) => {
-  const { paymentReference } = await aPaid();
-  expect(await office.refund(paymentReference, body)).toMatchObject(problem(400, /./, field));
+])('a refund with the body %j is rejected with a 400 that names the field %s', async (body, field) => {
+  const { paymentReference } = await createPaidPayment();
+  expect(await backOffice.refund(paymentReference, body)).toMatchObject(expectedProblem(400, /./, field));
 });

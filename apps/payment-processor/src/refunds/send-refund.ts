@@ -5,12 +5,14 @@ import { PaymentProcessorConfig } from '../config.js';
 import type { OpenRefund } from './refund.repository.js';
 import { SettleRefund } from './settle-refund.js';
 
-/** Limit of concurrent refunds at the acquirer: lower than for charges, which payers wait for. */
+/**
+ * Limit of concurrent refunds at the acquirer. It is lower than the limit of charges, because payers wait for charges.
+ */
 const MAX_CONCURRENT_REFUNDS = 20;
 
 /**
- * Sends a refund to the acquirer, outside any transaction and only after the decision is committed, and records the answer. The
- * refund's id is the idempotency key of the call: retries from any process result in one refund.
+ * Sends a committed refund to the acquirer, outside any transaction, and records the response. The refund's id is the
+ * idempotency key of the call, so that retries from any process result in one refund.
  */
 @Injectable()
 export class SendRefund {

@@ -5,8 +5,8 @@ import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 
 /**
- * Records the acquirer's answer about a refund, from any call. An answer that contradicts the row is an incident: a row, a metric
- * and a log line.
+ * Records the acquirer's response about a refund, to the refund call or to a query. A response that contradicts the row
+ * is an incident: it creates a row, a metric and a log entry.
  */
 @Injectable()
 export class SettleRefund {
@@ -18,16 +18,16 @@ export class SettleRefund {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  async execute(refund: OpenRefund, answer: RefundQueryResult): Promise<void> {
+  async execute(refund: OpenRefund, response: RefundQueryResult): Promise<void> {
     const { refundId, paymentReference } = refund;
-    const conclusion = await this.refunds.settle(refund, answer);
+    const conclusion = await this.refunds.settle(refund, response);
     if (conclusion.kind === 'end') {
       this.ended.add(1, { state: conclusion.state });
-      this.log.info({ paymentReference, refundId, state: conclusion.state, asked: refund.queries }, 'refund ended');
+      this.log.info({ paymentReference, refundId, state: conclusion.state, queries: refund.queries }, 'refund ended');
     }
     if (conclusion.kind === 'incident') {
-      this.incidents.add(1, { answer: answer.kind });
-      this.log.error({ paymentReference, refundId, answer: answer.kind }, 'the acquirer contradicts the refund');
+      this.incidents.add(1, { answer: response.kind });
+      this.log.error({ paymentReference, refundId, answer: response.kind }, 'the acquirer contradicts the refund');
     }
   }
 }

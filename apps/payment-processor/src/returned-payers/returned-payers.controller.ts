@@ -7,8 +7,9 @@ import { PartnerPaymentRepository } from '../partner-payments/partner-payment.re
 import { RETURNED_PAYER_TEXT } from './returned-payer-text.js';
 
 /**
- * The bank redirects the payer of a partner's payment here, unless the partner named a page of its own. The payment's reference
- * is enough to open the page: it shows only the state, and opening it continues the payment.
+ * The page to which the bank redirects the payer of a partner's payment, unless the partner has set another return
+ * page. The page needs no authentication besides the payment's reference, because it shows only the state. Opening the
+ * page continues the payment.
  *
  * @group Payments
  */
@@ -24,14 +25,14 @@ export class ReturnedPayersController {
    *
    * @produces text/html The page.
    * @returns 200 The state of the payment.
-   * @returns 404 The page says that there is no such payment.
+   * @returns 404 A page for an unknown payment.
    */
   @Get(':paymentReference')
-  async returned(@Param('paymentReference') text: string, @Res() reply: FastifyReply): Promise<void> {
-    const reference = parsePaymentReference(text);
-    const payable = reference && (await this.payments.findReturned(reference));
-    const found = payable ? await this.checkPayments.execute(payable.payableId) : [];
-    const state = found.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
+  async returned(@Param('paymentReference') paymentReferenceText: string, @Res() reply: FastifyReply): Promise<void> {
+    const reference = parsePaymentReference(paymentReferenceText);
+    const payable = reference && (await this.payments.findPayableOfPayment(reference));
+    const payments = payable ? await this.checkPayments.execute(payable.payableId) : [];
+    const state = payments.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
     await sendPlainPage(reply, state === 'unknown' ? 404 : 200, RETURNED_PAYER_TEXT[state]);
   }
 }

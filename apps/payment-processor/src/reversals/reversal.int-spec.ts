@@ -1,5 +1,5 @@
 import { type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
@@ -7,7 +7,7 @@ import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
-/** The acquirer's real methods, before a test replaces them. */
+/** The original methods of the acquirer, before a test replaces them. */
 let realMethods: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
@@ -21,110 +21,110 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The recovery job gets the response that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
- * gets the approval.
+ * The bank confirms to the recovery job that it has not charged and never will. Then it charges nevertheless, and the
+ * waiting call receives the approval.
  */
-async function approvedTooLate(payable = aPayable()): Promise<HostedPaymentSnapshot> {
+async function payWithLateApproval(payable = buildPayable()): Promise<HostedPaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
-  let late: Promise<ChargeOutcome> | undefined;
+  let lateCharge: Promise<ChargeOutcome> | undefined;
   acquirer.charge = async (request, signal) => {
     processor.clock.advance(10_000);
-    await processor.recover();
-    return (late = realMethods.charge(request, signal));
+    await processor.recoverAttempts();
+    return (lateCharge = realMethods.charge(request, signal));
   };
   const payment = await processor.pay(payable);
-  expect(await late).toMatchObject({ kind: 'approved' });
+  expect(await lateCharge).toMatchObject({ kind: 'approved' });
   Object.assign(acquirer, realMethods);
   return payment;
 }
 
-const attemptOf = async ({ paymentReference }: HostedPaymentSnapshot): Promise<unknown> =>
+const readStates = async ({ paymentReference }: HostedPaymentSnapshot): Promise<unknown> =>
   processor.dataSource.query(
     `SELECT a.state AS attempt, p.state AS payment FROM attempts a JOIN payments p USING (payment_id) WHERE payment_reference = $1`,
     [paymentReference],
   );
 
 test('an approval for a failed payment is reversed, recorded and published once; the payment does not change', async () => {
-  const payment = await approvedTooLate();
+  const payment = await payWithLateApproval();
   expect(payment).toMatchObject({ state: 'failed', errors: [{ errorReference: '30' }], payable: { state: 'open' } });
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
 
-  expect(await processor.clearUp()).toBe(1);
-  expect(processor.charged()).toEqual([]);
-  expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
+  expect(await processor.runCleanup()).toBe(1);
+  expect(processor.chargedReferences()).toEqual([]);
+  expect(await readStates(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
   expect((await processor.published(PaymentReversedV1)).map(({ payload }) => payload)).toEqual([
     { ...payment, reversedUTCDate: processor.clock.nowISO() },
   ]);
   processor.clock.advance(3_600_000);
-  expect(await processor.clearUp()).toBe(0);
+  expect(await processor.runCleanup()).toBe(0);
 });
 
-test('a second approval for a payable that was paid meanwhile is reversed; the first payment does not change', async () => {
-  const payable = aPayable();
-  let second: HostedPaymentSnapshot | undefined;
+test('a late approval for a payable that another payment has paid in the meantime is reversed; the other payment does not change', async () => {
+  const payable = buildPayable();
+  let secondPayment: HostedPaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
-    acquirer.charge = (...given) => realMethods.charge(...given);
+    acquirer.charge = (...args) => realMethods.charge(...args);
     processor.clock.advance(10_000);
-    await processor.recover();
-    second = await processor.pay(payable, { try: 2 });
+    await processor.recoverAttempts();
+    secondPayment = await processor.pay(payable, { try: 2 });
     return realMethods.charge(request, signal);
   };
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
-  const first = await processor.pay(payable);
+  const firstPayment = await processor.pay(payable);
   Object.assign(acquirer, realMethods);
-  expect([first.state, second?.state]).toEqual(['failed', 'success']);
-  expect(processor.charged()).toHaveLength(2);
-  await processor.clearUp();
-  expect(processor.charged()).toEqual([second?.paymentReference]);
-  expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
+  expect([firstPayment.state, secondPayment?.state]).toEqual(['failed', 'success']);
+  expect(processor.chargedReferences()).toHaveLength(2);
+  await processor.runCleanup();
+  expect(processor.chargedReferences()).toEqual([secondPayment?.paymentReference]);
+  expect(await readStates(secondPayment!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
-test('a reversal waits until its payment is final, because its event contains the final state of the payment', async () => {
-  for (const [answer, state] of [
+test('a reversal is leased only after its payment is final, because its event contains the final state of the payment', async () => {
+  for (const [challengeAnswer, state] of [
     ['refuse', 'failed'],
     ['confirm', 'success'],
   ] as const) {
-    const payable = aPayable();
-    const payment = await processor.pay(payable, { card: CARDS.verified });
+    const payable = buildPayable();
+    const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
     expect(payment.state).toBe('verificationRequired');
     await processor.dataSource.query(
       `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
        SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );
-    const claim = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
-    expect(await claim()).toEqual([]);
-    await processor.answerChallenge(payment, answer);
-    expect((await processor.check(payable)).map((checked) => checked.state)).toEqual([state]);
-    expect(await claim()).toHaveLength(1);
+    const leaseDue = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
+    expect(await leaseDue()).toEqual([]);
+    await processor.answerChallenge(payment, challengeAnswer);
+    expect((await processor.pollPayments(payable)).map((checked) => checked.state)).toEqual([state]);
+    expect(await leaseDue()).toHaveLength(1);
   }
 });
 
-test('a reversal is retried every half minute until the bank confirms it', async () => {
-  const payment = await approvedTooLate();
-  let told = 0;
-  acquirer.reverse = (...given) =>
-    ++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...given);
+test('a reversal is requested every 30 seconds until the bank confirms it', async () => {
+  const payment = await payWithLateApproval();
+  let reversalRequests = 0;
+  acquirer.reverse = (...args) =>
+    ++reversalRequests < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...args);
   for (let second = 0; second < 90; second++) {
-    await processor.clearUp();
+    await processor.runCleanup();
     processor.clock.advance(1_000);
   }
-  expect(told).toBe(3);
-  expect(processor.charged()).toEqual([]);
-  expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
+  expect(reversalRequests).toBe(3);
+  expect(processor.chargedReferences()).toEqual([]);
+  expect(await readStates(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
 });
 
-test('a repeated approval is not reversed', async () => {
+test('an approval that the recovery job has already recorded is not reversed', async () => {
   acquirer.charge = async (request, signal) => {
     const outcome = await realMethods.charge(request, signal);
     processor.clock.advance(2_000);
-    await processor.recover();
+    await processor.recoverAttempts();
     return outcome;
   };
-  const payment = await processor.pay(aPayable());
+  const payment = await processor.pay(buildPayable());
   expect(payment.state).toBe('success');
-  expect(await processor.clearUp()).toBe(0);
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(await processor.runCleanup()).toBe(0);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
 });

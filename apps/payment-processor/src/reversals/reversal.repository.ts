@@ -4,7 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** A charge that is due for reversal. */
 export interface DueReversal extends ChargeRoute {
@@ -21,9 +21,9 @@ export class ReversalRepository {
   ) {}
 
   /**
-   * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, which the recovery job
-   * ends with its payment first, and a payment with another attempt in progress, because the event of a reversal contains the final
-   * state of the payment.
+   * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, because
+   * the recovery job must first end it and its payment. Skips a payment that is not final, because the event of a
+   * reversal contains the final state of the payment.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(
@@ -42,26 +42,32 @@ export class ReversalRepository {
     }));
   }
 
-  /** Records, books and publishes a confirmed reversal, once. The payment does not change (P1). */
+  /**
+   * Records a confirmed reversal, books its transfer and publishes its event, only once. The payment does not change
+   * (P1).
+   */
   async confirm(attemptId: string): Promise<PaymentSnapshot | undefined> {
     const now = this.clock.now();
-    const [known] = await this.dataSource.query<PaymentRow[]>(
+    const [paymentRow] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM attempts a JOIN payments p ON p.payment_id = a.payment_id
          JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
         WHERE a.attempt_id = $1`,
       [attemptId],
     );
-    if (!known) return undefined;
-    const reversed = { ...asSnapshot(known), reversedUTCDate: now.toISOString() };
-    const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed };
+    if (!paymentRow) return undefined;
+    const reversedPayment = { ...snapshotFromRow(paymentRow), reversedUTCDate: now.toISOString() };
+    const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversedPayment };
     const parameters = { attemptId, now, transferId: newUuid(this.clock) };
     const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.envelope(event)]);
     if (!row) return undefined;
-    return reversed;
+    return reversedPayment;
   }
 }
 
-/** A reversal requested by an earlier release has no late approval in the ledger, so nothing is booked for it. */
+/**
+ * A reversal that an earlier release has requested has no late approval in the ledger. Then no transfer is booked for
+ * the reversal.
+ */
 const CONFIRM = statementWithEvents({
   writes: `target AS (
          UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL

@@ -1,7 +1,10 @@
-/** Random days of trade: each statement is correct, and their sum is the balance of the ledger. */
+/**
+ * Tests settlement statements of days with random payments and refunds. Each statement is correct, and their sum is the
+ * ledger balance.
+ */
 import fc from 'fast-check';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Trade } from '../../test/trade.js';
+import { SimulatedMerchant } from '../../test/simulated-merchant.js';
 import { SealLedger } from '../ledger/seal-ledger.js';
 
 let processor: Processor;
@@ -11,43 +14,43 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 const amount = fc.integer({ min: 100, max: 1_000_000 });
-const deed = fc.oneof(
-  { arbitrary: amount.map((of) => (trade: Trade) => trade.onPage(of)), weight: 3 },
+const actionArbitrary = fc.oneof(
+  { arbitrary: amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payOnPage(cents)), weight: 3 },
   fc.tuple(amount, amount).map(
-    ([of, tip]) =>
-      (trade: Trade) =>
-        trade.withTip(of, Math.min(tip, of)),
+    ([cents, tip]) =>
+      (merchant: SimulatedMerchant) =>
+        merchant.payWithTip(cents, Math.min(tip, cents)),
   ),
-  amount.map((of) => (trade: Trade) => trade.declined(of)),
-  amount.map((of) => (trade: Trade) => trade.withVouchers(of)),
-  amount.map((of) => (trade: Trade) => trade.madeElsewhere(of)),
-  { arbitrary: amount.map((of) => (trade: Trade) => trade.refund(of)), weight: 3 },
-  amount.map((of) => (trade: Trade) => trade.approvedTooLate(of)),
-  fc.constant((trade: Trade) => trade.nextDay()),
+  amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payWithDeclinedCard(cents)),
+  amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payWithVouchers(cents)),
+  amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payExternally(cents)),
+  { arbitrary: amount.map((cents) => (merchant: SimulatedMerchant) => merchant.refund(cents)), weight: 3 },
+  amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payWithLateApproval(cents)),
+  fc.constant((merchant: SimulatedMerchant) => merchant.startNextDay()),
 );
 
-test('each day: statement, movements and ledger agree after any trade', async () => {
-  const seen = { days: 0, withRefunds: 0 };
+test('the statement, the movements and the ledger balance of a merchant are consistent after any payments and refunds', async () => {
+  const counts = { days: 0, withRefunds: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.array(deed, { minLength: 6, maxLength: 18 }), async (deeds) => {
-      const trade = await Trade.start(processor);
-      for (const deed of deeds) await deed(trade);
-      await trade.nextDay();
+    fc.asyncProperty(fc.array(actionArbitrary, { minLength: 6, maxLength: 18 }), async (actions) => {
+      const merchant = await SimulatedMerchant.start(processor);
+      for (const action of actions) await action(merchant);
+      await merchant.startNextDay();
       await processor.service.app.get(SealLedger).runOnce();
-      let nets = 0;
-      for (const [day, expected] of trade.days) {
-        const isOver = day !== [...trade.days.keys()].at(-1);
-        expect(await trade.statement(day)).toMatchObject({ day, closed: isOver, totals: expected.totals });
-        expect(await trade.sumOfMovements(day)).toBe(expected.net);
-        nets += expected.net;
-        seen.days++;
-        if (expected.items.refunds.count > 0) seen.withRefunds++;
+      let sumOfNets = 0;
+      for (const [day, expected] of merchant.days) {
+        const hasEnded = day !== [...merchant.days.keys()].at(-1);
+        expect(await merchant.readStatement(day)).toMatchObject({ day, closed: hasEnded, totals: expected.totals });
+        expect(await merchant.readSumOfMovements(day)).toBe(expected.net);
+        sumOfNets += expected.net;
+        counts.days++;
+        if (expected.items.refunds.count > 0) counts.withRefunds++;
       }
-      expect(await trade.balance()).toBe(nets);
+      expect(await merchant.readBalance()).toBe(sumOfNets);
     }),
     { numRuns: 12 },
   );
-  // The days were not empty.
-  expect(seen.days).toBeGreaterThan(24);
-  expect(seen.withRefunds).toBeGreaterThan(0);
+  // These checks ensure that the random days were not empty.
+  expect(counts.days).toBeGreaterThan(24);
+  expect(counts.withRefunds).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Movement } from './settlement.repository.js';
 
-/** In the order of a line. */
+/** The columns of a line, in their order. */
 const COLUMNS = [
   'createdUTCDate',
   'type',
@@ -15,12 +15,12 @@ const COLUMNS = [
 
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/** RFC 4180: a line for each movement, amounts in cents. */
-export function csvLines(movements: readonly Movement[]): string {
+/** Formats one line for each movement (RFC 4180), with amounts in cents. */
+export function formatCsvLines(movements: readonly Movement[]): string {
   return stringify([...movements], {
     columns: [...COLUMNS],
     record_delimiter: 'windows',
-    // A merchant's reference may come from its customer; a spreadsheet must not evaluate it as a formula.
+    // A merchant's reference may come from a customer. A spreadsheet must not evaluate it as a formula.
     escape_formulas: true,
   });
 }

@@ -1,16 +1,16 @@
 import { invalidField } from '@svc/kernel';
 import { isDay } from '../ledger/day.js';
 
-/** A day in UTC, with the range of its booking times. */
+/** A day in UTC, with its beginning and end. */
 export interface SettlementDay {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly from: Date;
-  /** The first moment of the next day. */
+  /** Midnight at the end of the day, exclusive. */
   readonly until: Date;
 }
 
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** @throws DomainError `request.invalid` for an invalid or future day */
 export function parseSettlementDay(text: unknown, now: Date): SettlementDay {
@@ -18,5 +18,5 @@ export function parseSettlementDay(text: unknown, now: Date): SettlementDay {
   // JavaScript parses a date without a time as midnight in UTC.
   const from = new Date(text);
   if (from > now) throw invalidField('day', 'day must be a day that has begun, in UTC');
-  return { day: text, from, until: new Date(from.getTime() + DAY_MILLISECONDS) };
+  return { day: text, from, until: new Date(from.getTime() + DAY_MS) };
 }

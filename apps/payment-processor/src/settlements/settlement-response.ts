@@ -7,7 +7,7 @@ import type { SettlementStatements } from './settlement-statements.ts';
 
 const MEDIA_TYPES = ['application/json', 'text/csv'] as const;
 
-/** The statement as JSON, or its movements as CSV, according to `Accept`. */
+/** Responds with the statement as JSON, or with its movements as CSV, according to the header `Accept`. */
 export async function statementResponse(
   statements: SettlementStatements,
   { owner, day }: { readonly owner: SettlementOwner; readonly day: unknown },

@@ -2,12 +2,15 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
-import { totalsOf } from './settlement.js';
-import { type SettlementBooks, type SettlementOwner, SettlementRepository } from './settlement.repository.js';
-import { CSV_HEADER, csvLines } from './settlement-csv.js';
+import { computeTotals } from './settlement.js';
+import { type SettlementOwner, SettlementRepository, type SettlementSums } from './settlement.repository.js';
+import { CSV_HEADER, formatCsvLines } from './settlement-csv.js';
 import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 
-/** Reading a large day takes seconds on a connection that payments need as well: further callers get a 503 and retry. */
+/**
+ * Limit of concurrent reads. Reading a large day needs a database connection for seconds. Further callers get a 503 and
+ * retry.
+ */
 const MAX_CONCURRENT_READS = 2;
 
 /** Settlement statements: the balance of a merchant for a day, from the ledger. */
@@ -20,7 +23,10 @@ export class SettlementStatements {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** @throws DomainError `request.invalid` for an invalid or future day; `service.not-ready` while two others are read */
+  /**
+   * @throws DomainError `request.invalid` for an invalid or future day; `service.not-ready` while too many other
+   *   statements are read
+   */
   async find(owner: SettlementOwner, dayText: unknown): Promise<SettlementStatement> {
     const day = parseSettlementDay(dayText, this.clock.now());
     const { sums, closed, ledgerRoot } = await this.readWithLimit(owner, day);
@@ -32,11 +38,11 @@ export class SettlementStatements {
       day: day.day,
       closed,
       ...(ledgerRoot === undefined ? {} : { ledgerRoot }),
-      totals: totalsOf(sums),
+      totals: computeTotals(sums),
     };
   }
 
-  private async readWithLimit(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
+  private async readWithLimit(owner: SettlementOwner, day: SettlementDay): Promise<SettlementSums> {
     if (this.reads >= MAX_CONCURRENT_READS) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     this.reads++;
     try {
@@ -46,14 +52,14 @@ export class SettlementStatements {
     }
   }
 
-  /** The same movements one by one as CSV, streamed with backpressure. @throws DomainError as {@link find} */
+  /** The movements of the statement as CSV, streamed with backpressure. @throws DomainError as {@link find} */
   async export(owner: SettlementOwner, dayText: unknown): Promise<{ fileName: string; csv: Readable }> {
     const day = parseSettlementDay(dayText, this.clock.now());
     const horizon = await this.settlements.snapshotHorizon();
     const pages = this.settlements.readPages(owner, day, horizon);
     async function* lines(): AsyncGenerator<string> {
       yield CSV_HEADER;
-      for await (const page of pages) yield csvLines(page);
+      for await (const page of pages) yield formatCsvLines(page);
     }
     const site = owner.siteId === undefined ? '' : `-${owner.siteId}`;
     const fileName = `settlement-${owner.merchantId}${site}-${owner.mode}-${day.day}.csv`;

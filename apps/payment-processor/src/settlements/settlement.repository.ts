@@ -17,24 +17,24 @@ export interface SettlementOwner {
 export interface Movement {
   readonly createdUTCDate: string;
   readonly type: MovementType;
-  /** paymentReference of the payment (C3). */
+  /** The payment reference (C3). */
   readonly svcId: string;
-  /** UUID; empty for anything but a refund. */
+  /** UUID of the refund; empty for other movements. */
   readonly refundReference: string;
   readonly siteId: number;
   /** The merchant's own reference: merchantOrderId, or the invoice's external reference; empty if there is none. */
   readonly externalReference: string;
   readonly currencyISOCode: string;
-  /** Cents: positive when owed to the merchant, negative when the merchant owes it. */
+  /** Cents: positive when the platform owes it to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 
-/** The ledger's sums of a day. */
-export interface SettlementBooks {
+/** Sums of the ledger for a merchant and day. */
+export interface SettlementSums {
   readonly sums: readonly MovementSum[];
   /** True when the day's movements are sealed and final. */
   readonly closed: boolean;
-  /** Hex SHA-256; undefined while the day's books are open, and for days before the first seal. */
+  /** Hex SHA-256; undefined while the day is not closed, and for days before the first seal. */
   readonly ledgerRoot: string | undefined;
 }
 
@@ -45,12 +45,12 @@ const PAGE_SIZE = 1_000;
 export class SettlementRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Sums up the merchant's movements of the day, and reads if the day is closed, in one transaction. */
-  async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementBooks> {
+  /** Sums up the merchant's movements of the day, and reads whether the day is closed, in one transaction. */
+  async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementSums> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
-      // First: if the day is already closed, the sums that follow are complete.
-      const [books] = await tx.query<{ closed: boolean; root: string | null }[]>(
+      // This is read first: if the day is already closed, the sums that are read afterwards are complete.
+      const [closedDay] = await tx.query<{ closed: boolean; root: string | null }[]>(
         `SELECT EXISTS (SELECT FROM ledger_days WHERE day >= $1) AS closed,
                 (SELECT encode(root, 'hex') FROM ledger_days WHERE day = $1) AS root`,
         [day],
@@ -58,13 +58,13 @@ export class SettlementRepository {
       const sums = await tx.query<MovementSum[]>(
         `SELECT currency, type, count(*)::int AS count, sum(amount)::bigint AS amount
            FROM (${MOVEMENTS}) m GROUP BY currency, type`,
-        [...valuesOf(owner), from, until],
+        [...ownerParameters(owner), from, until],
       );
-      return { sums, closed: books?.closed === true, ledgerRoot: books?.root ?? undefined };
+      return { sums, closed: closedDay?.closed === true, ledgerRoot: closedDay?.root ?? undefined };
     });
   }
 
-  /** Every transaction below this id has ended, so its rows are final. */
+  /** A transaction id. Every transaction with a smaller id has ended, so its rows are final. */
   async snapshotHorizon(): Promise<string> {
     const [row] = await this.dataSource.query<{ horizon: string }[]>(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon`,
@@ -74,8 +74,8 @@ export class SettlementRepository {
   }
 
   /**
-   * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a statement of its own: a slow
-   * reader must not keep a transaction open, which would delay the event log.
+   * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a separate
+   * statement, because a slow reader must not keep a transaction open, which would delay the relay of events.
    */
   async *readPages(
     owner: SettlementOwner,
@@ -87,9 +87,9 @@ export class SettlementRepository {
       const rows = await this.dataSource.query<MovementRow[]>(
         `SELECT * FROM (${MOVEMENTS} AND t.txid < $6::xid8 AND (t.created_at, t.position) > ($4, $7::bigint)) m
           ORDER BY created_at, position LIMIT $8`,
-        [...valuesOf(owner), after, until, horizon, position, PAGE_SIZE],
+        [...ownerParameters(owner), after, until, horizon, position, PAGE_SIZE],
       );
-      if (rows.length > 0) yield rows.map(asMovement);
+      if (rows.length > 0) yield rows.map(movementFromRow);
       const last = rows.at(-1);
       if (!last || rows.length < PAGE_SIZE) return;
       [after, position] = [last.created_at, last.position];
@@ -98,11 +98,11 @@ export class SettlementRepository {
 }
 
 /** Parameters `$1` to `$3` of {@link MOVEMENTS}. */
-function valuesOf({ merchantId, mode, siteId }: SettlementOwner): unknown[] {
+function ownerParameters({ merchantId, mode, siteId }: SettlementOwner): unknown[] {
   return [merchantId, mode, siteId ?? null];
 }
 
-/** Every movement on the merchant's payable between `$4` and `$5`. */
+/** Every movement on the merchant's payable account between `$4` and `$5`. */
 const MOVEMENTS = `
   SELECT t.created_at, t.position, t.currency, t.refund_id, p.payment_reference, y.site_id,
          coalesce(y.source ->> 'merchantOrderId', p.partner ->> 'invoiceExternalReference', '') AS external_reference,
@@ -125,7 +125,7 @@ interface MovementRow {
   readonly amount: number;
 }
 
-function asMovement(row: MovementRow): Movement {
+function movementFromRow(row: MovementRow): Movement {
   return {
     createdUTCDate: row.created_at.toISOString(),
     type: row.type,

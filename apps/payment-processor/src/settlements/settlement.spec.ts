@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type MovementSum, totalsOf } from './settlement.js';
+import { computeTotals, type MovementSum } from './settlement.js';
 import { parseSettlementDay } from './settlement-day.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -14,14 +14,14 @@ describe('totals', () => {
       { currency: 'BWP', type: 'voucher', count: 1, amount: 30 },
       { currency: 'BWP', type: 'externalPayment', count: 1, amount: 5 },
     ];
-    const none = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
-    expect(totalsOf(sums)).toEqual([
+    const noItems = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
+    expect(computeTotals(sums)).toEqual([
       {
-        ...{ ...none, currencyISOCode: 'BWP', net: 35 },
+        ...{ ...noItems, currencyISOCode: 'BWP', net: 35 },
         ...{ vouchers: { count: 1, amount: 30 }, externalPayments: { count: 1, amount: 5 } },
       },
       {
-        ...{ ...none, currencyISOCode: 'ZAR', net: -425 },
+        ...{ ...noItems, currencyISOCode: 'ZAR', net: -425 },
         ...{
           payments: { count: 2, amount: 1_000 },
           refunds: { count: 1, amount: 1_400 },
@@ -29,38 +29,38 @@ describe('totals', () => {
         },
       },
     ]);
-    expect(totalsOf([])).toEqual([]);
+    expect(computeTotals([])).toEqual([]);
   });
 
-  const sum = fc.record({
+  const sumArbitrary = fc.record({
     currency: fc.constantFrom('ZAR', 'BWP', 'NAD'),
     type: fc.constantFrom('payment', 'voucher', 'externalPayment', 'refund', 'fee'),
     count: fc.nat(1_000),
     amount: fc.nat(100_000_000_000),
   });
-  test('have a net of credits minus debits, for any day', () => {
-    const day = fc.uniqueArray(sum, { selector: ({ currency, type }) => `${currency} ${type}` });
+  test('have a net amount of credits minus debits, for any sums of a day', () => {
+    const day = fc.uniqueArray(sumArbitrary, { selector: ({ currency, type }) => `${currency} ${type}` });
     fc.assert(
       fc.property(day, (sums) => {
-        const signed = sums.map((each) => {
-          const goesOff = each.type === 'refund' || each.type === 'fee';
-          return { ...each, amount: goesOff ? -each.amount : each.amount };
+        const signedSums = sums.map((sum) => {
+          const isDebit = sum.type === 'refund' || sum.type === 'fee';
+          return { ...sum, amount: isDebit ? -sum.amount : sum.amount };
         });
-        const totals = totalsOf(signed);
+        const totals = computeTotals(signedSums);
         expect(totals.map(({ currencyISOCode }) => currencyISOCode)).toEqual(
           [...new Set(sums.map(({ currency }) => currency))].sort(),
         );
         for (const { payments, vouchers, externalPayments, refunds, fees, net } of totals)
           expect(net).toBe(payments.amount + vouchers.amount + externalPayments.amount - refunds.amount - fees.amount);
-        const net = totals.reduce((all, each) => all + each.net, 0);
-        expect(net).toBe(signed.reduce((all, { amount }) => all + amount, 0));
+        const net = totals.reduce((total, item) => total + item.net, 0);
+        expect(net).toBe(signedSums.reduce((total, { amount }) => total + amount, 0));
       }),
     );
   });
 });
 
 describe('a day', () => {
-  test('is 24 hours of UTC, and may be today', () => {
+  test('has 24 hours in UTC, and can be the current day', () => {
     const [from, until] = [new Date('2026-03-01T00:00:00.000Z'), new Date('2026-03-02T00:00:00.000Z')];
     expect(parseSettlementDay('2026-03-01', NOW)).toEqual({ day: '2026-03-01', from, until });
     expect(parseSettlementDay('2024-02-29', NOW)).toMatchObject({ from: new Date('2024-02-29T00:00:00.000Z') });
@@ -80,7 +80,7 @@ describe('a day', () => {
     expect(() => parseSettlementDay(text, NOW)).toThrow(expect.objectContaining({ code: 'request.invalid' })),
   );
 
-  test('must have begun', () => {
+  test('must not be in the future', () => {
     expect(parseSettlementDay('2026-03-02', new Date('2026-03-02T00:00:00.000Z')).day).toBe('2026-03-02');
     expect(() => parseSettlementDay('2026-03-02', new Date('2026-03-01T23:59:59.999Z'))).toThrow(
       expect.objectContaining({ fields: [{ field: 'day', message: expect.stringContaining('has begun') }] }),

@@ -8,11 +8,11 @@ export interface MovementSum {
   readonly currency: string;
   readonly type: MovementType;
   readonly count: number;
-  /** Cents: positive when owed to the merchant, negative when the merchant owes it. */
+  /** Cents: positive when the platform owes it to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 
-const ITEM_OF = {
+const ITEM_NAMES = {
   payment: 'payments',
   voucher: 'vouchers',
   externalPayment: 'externalPayments',
@@ -20,14 +20,14 @@ const ITEM_OF = {
   fee: 'fees',
 } as const satisfies Record<MovementType, keyof SettlementTotals>;
 
-/** Totals of each currency, by its code. At most one sum for each type and currency. */
-export function totalsOf(sums: readonly MovementSum[]): SettlementTotals[] {
+/** The totals for each currency, sorted by its code. `sums` must contain at most one sum for each type and currency. */
+export function computeTotals(sums: readonly MovementSum[]): SettlementTotals[] {
   const currencies = [...new Set(sums.map(({ currency }) => currency))].sort();
   return currencies.map((currencyISOCode) => {
     const items = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
     let net = 0;
     for (const { type, count, amount } of sums.filter(({ currency }) => currency === currencyISOCode)) {
-      items[ITEM_OF[type]] = { count, amount: Math.abs(amount) };
+      items[ITEM_NAMES[type]] = { count, amount: Math.abs(amount) };
       net += amount;
     }
     return { currencyISOCode, ...items, net };

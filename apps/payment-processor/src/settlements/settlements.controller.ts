@@ -5,15 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
-/** Settlement statements of a merchant, by the key of the merchant or of a site; errors are RFC 9457 (C5). */
+/** Settlement statements of a merchant, with the API key of the merchant or of a site. Errors are RFC 9457 (C5). */
 @Controller('business/api/v1/merchants/:merchantId/settlements')
 @UseGuards(MerchantKeyGuard)
 export class SettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
   /**
-   * Reads the merchant's settlement statement of a day. The key decides the mode and, for a site's key, the site. With `Accept:
-   * text/csv` the movements one by one.
+   * Reads the merchant's settlement statement of a day. The API key determines the mode and, for a site's key, the
+   * site. With `Accept: text/csv` the response contains the single movements.
    *
    * @produces text/csv The movements; the sum of their amounts is `net`.
    * @throws request.invalid The day is not a date, or has not begun.

@@ -3,15 +3,15 @@ import type { ErrorCode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { refusalOfState } from '../payables/payable.js';
+import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 /**
- * Queries the verification at the bank, and charges after a passed one: {@link ChargeAttempt} reserves the payable again with a new
- * attempt, and the acquirer makes the verified charge with the attempt's key.
+ * Queries the state of a verification at the bank. After a passed verification {@link ChargeAttempt} reserves the
+ * payable again with a new attempt, and the acquirer charges with the attempt's key.
  *
- * The first payment wins: a verification that is passed after the payable was paid, closed or refused charges nothing.
+ * A verification that is passed after the payable was paid, closed or refused charges nothing.
  */
 @Injectable()
 export class FinishVerification {
@@ -24,8 +24,8 @@ export class FinishVerification {
 
   async execute(verification: OpenVerification): Promise<void> {
     const { payment, challengeReference, route } = verification;
-    const refusal = refusalOfState(payment.payable.state);
-    // Another payment has reserved the payable: its outcome decides if this one can continue.
+    const refusal = findRefusalByState(payment.payable.state);
+    // Another payment has reserved the payable. Its outcome decides whether this payment can continue.
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     if (refusal) return this.fail(verification, refusal);
@@ -38,7 +38,7 @@ export class FinishVerification {
     await this.verifications.fail(verification, error);
   }
 
-  /** Without a slot in time nothing has changed: the next query retries the charge. */
+  /** If no slot at the acquirer is free in time, nothing changes, and the next query retries the charge. */
   private async charge(verification: OpenVerification): Promise<void> {
     const { challengeReference, payment, route } = verification;
     await this.chargeAttempt.execute({
@@ -47,7 +47,7 @@ export class FinishVerification {
       route,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS),
       accept: () => this.verifications.resume(verification),
-      sourceOf: () => ({ challengeReference }),
+      getSource: () => ({ challengeReference }),
     });
   }
 }

@@ -1,11 +1,14 @@
-/** Each condition for leaving `verificationRequired` and for leases, with only this condition false. */
+/**
+ * Tests each condition for leaving the state `verificationRequired` and for leases. In each test exactly one condition
+ * is false.
+ */
 import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { changeRow, readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aCard, aMerchant, aPartner } from '../../test/partner.js';
+import { buildPlainCard, createMerchant, createPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
@@ -24,21 +27,22 @@ beforeEach(async () => {
 afterEach(() => processor.clock.advance(start - processor.clock.now().getTime()));
 afterAll(() => processor.stop());
 
-async function challenged(payable = aPayable()): Promise<OpenVerification> {
-  await processor.pay(payable, { card: CARDS.verified });
-  const [open] = await look(payable.payableId);
-  return open!;
+async function createVerification(payable = buildPayable()): Promise<OpenVerification> {
+  await processor.pay(payable, { card: CARDS.verificationRequired });
+  const [verification] = await leaseForPoll(payable.payableId);
+  return verification!;
 }
-const look = (payableId: string): Promise<OpenVerification[]> =>
+const leaseForPoll = (payableId: string): Promise<OpenVerification[]> =>
   verifications.leaseOpen(payableId, processor.clock.later(-1_000));
-const paymentIds = (found: readonly OpenVerification[]): string[] => found.map(({ paymentId }) => paymentId).sort();
+const paymentIds = (verifications: readonly OpenVerification[]): string[] =>
+  verifications.map(({ paymentId }) => paymentId).sort();
 
-const GO_ON = [
-  ['resumes', (open: OpenVerification) => verifications.resume(open)],
-  ['fails', (open: OpenVerification) => verifications.fail(open, 'verification.failed')],
+const TRANSITIONS = [
+  ['resumes', (verification: OpenVerification) => verifications.resume(verification)],
+  ['fails', (verification: OpenVerification) => verifications.fail(verification, 'verification.failed')],
 ] as const;
 
-describe.each(GO_ON)('a payment that %s', (_, goOn) => {
+describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition) => {
   test.each([
     ['the payment has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
     ['the payment has changed', `UPDATE payments SET version = version + 1 WHERE payment_id = $1`],
@@ -48,95 +52,95 @@ describe.each(GO_ON)('a payment that %s', (_, goOn) => {
       `UPDATE payables SET version = version ${sign} 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ]),
   ])('changes nothing when %s', async (__, statement) => {
-    const open = await challenged();
-    await tamper(processor, statement, open.paymentId);
-    const before = await factsOf(processor, open.paymentId);
-    expect(await goOn(open)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    const verification = await createVerification();
+    await changeRow(processor, statement, verification.paymentId);
+    const before = await readPaymentRows(processor, verification.paymentId);
+    expect(await transition(verification)).toBeUndefined();
+    expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
   });
 
-  test('changes only once, and no other payment changes', async () => {
-    const [open, other] = [await challenged(), await challenged()];
-    const before = await factsOf(processor, other.paymentId);
-    expect(await goOn(open)).toBeDefined();
-    expect(await factsOf(processor, other.paymentId)).toEqual(before);
-    const after = await factsOf(processor, open.paymentId);
+  test('changes its own payment, only once', async () => {
+    const [verification, otherVerification] = [await createVerification(), await createVerification()];
+    const before = await readPaymentRows(processor, otherVerification.paymentId);
+    expect(await transition(verification)).toBeDefined();
+    expect(await readPaymentRows(processor, otherVerification.paymentId)).toEqual(before);
+    const after = await readPaymentRows(processor, verification.paymentId);
     expect(after).toMatchObject({ verificationOpen: false, payableVersion: 4, paymentVersion: 3 });
-    expect(await goOn(open)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(after);
+    expect(await transition(verification)).toBeUndefined();
+    expect(await readPaymentRows(processor, verification.paymentId)).toEqual(after);
   });
 });
 
 test('a payment resumes only when its payable is open', async () => {
-  const open = await challenged();
-  await tamper(
+  const verification = await createVerification();
+  await changeRow(
     processor,
     `UPDATE payables SET state = 'closed' WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
-    open.paymentId,
+    verification.paymentId,
   );
-  const before = await factsOf(processor, open.paymentId);
-  expect(await verifications.resume(open)).toBeUndefined();
-  expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  const before = await readPaymentRows(processor, verification.paymentId);
+  expect(await verifications.resume(verification)).toBeUndefined();
+  expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
 });
 
 describe('a client that polls a payable', () => {
-  test('finds its own open verification, at most once a second', async () => {
-    const [payable, other] = [aPayable(), aPayable()];
-    const open = await challenged(payable);
-    await challenged(other);
+  test('leases the open verification of this payable, at most once a second', async () => {
+    const [payable, otherPayable] = [buildPayable(), buildPayable()];
+    const verification = await createVerification(payable);
+    await createVerification(otherPayable);
     processor.clock.advance(999);
-    expect(await look(payable.payableId)).toEqual([]);
+    expect(await leaseForPoll(payable.payableId)).toEqual([]);
     processor.clock.advance(1);
-    expect(paymentIds(await look(payable.payableId))).toEqual([open.paymentId]);
+    expect(paymentIds(await leaseForPoll(payable.payableId))).toEqual([verification.paymentId]);
   });
 
   test.each([
     ['that is closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
-    ['of a payment that has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
-  ])('finds no verification %s', async (_, statement) => {
-    const payable = aPayable();
-    const open = await challenged(payable);
-    await tamper(processor, statement, open.paymentId);
+    ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
+  ])('does not lease a verification %s', async (_, statement) => {
+    const payable = buildPayable();
+    const verification = await createVerification(payable);
+    await changeRow(processor, statement, verification.paymentId);
     processor.clock.advance(1_000);
-    expect(await look(payable.payableId)).toEqual([]);
+    expect(await leaseForPoll(payable.payableId)).toEqual([]);
   });
 });
 
 describe('expired verifications', () => {
-  const expired = async () => paymentIds(await verifications.findExpired(50));
+  const findExpiredIds = async () => paymentIds(await verifications.findExpired(50));
 
   test('are found from the millisecond of their expiry', async () => {
-    const open = await challenged();
+    const verification = await createVerification();
     processor.clock.advance(899_999);
-    expect(await expired()).toEqual([]);
+    expect(await findExpiredIds()).toEqual([]);
     processor.clock.advance(1);
-    expect(await expired()).toEqual([open.paymentId]);
+    expect(await findExpiredIds()).toEqual([verification.paymentId]);
   });
 
   test.each([
-    ['that ended before', `UPDATE verifications SET open = false WHERE payment_id = $1`],
+    ['that have ended', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     [
       'whose payable another payment has reserved',
       `UPDATE payables SET state = 'reserved', holder = gen_random_uuid() WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ],
   ])('are not found %s', async (_, statement) => {
-    const open = await challenged();
-    await tamper(processor, statement, open.paymentId);
+    const verification = await createVerification();
+    await changeRow(processor, statement, verification.paymentId);
     processor.clock.advance(900_000);
-    expect(await expired()).toEqual([]);
+    expect(await findExpiredIds()).toEqual([]);
   });
 });
 
 describe('verifications of partners', () => {
-  const claim = async (limit = 50) =>
+  const leaseDueOfPartners = async (limit = 50) =>
     paymentIds(await verifications.leaseDueOfPartners(processor.clock.later(5_000), limit));
-  /** Returns the payment's id. */
-  async function ofPartner(): Promise<string> {
-    const [partner, merchant] = [await aPartner(processor), await aMerchant(processor)];
-    const payable = aPayable({ ...merchant });
+  /** Creates a partner's payment that requires a verification. Returns the payment's id. */
+  async function createPartnerVerification(): Promise<string> {
+    const [partner, merchant] = [await createPartner(processor), await createMerchant(processor)];
+    const payable = buildPayable({ ...merchant });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     const { status, body } = await partner.pay(payable, {
-      paymentMethod: { card: aCard({ cardNumber: CARDS.verified }) },
+      paymentMethod: { card: buildPlainCard({ cardNumber: CARDS.verificationRequired }) },
     });
     expect([status, body.status]).toEqual([201, 'verificationRequired']);
     const [row] = await processor.dataSource.query<[{ paymentId: string }]>(
@@ -146,45 +150,47 @@ describe('verifications of partners', () => {
     return row.paymentId;
   }
 
-  test('are leased every five seconds, those of pages never', async () => {
-    const paymentId = await ofPartner();
-    await challenged();
-    expect(await claim()).toEqual([paymentId]);
+  test('are leased every five seconds; verifications of hosted payments are not leased', async () => {
+    const paymentId = await createPartnerVerification();
+    await createVerification();
+    expect(await leaseDueOfPartners()).toEqual([paymentId]);
     processor.clock.advance(4_999);
-    expect(await claim()).toEqual([]);
+    expect(await leaseDueOfPartners()).toEqual([]);
     processor.clock.advance(1);
-    expect(await claim()).toEqual([paymentId]);
+    expect(await leaseDueOfPartners()).toEqual([paymentId]);
   });
 
-  test('are leased in order: the longest waiting one first', async () => {
-    const first = await ofPartner();
-    expect(await claim(1)).toEqual([first]);
+  test('are leased in the order of their waiting time, longest first', async () => {
+    const first = await createPartnerVerification();
+    expect(await leaseDueOfPartners(1)).toEqual([first]);
     processor.clock.advance(5_000);
-    const second = await ofPartner();
-    expect([await claim(1), await claim(1)]).toEqual([[second], [first]]);
+    const second = await createPartnerVerification();
+    expect([await leaseDueOfPartners(1), await leaseDueOfPartners(1)]).toEqual([[second], [first]]);
   });
 
   test.each([
     ['that are closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
-    ['of a payment that has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
+    ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('are not leased %s', async (_, statement) => {
-    await tamper(processor, statement, await ofPartner());
-    expect(await claim()).toEqual([]);
+    await changeRow(processor, statement, await createPartnerVerification());
+    expect(await leaseDueOfPartners()).toEqual([]);
   });
 
-  test('have a return page; those of pages, and other references, do not', async () => {
-    const { payment } = await challenged();
-    const [partners] = await processor.dataSource.query<[{ reference: string }]>(
+  test('have a return page; hosted payments and unknown references have none', async () => {
+    const { payment } = await createVerification();
+    const [partnerPayment] = await processor.dataSource.query<[{ reference: string }]>(
       `SELECT payment_reference AS reference FROM payments WHERE payment_id = $1`,
-      [await ofPartner()],
+      [await createPartnerVerification()],
     );
-    const statusOf = async ({ paymentReference }: Pick<PaymentSnapshot, 'paymentReference'>) =>
+    const returnPageStatus = async ({ paymentReference }: Pick<PaymentSnapshot, 'paymentReference'>) =>
       (await processor.service.app.inject({ method: 'GET', url: `/v1/verifications/${paymentReference}` })).statusCode;
-    expect(await statusOf({ paymentReference: partners.reference })).toBe(200);
-    expect(await statusOf(payment)).toBe(404);
-    expect(await statusOf({ paymentReference: randomUUID() })).toBe(404);
-    const found = await processor.service.app.get(PartnerPaymentRepository).findReturned(partners.reference);
-    expect(found).toEqual({ payableId: expect.any(String) });
-    expect(found?.payableId).not.toBe(payment.payable.payableId);
+    expect(await returnPageStatus({ paymentReference: partnerPayment.reference })).toBe(200);
+    expect(await returnPageStatus(payment)).toBe(404);
+    expect(await returnPageStatus({ paymentReference: randomUUID() })).toBe(404);
+    const returned = await processor.service.app
+      .get(PartnerPaymentRepository)
+      .findPayableOfPayment(partnerPayment.reference);
+    expect(returned).toEqual({ payableId: expect.any(String) });
+    expect(returned?.payableId).not.toBe(payment.payable.payableId);
   });
 });

@@ -5,7 +5,7 @@ import {
   PaymentProcessingV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -17,38 +17,38 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /** Pays with a card that requires a verification. */
-async function challenged(payable = aPayable(), nth = 1): Promise<HostedPaymentSnapshot> {
-  const payment = await processor.pay(payable, { card: CARDS.verified, try: nth });
+async function payWithChallenge(payable = buildPayable(), nth = 1): Promise<HostedPaymentSnapshot> {
+  const payment = await processor.pay(payable, { card: CARDS.verificationRequired, try: nth });
   expect(payment).toMatchObject({ state: 'verificationRequired', processedAmount: 0, payable: { state: 'open' } });
   return payment;
 }
 
-/** The payer returns, and the page polls, at least a second after the last poll. */
-async function look(payable: ReturnType<typeof aPayable>): Promise<HostedPaymentSnapshot[]> {
+/** Simulates that the payer returns and the page polls, one second after the last poll. */
+async function returnAndPoll(payable: ReturnType<typeof buildPayable>): Promise<HostedPaymentSnapshot[]> {
   processor.clock.advance(1_000);
-  return processor.check(payable);
+  return processor.pollPayments(payable);
 }
 
-const errorsOf = (payment: HostedPaymentSnapshot | undefined): string[] =>
+const errorReferences = (payment: HostedPaymentSnapshot | undefined): string[] =>
   payment?.errors.map(({ errorReference }) => errorReference) ?? [];
 
-test('a verified payment is charged once, after the payer has returned, and published in three events', async () => {
-  const payable = aPayable();
-  const payment = await challenged(payable);
+test('a verified payment is charged once, after the payer has returned, and its states are published as events', async () => {
+  const payable = buildPayable();
+  const payment = await payWithChallenge(payable);
   expect(payment.verificationUrl).toMatch(/^http:.*\/challenges\//);
   expect(payment.verificationUntilUTCDate).toBe(processor.clock.later(900_000).toISOString());
-  expect(await look(payable)).toEqual([payment]);
-  expect(processor.charged()).toEqual([]);
+  expect(await returnAndPoll(payable)).toEqual([payment]);
+  expect(processor.chargedReferences()).toEqual([]);
 
   await processor.answerChallenge(payment, 'confirm');
-  const [paid] = await look(payable);
+  const [paid] = await returnAndPoll(payable);
   expect(paid).toMatchObject({
     state: 'success',
     processedAmount: 12345,
     payable: { state: 'paid', tries: 1, version: 5 },
   });
   expect(paid).not.toHaveProperty('verificationUrl');
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
 
   const events = await processor.dataSource.query<{ type: string; version: number }[]>(
     `SELECT type, aggregate_version AS version FROM event_log WHERE payload->>'paymentReference' = $1 ORDER BY position`,
@@ -66,120 +66,124 @@ test('a verified payment is charged once, after the payer has returned, and publ
   expect(attempts.map(({ state }) => state)).toEqual(['notAttempted', 'approved']);
 });
 
-test('a verification refused by the payer fails with 16, and another card can be tried', async () => {
-  const payable = aPayable();
-  await processor.answerChallenge(await challenged(payable), 'refuse');
-  const [failed] = await look(payable);
+test('a payment whose verification the payer refuses fails with 16, and another card can be tried', async () => {
+  const payable = buildPayable();
+  await processor.answerChallenge(await payWithChallenge(payable), 'refuse');
+  const [failed] = await returnAndPoll(payable);
   expect(failed).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
-  expect(errorsOf(failed)).toEqual(['16']);
+  expect(errorReferences(failed)).toEqual(['16']);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an abandoned verification fails with 17 at 15 minutes, once, with or without a poll', async () => {
-  const [looked, left] = [aPayable(), aPayable()];
-  await challenged(looked);
-  await challenged(left);
+test('a payment with an abandoned verification fails once after 15 minutes with 17, with or without a poll', async () => {
+  const [polledPayable, unpolledPayable] = [buildPayable(), buildPayable()];
+  await payWithChallenge(polledPayable);
+  await payWithChallenge(unpolledPayable);
   processor.clock.advance(899_000);
-  expect(await processor.clearUp()).toBe(0);
-  expect(await processor.check(looked)).toMatchObject([{ state: 'verificationRequired' }]);
+  expect(await processor.runCleanup()).toBe(0);
+  expect(await processor.pollPayments(polledPayable)).toMatchObject([{ state: 'verificationRequired' }]);
   processor.clock.advance(1_000);
-  expect(errorsOf((await processor.check(looked))[0])).toEqual(['17']);
-  expect(await processor.clearUp()).toBe(1);
-  expect(errorsOf((await processor.check(left))[0])).toEqual(['17']);
-  expect(await processor.clearUp()).toBe(0);
+  expect(errorReferences((await processor.pollPayments(polledPayable))[0])).toEqual(['17']);
+  expect(await processor.runCleanup()).toBe(1);
+  expect(errorReferences((await processor.pollPayments(unpolledPayable))[0])).toEqual(['17']);
+  expect(await processor.runCleanup()).toBe(0);
   expect(await processor.published(PaymentFailedV1)).toHaveLength(2);
 });
 
-test('an abandoned challenge does not block other payers; if passed after another payment, it charges nothing', async () => {
-  const payable = aPayable();
-  const payment = await challenged(payable);
+test('an open challenge does not block other payers; if it is passed after another payment, it charges nothing', async () => {
+  const payable = buildPayable();
+  const payment = await payWithChallenge(payable);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 
   await processor.answerChallenge(payment, 'confirm');
-  const [, late] = (await look(payable)).sort((one) => (one.state === 'success' ? -1 : 1));
-  expect(late).toMatchObject({
+  const [, latePayment] = (await returnAndPoll(payable)).sort((payment) => (payment.state === 'success' ? -1 : 1));
+  expect(latePayment).toMatchObject({
     state: 'failed',
     paymentReference: payment.paymentReference,
     payable: { state: 'paid' },
   });
-  expect(errorsOf(late)).toEqual(['20']);
-  expect(processor.charged()).toHaveLength(1);
+  expect(errorReferences(latePayment)).toEqual(['20']);
+  expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('a merchant can cancel during a challenge; if passed afterwards, the challenge charges nothing', async () => {
-  const payable = aPayable();
-  const payment = await challenged(payable);
-  expect(await processor.close(payable)).toMatchObject({ state: 'closed' });
+test('a merchant can close the payable during a challenge; if the challenge is passed afterwards, it charges nothing', async () => {
+  const payable = buildPayable();
+  const payment = await payWithChallenge(payable);
+  expect(await processor.closePayable(payable)).toMatchObject({ state: 'closed' });
   await processor.answerChallenge(payment, 'confirm');
-  expect(errorsOf((await look(payable))[0])).toEqual(['20']);
-  expect(processor.charged()).toEqual([]);
+  expect(errorReferences((await returnAndPoll(payable))[0])).toEqual(['20']);
+  expect(processor.chargedReferences()).toEqual([]);
 });
 
-test('of two payers verified at the same time one is charged; the other waits, and fails after that success', async () => {
-  const payable = aPayable();
-  const payments = [await challenged(payable), await challenged(payable, 2)];
+test('if two payers are verified at the same time, one is charged, and the payment of the other fails afterwards', async () => {
+  const payable = buildPayable();
+  const payments = [await payWithChallenge(payable), await payWithChallenge(payable, 2)];
   for (const payment of payments) await processor.answerChallenge(payment, 'confirm');
-  await Promise.all([look(payable), look(payable), look(payable)]);
-  const outcomes = (await look(payable)).map((payment) => [payment.state, ...errorsOf(payment)].join(' '));
+  await Promise.all([returnAndPoll(payable), returnAndPoll(payable), returnAndPoll(payable)]);
+  const outcomes = (await returnAndPoll(payable)).map((payment) =>
+    [payment.state, ...errorReferences(payment)].join(' '),
+  );
   expect(outcomes.sort()).toEqual(['failed 20', 'success']);
-  expect(processor.charged()).toHaveLength(1);
+  expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('the fifth try may be verified: a sixth cannot begin, and if it fails the payable is refused', async () => {
-  const payable = aPayable();
+test('while the fifth try waits for its verification, a sixth cannot start; if the fifth fails, the payable is refused', async () => {
+  const payable = buildPayable();
   for (let nth = 1; nth < 5; nth++) await processor.pay(payable, { card: CARDS.declined, try: nth });
-  const payment = await challenged(payable, 5);
+  const payment = await payWithChallenge(payable, 5);
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payment.in-progress' });
   await processor.answerChallenge(payment, 'refuse');
-  const failed = (await look(payable)).find(({ paymentReference }) => paymentReference === payment.paymentReference);
+  const failed = (await returnAndPoll(payable)).find(
+    ({ paymentReference }) => paymentReference === payment.paymentReference,
+  );
   expect(failed).toMatchObject({ state: 'failed', payable: { state: 'refused', tries: 5 } });
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('a challenge whose response was lost is recovered, and the payer can continue', async () => {
+test('a payment whose challenge response was lost is recovered, and the payer can continue', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
     await charge(request, signal);
     return { kind: 'unknown' };
   };
-  const payable = aPayable();
-  expect(await processor.pay(payable, { card: CARDS.verified })).toMatchObject({ state: 'processing' });
-  const [found] = await look(payable);
-  expect(found).toMatchObject({ state: 'verificationRequired', payable: { state: 'open' } });
-  await processor.answerChallenge(found!, 'confirm');
-  expect(await look(payable)).toMatchObject([{ state: 'success' }]);
+  const payable = buildPayable();
+  expect(await processor.pay(payable, { card: CARDS.verificationRequired })).toMatchObject({ state: 'processing' });
+  const [recoveredPayment] = await returnAndPoll(payable);
+  expect(recoveredPayment).toMatchObject({ state: 'verificationRequired', payable: { state: 'open' } });
+  await processor.answerChallenge(recoveredPayment!, 'confirm');
+  expect(await returnAndPoll(payable)).toMatchObject([{ state: 'success' }]);
 });
 
 test('after a crash between the return of the payer and the response to the charge, the attempt is recovered like any other', async () => {
   const acquirer = processor.service.app.get(Acquirer);
-  const payable = aPayable();
-  await processor.answerChallenge(await challenged(payable), 'confirm');
+  const payable = buildPayable();
+  await processor.answerChallenge(await payWithChallenge(payable), 'confirm');
   const chargeVerified = acquirer.chargeVerified.bind(acquirer);
   acquirer.chargeVerified = async (request, signal) => {
     await chargeVerified(request, signal);
-    throw new Error('the process died here');
+    throw new Error('simulated crash');
   };
-  await expect(look(payable)).rejects.toMatchObject({ code: 'internal' });
+  await expect(returnAndPoll(payable)).rejects.toMatchObject({ code: 'internal' });
   expect(await processor.published(PaymentProcessingV1)).toHaveLength(2);
-  await expect(processor.close(payable)).rejects.toMatchObject({ code: 'payment.in-progress' });
+  await expect(processor.closePayable(payable)).rejects.toMatchObject({ code: 'payment.in-progress' });
   processor.clock.advance(2_000);
-  await processor.recover();
-  expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
-  expect(processor.charged()).toHaveLength(1);
+  await processor.recoverAttempts();
+  expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);
+  expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('a retry returns the same challenge, and many polls query the bank once', async () => {
-  const payable = aPayable();
+test('a retry returns the same challenge, and several concurrent polls query the bank once', async () => {
+  const payable = buildPayable();
   const reference = randomUUID();
-  const first = await processor.pay(payable, { card: CARDS.verified, reference });
-  expect(await processor.pay(payable, { card: CARDS.verified, reference })).toEqual(first);
+  const first = await processor.pay(payable, { card: CARDS.verificationRequired, reference });
+  expect(await processor.pay(payable, { card: CARDS.verificationRequired, reference })).toEqual(first);
   expect(await processor.published(PaymentVerificationRequiredV1)).toHaveLength(1);
 
   const acquirer = processor.service.app.get(Acquirer);
-  let asked = 0;
-  acquirer.getChallengeState = () => (asked++, Promise.resolve('pending'));
+  let queries = 0;
+  acquirer.getChallengeState = () => (queries++, Promise.resolve('pending'));
   processor.clock.advance(1_000);
-  await Promise.all(Array.from({ length: 10 }, () => processor.check(payable)));
-  expect(asked).toBe(1);
+  await Promise.all(Array.from({ length: 10 }, () => processor.pollPayments(payable)));
+  expect(queries).toBe(1);
 });

@@ -11,26 +11,26 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
   readonly paymentId: string;
   readonly paymentVersion: number;
   readonly challengeReference: string;
-  /** The acquirer that required it; the charge uses the same route. */
+  /** The acquirer and account that required the verification. The charge uses the same route. */
   readonly route: ChargeRoute;
   readonly expiresAt: Date;
   readonly triesMax: number;
-  /** As {@link OpenAttempt.feeTerms}. */
+  /** See {@link OpenAttempt.feeTerms}. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
 }
 
 /**
- * The transitions from `verificationRequired`. Each is one statement that changes nothing unless the payment still waits and the
- * payable has not changed since it was read; otherwise the caller reads again.
+ * The transitions from the state `verificationRequired`. Each transition is one statement. It changes nothing if the
+ * payment has left this state, or if the payable has changed since it was read.
  */
 @Injectable()
 export class VerificationRepository {
@@ -40,22 +40,26 @@ export class VerificationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Leases the open verifications of a payable without a query to the acquirer since `notSince`. */
-  async leaseOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
+  /**
+   * Leases the open verifications of a payable whose last query for a polling client was at `maxLastQueryAt` or
+   * earlier.
+   */
+  async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $2
          FROM payments p, payables y
         WHERE p.payable_id = $1 AND p.state = 'verificationRequired' AND v.payment_id = p.payment_id AND v.open
           AND (v.asked_at IS NULL OR v.asked_at <= $3) AND y.payable_id = p.payable_id
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
-      [payableId, this.clock.now(), notSince],
+      [payableId, this.clock.now(), maxLastQueryAt],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
   /**
-   * Leases open verifications of partners' payments that are due for a query by the job, until `leaseUntil`. Possibly no client polls
-   * them, and their payers return to pages of the partner. Does not delay clients that poll: see {@link leaseOpen}.
+   * Leases open verifications of partners' payments that are due for a query by the cleanup job, until `leaseUntil`.
+   * The job is needed because possibly no client polls them, and their payers return to pages of the partner. This
+   * lease is independent of {@link leaseOpen}.
    */
   async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
@@ -69,10 +73,13 @@ export class VerificationRepository {
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
-  /** Expired verifications whose payable no other payment has reserved. If two callers find the same one, it ends once. */
+  /**
+   * Finds expired verifications whose payable is not reserved by another payment. If two callers find the same
+   * verification, it ends only once.
+   */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
       `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}
@@ -80,14 +87,14 @@ export class VerificationRepository {
         WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
       [this.clock.now(), limit],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
   /** Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster. */
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
     const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();
-    const payment = continuedPayment(verification.payment, startedAt);
+    const payment = resumedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
     const event = this.events.envelope({
       type: PaymentProcessingV1,
@@ -116,7 +123,7 @@ export class VerificationRepository {
   async fail(verification: OpenVerification, error: ErrorCode): Promise<PaymentSnapshot | undefined> {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
-    const failed = unverifiedPayment(payment, error, triesMax, now);
+    const failed = paymentWithFailedVerification(payment, error, triesMax, now);
     const event = this.events.envelope({
       type: PaymentFailedV1,
       aggregateId: paymentId,
@@ -188,7 +195,7 @@ interface VerificationRow extends PaymentRow {
   expires_at: Date;
 }
 
-function asOpenVerification(row: VerificationRow): OpenVerification {
+function openVerificationFromRow(row: VerificationRow): OpenVerification {
   return {
     paymentId: row.payment_id,
     paymentVersion: row.payment_version,
@@ -196,7 +203,7 @@ function asOpenVerification(row: VerificationRow): OpenVerification {
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
     triesMax: row.tries_max,
-    feeTerms: feeTermsOf(row),
-    payment: asSnapshot(row),
+    feeTerms: feeTermsFromRow(row),
+    payment: snapshotFromRow(row),
   };
 }

@@ -1,26 +1,27 @@
 import type { DeclineCode } from '../../src/acquirers/acquirer.js';
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
   ATTEMPT_TRANSITIONS,
   type AttemptState,
   CHARGEABLE_STATES,
   conclude,
+  isChargeMissing,
   isFinal,
-  isMissing,
   needsLeaseBeforeCall,
   recoveryStep,
 } from '../../src/payments/attempt.js';
 
 /**
- * One attempt, the process that charges it, two that recover it, and the bank. Each process has the steps of
- * {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each statement and each message, and may
- * die before any of them. The decisions are the production functions. Messages may take any time, so the bank needs no clock; the
- * charging and the recovering processes have independent clocks.
+ * The rules of a model with one attempt, the process that charges it, two processes that recover it, and the bank. Each
+ * process has the steps of {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each
+ * SQL statement and each message, and may crash before any step. The model uses the decision functions of the
+ * production code. A message may be delayed for any time, so the bank needs no clock. The charging process and the
+ * recovering processes have independent clocks.
  */
 export interface Rules {
   readonly conclude: typeof conclude;
   readonly recoveryStep: typeof recoveryStep;
-  readonly isMissing: typeof isMissing;
+  readonly isChargeMissing: typeof isChargeMissing;
   readonly needsLeaseBeforeCall: typeof needsLeaseBeforeCall;
   /** State of an attempt's row after the decision to reverse; undefined when the decision is not allowed. */
   readonly decide: (state: AttemptState) => AttemptState | undefined;
@@ -30,53 +31,69 @@ export interface Rules {
 export const PRODUCTION_RULES: Rules = {
   conclude,
   recoveryStep,
-  isMissing,
+  isChargeMissing,
   needsLeaseBeforeCall,
   decide: (state) => (CHARGEABLE_STATES.includes(state) ? 'reversing' : undefined),
   isTransitionAllowed: (from, to) => (ATTEMPT_TRANSITIONS[from] as readonly AttemptState[]).includes(to),
 };
 
-/** The bank's behaviour. `charges a blocked key`: it charges although it has confirmed that it never will under this key. */
+/**
+ * The bank's behaviour. `charges a blocked key`: the bank charges although it has confirmed that it never will under
+ * this key.
+ */
 export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
 export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];
 
-/** Clock values in milliseconds: a clock can advance to its next value at any moment. */
+/** Possible values of the two clocks in milliseconds. A clock can advance to its next value at any moment. */
 const PAYER_TIMES = [0, 1_000];
 const RECOVERY_TIMES = [0, 10_000, 11_000, 900_000];
 
 type PayerStep = 'accept' | 'check' | 'send' | 'sent' | 'settle' | 'settleLocked' | 'end';
 type RecoveryStep = 'lease' | 'query' | 'decide' | 'reverse' | 'settle' | 'settleLocked' | 'end';
-type Key = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
+/** State of the attempt's idempotency key at the bank. */
+type KeyState = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
 
+/** A state of the model. */
 export interface World {
+  /** State of the attempt's row in the database. */
   readonly row: AttemptState | 'absent';
   readonly startedAt: number;
   readonly payment: 'processing' | 'success' | 'failed' | 'verificationRequired';
+  /** A reversal of a late approval is requested. */
   readonly needsReversal: boolean;
-  /** An approval has reached the platform, and a process has recorded it. */
+  /** A process has recorded an approval that arrived after the end of the attempt. */
   readonly isApprovalSeen: boolean;
-  readonly key: Key;
+  /** State of the idempotency key at the bank. */
+  readonly key: KeyState;
+  /** Time of the clock of the charging process. */
   readonly payerTime: number;
+  /** Time of the clock of the recovering processes. */
   readonly recoveryTime: number;
-  readonly payer: { readonly at: PayerStep; readonly answer?: AcquirerAnswer['kind'] };
-  /** The charge in transit to the bank, or the bank's answer in transit back; it arrives even if its sender has died. */
-  readonly charge: 'none' | 'sent' | AcquirerAnswer['kind'];
+  /** Next step of the charging process, and the response that it has received. */
+  readonly payer: { readonly at: PayerStep; readonly response?: AcquirerResponse['kind'] };
+  /**
+   * The charge in transit to the bank, or the bank's response in transit back; it arrives even if its sender has
+   * crashed.
+   */
+  readonly charge: 'none' | 'sent' | AcquirerResponse['kind'];
   readonly recoveries: readonly Recovery[];
 }
 
 interface Recovery {
   readonly at: RecoveryStep;
-  readonly seen?: { readonly state: AttemptState; readonly startedAt: number };
-  readonly answer?: AcquirerAnswer['kind'];
+  readonly leased?: { readonly state: AttemptState; readonly startedAt: number };
+  readonly response?: AcquirerResponse['kind'];
 }
 
-/** Equal for worlds with the same future: the two recovering processes are interchangeable. */
-export function identityOf({ payer, recoveries, ...world }: World): string {
-  const processes = recoveries.map(({ at, seen, answer }) => [at, seen?.state, seen?.startedAt, answer].join());
-  return [...Object.values(world), payer.at, payer.answer, ...processes.sort()].join('|');
+/** A key that is equal for worlds with the same future. The order of the two recovering processes does not matter. */
+export function worldKey({ payer, recoveries, ...world }: World): string {
+  const processes = recoveries.map(({ at, leased, response }) =>
+    [at, leased?.state, leased?.startedAt, response].join(),
+  );
+  return [...Object.values(world), payer.at, payer.response, ...processes.sort()].join('|');
 }
 
-export const START: World = {
+export const INITIAL_WORLD: World = {
   row: 'absent',
   startedAt: 0,
   payment: 'processing',
@@ -90,10 +107,11 @@ export const START: World = {
   recoveries: [{ at: 'lease' }, { at: 'lease' }],
 };
 
+/** Thrown when a world violates an invariant. */
 export class Violation extends Error {}
 
 const DECLINE: DeclineCode = 'card.declined';
-function answerOf(kind: AcquirerAnswer['kind']): AcquirerAnswer {
+function buildResponse(kind: AcquirerResponse['kind']): AcquirerResponse {
   switch (kind) {
     case 'approved':
       return { kind, acquirerReference: 'a' };
@@ -106,7 +124,7 @@ function answerOf(kind: AcquirerAnswer['kind']): AcquirerAnswer {
   }
 }
 
-const ANSWER_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
+const RESPONSE_OF_KEY: Record<KeyState, AcquirerResponse['kind']> = {
   none: 'notFound',
   approved: 'approved',
   declined: 'declined',
@@ -115,57 +133,66 @@ const ANSWER_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
   reversed: 'reversed',
 };
 
-/** All worlds after one more step. */
-export function stepsFrom(world: World, bank: BankBehaviour, rules: Rules): World[] {
+/** All worlds that one more step can lead to. */
+export function listNextWorlds(world: World, bank: BankBehaviour, rules: Rules): World[] {
   return [
-    ...next(PAYER_TIMES, world.payerTime).map((payerTime) => ({ ...world, payerTime })),
-    ...next(RECOVERY_TIMES, world.recoveryTime).map((recoveryTime) => ({ ...world, recoveryTime })),
+    ...nextValue(PAYER_TIMES, world.payerTime).map((payerTime) => ({ ...world, payerTime })),
+    ...nextValue(RECOVERY_TIMES, world.recoveryTime).map((recoveryTime) => ({ ...world, recoveryTime })),
     ...bankSteps(world, bank),
     ...payerSteps(world, rules),
     ...world.recoveries.flatMap((_, nth) => recoverySteps(world, nth, rules)),
   ];
 }
 
-const next = (times: readonly number[], now: number): number[] => times.slice(times.indexOf(now) + 1).slice(0, 1);
+const nextValue = (times: readonly number[], now: number): number[] => times.slice(times.indexOf(now) + 1).slice(0, 1);
 
 function bankSteps(world: World, bank: BankBehaviour): World[] {
   if (world.charge !== 'sent') return [];
-  const charged: Key = bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
+  const charged: KeyState =
+    bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
   const isNew = world.key === 'none' || (bank === 'charges a blocked key' && world.key === 'blocked');
   const key = isNew ? charged : world.key;
-  return [{ ...world, key, charge: ANSWER_OF_KEY[key] }];
+  return [{ ...world, key, charge: RESPONSE_OF_KEY[key] }];
 }
 
 function payerSteps(world: World, rules: Rules): World[] {
   const { payer, charge, row } = world;
-  const to = (at: PayerStep, answer?: AcquirerAnswer['kind']): World => ({
+  const payerAt = (at: PayerStep, response?: AcquirerResponse['kind']): World => ({
     ...world,
-    payer: answer ? { at, answer } : { at },
+    payer: response ? { at, response } : { at },
   });
-  const dies = to('end');
+  const crashed = payerAt('end');
   switch (payer.at) {
     case 'accept':
-      return [{ ...to('check'), row: 'started', startedAt: world.payerTime }];
+      return [{ ...payerAt('check'), row: 'started', startedAt: world.payerTime }];
     case 'check': {
-      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime))) return [dies, to('send')];
+      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime)))
+        return [crashed, payerAt('send')];
       const isLeased = CHARGEABLE_STATES.includes(row as AttemptState);
-      return [dies, isLeased ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
+      return [
+        crashed,
+        isLeased ? { ...payerAt('send'), startedAt: world.payerTime } : payerAt('settle', 'notAttempted'),
+      ];
     }
     case 'send':
-      return [dies, { ...to('sent'), charge: 'sent' }];
+      return [crashed, { ...payerAt('sent'), charge: 'sent' }];
     case 'sent':
-      // A timeout, or a lost answer; otherwise the answer, once it has arrived.
-      return [dies, to('settle', 'unknown'), ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)])];
+      // Either a timeout or a lost response, or the response if it has arrived.
+      return [
+        crashed,
+        payerAt('settle', 'unknown'),
+        ...(charge === 'sent' || charge === 'none' ? [] : [payerAt('settle', charge)]),
+      ];
     case 'settle':
       return [
-        dies,
-        ...settle(world, rules, payer.answer!, (then, isDone) => ({
+        crashed,
+        ...settle(world, rules, payer.response!, (then, isDone) => ({
           ...then,
           payer: isDone ? { at: 'end' } : { ...payer, at: 'settleLocked' },
         })),
       ];
     case 'settleLocked':
-      return [dies, { ...settleLocked(world, payer.answer!, rules), payer: { at: 'end' } }];
+      return [crashed, { ...settleLocked(world, payer.response!, rules), payer: { at: 'end' } }];
     case 'end':
       return [];
   }
@@ -173,53 +200,57 @@ function payerSteps(world: World, rules: Rules): World[] {
 
 function recoverySteps(world: World, nth: number, rules: Rules): World[] {
   const recovery = world.recoveries[nth]!;
-  const put = (changed: World, mine: Recovery): World => ({
+  const withRecovery = (changed: World, ownRecovery: Recovery): World => ({
     ...changed,
-    recoveries: changed.recoveries.map((each, index) => (index === nth ? mine : each)),
+    recoveries: changed.recoveries.map((unchanged, index) => (index === nth ? ownRecovery : unchanged)),
   });
-  const dies = put(world, { at: 'end' });
+  const crashed = withRecovery(world, { at: 'end' });
   switch (recovery.at) {
     case 'lease': {
       if (!isOpen(world.row)) return [];
-      const seen = { state: world.row, startedAt: world.startedAt };
-      const isQuery = rules.recoveryStep(seen.state, world.recoveryTime - seen.startedAt) === 'query';
-      return [dies, put(world, { at: isQuery ? 'query' : 'decide', seen })];
+      const leased = { state: world.row, startedAt: world.startedAt };
+      const isQuery = rules.recoveryStep(leased.state, world.recoveryTime - leased.startedAt) === 'query';
+      return [crashed, withRecovery(world, { at: isQuery ? 'query' : 'decide', leased })];
     }
     case 'query': {
-      const seen = recovery.seen!;
-      const ageMs = world.recoveryTime - seen.startedAt;
-      const received = (answer: AcquirerAnswer['kind']): World =>
-        put(world, rules.isMissing(answerOf(answer), ageMs) ? { at: 'decide', seen } : { at: 'settle', answer });
-      return [dies, received(ANSWER_OF_KEY[world.key]), received('unknown')];
+      const leased = recovery.leased!;
+      const ageMs = world.recoveryTime - leased.startedAt;
+      const received = (response: AcquirerResponse['kind']): World =>
+        withRecovery(
+          world,
+          rules.isChargeMissing(buildResponse(response), ageMs) ? { at: 'decide', leased } : { at: 'settle', response },
+        );
+      return [crashed, received(RESPONSE_OF_KEY[world.key]), received('unknown')];
     }
     case 'decide': {
-      if (recovery.seen!.state === 'reversing') return [dies, put(world, { at: 'reverse' })];
-      const isLeasedAgain = world.startedAt !== recovery.seen!.startedAt;
+      if (recovery.leased!.state === 'reversing') return [crashed, withRecovery(world, { at: 'reverse' })];
+      const isLeasedAgain = world.startedAt !== recovery.leased!.startedAt;
       const decided = isLeasedAgain ? undefined : rules.decide(world.row as AttemptState);
-      return [dies, ...(decided ? [put(move(world, decided, rules), { at: 'reverse' })] : [])];
+      return [crashed, ...(decided ? [withRecovery(changeRowState(world, decided, rules), { at: 'reverse' })] : [])];
     }
     case 'reverse': {
       const reversed = {
         ...world,
         key: world.key === 'approved' || world.key === 'reversed' ? 'reversed' : 'blocked',
       } as const;
-      const received = (from: World, answer: AcquirerAnswer['kind']): World => put(from, { at: 'settle', answer });
+      const received = (from: World, response: AcquirerResponse['kind']): World =>
+        withRecovery(from, { at: 'settle', response });
       return [
-        dies,
-        received(reversed, ANSWER_OF_KEY[reversed.key]),
+        crashed,
+        received(reversed, RESPONSE_OF_KEY[reversed.key]),
         received(reversed, 'unconfirmed'),
         received(world, 'unconfirmed'),
       ];
     }
     case 'settle':
       return [
-        dies,
-        ...settle(world, rules, recovery.answer!, (then, isDone) =>
-          put(then, isDone ? { at: 'end' } : { ...recovery, at: 'settleLocked' }),
+        crashed,
+        ...settle(world, rules, recovery.response!, (then, isDone) =>
+          withRecovery(then, isDone ? { at: 'end' } : { ...recovery, at: 'settleLocked' }),
         ),
       ];
     case 'settleLocked':
-      return [dies, put(settleLocked(world, recovery.answer!, rules), { at: 'end' })];
+      return [crashed, withRecovery(settleLocked(world, recovery.response!, rules), { at: 'end' })];
     case 'end':
       return [];
   }
@@ -228,61 +259,66 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
 const isOpen = (row: World['row']): row is AttemptState =>
   row !== 'absent' && (CHARGEABLE_STATES.includes(row) || row === 'reversing');
 
-/** The first statement: records an end if the row allows it, or "unknown". `isDone` is false when the second one must follow. */
+/**
+ * The first statement: records an end if the row allows it, or the state `unknown`. `isDone` is false if settleLocked
+ * must follow.
+ */
 function settle(
   world: World,
   rules: Rules,
-  kind: AcquirerAnswer['kind'],
+  kind: AcquirerResponse['kind'],
   then: (world: World, isDone: boolean) => World,
 ): World[] {
-  const conclusion = rules.conclude(world.row as AttemptState, answerOf(kind));
+  const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
   if (conclusion.kind === 'end')
-    return [then({ ...move(world, conclusion.end.state, rules), payment: conclusion.end.settlement.state }, true)];
-  if (isFinal(answerOf(kind))) return [then(world, false)];
-  return [then(conclusion.kind === 'unknown' ? move(world, 'unknown', rules) : world, true)];
+    return [
+      then({ ...changeRowState(world, conclusion.end.state, rules), payment: conclusion.end.settlement.state }, true),
+    ];
+  if (isFinal(buildResponse(kind))) return [then(world, false)];
+  return [then(conclusion.kind === 'unknown' ? changeRowState(world, 'unknown', rules) : world, true)];
 }
 
-/** The second statement, after a first one without effect. */
-function settleLocked(world: World, kind: AcquirerAnswer['kind'], rules: Rules): World {
-  const conclusion = rules.conclude(world.row as AttemptState, answerOf(kind));
+/** The second statement, after a first statement without effect. */
+function settleLocked(world: World, kind: AcquirerResponse['kind'], rules: Rules): World {
+  const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
   const received = { ...world, isApprovalSeen: world.isApprovalSeen || kind === 'approved' };
-  if (conclusion.kind === 'reverse') return move(received, 'reversing', rules);
+  if (conclusion.kind === 'reverse') return changeRowState(received, 'reversing', rules);
   if (conclusion.kind !== 'incident') return received;
   return { ...received, needsReversal: received.needsReversal || conclusion.needsReversal };
 }
 
-function move(world: World, to: AttemptState, rules: Rules): World {
+function changeRowState(world: World, to: AttemptState, rules: Rules): World {
   const from = world.row as AttemptState;
   if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not listed`);
   return { ...world, row: to };
 }
 
-/** Invariants at any moment. */
-export function check(world: World, bank: BankBehaviour): void {
+/** Checks the invariants of every world. */
+export function checkInvariants(world: World, bank: BankBehaviour): void {
   const { payment, key } = world;
   if (payment === 'success' && key !== 'approved') throw new Violation(`success, but at the bank ${key}`);
   if (payment === 'failed' && key === 'approved' && bank !== 'charges a blocked key')
     throw new Violation('failed, and the bank holds its money');
 }
 
-/** Invariants when only the jobs are left: they end the attempt, and reverse charges that must be reversed. */
-export function checkEnd(end: World, bank: BankBehaviour, rules: Rules): void {
+/** Lets the jobs end the attempt and reverse charges that must be reversed. Then checks the final invariants. */
+export function checkFinalInvariants(end: World, bank: BankBehaviour, rules: Rules): void {
   let world: World = { ...end, recoveryTime: 900_000 };
   for (let run = 1; isOpen(world.row); run++) {
     if (run > 3) throw new Violation(`stays ${world.row}`);
     world = { ...world, recoveries: [{ at: 'lease' }] };
-    // The bank responds: the second step is neither a crash nor a lost answer.
+    // The bank responds. The second step in the list is neither a crash nor a lost response.
     while (world.recoveries[0]!.at !== 'end') {
       const steps = recoverySteps(world, 0, rules);
       world = steps[1] ?? { ...world, recoveries: [{ at: 'end' }] };
-      check(world, bank);
+      checkInvariants(world, bank);
     }
   }
   if (world.needsReversal && world.key === 'approved') world = { ...world, key: 'reversed' };
-  check(world, bank);
+  checkInvariants(world, bank);
   if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
   const { payment, key } = world;
-  // Only a reconciliation finds a bank that charges a blocked key when the answer is lost.
+  // If a bank charges a blocked key and the response is lost, only a reconciliation can find it.
   if ((bank !== 'charges a blocked key' || world.isApprovalSeen) && (payment === 'success') !== (key === 'approved'))
     throw new Violation(`${payment}, and in the end at the bank ${key}`);
 }

@@ -4,18 +4,18 @@ import { newPaymentReference } from '@svc/kernel';
 import type { ChargeRoute, OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
-import { aPayable } from '../builders.js';
+import { buildPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
 
-/** Acquirer and account for payments of this payable. */
-export function aRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
+/** The acquirer and account for payments of this payable. */
+export function buildRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
   return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
 }
 
-/** Accepts a payment as ChargeCard does, and stops before the acquirer is called. */
+/** Accepts a payment as ChargeCard does, without calling the acquirer. */
 export async function acceptPayment(
   processor: Processor,
-  payable: PayableDescriptor = aPayable(),
+  payable: PayableDescriptor = buildPayable(),
   nth = 1,
 ): Promise<OpenAttempt | undefined> {
   const now = processor.clock.now();
@@ -27,23 +27,26 @@ export async function acceptPayment(
     try: nth,
     now,
   });
-  return processor.service.app.get(PaymentRepository).accept(payable, payment, aRoute(payable));
+  return processor.service.app.get(PaymentRepository).accept(payable, payment, buildRoute(payable));
 }
 
-export async function anOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {
-  const open = await acceptPayment(processor, payable);
-  if (!open) throw new Error('The payable could not be reserved.');
-  return open;
+export async function createOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {
+  const attempt = await acceptPayment(processor, payable);
+  if (!attempt) throw new Error('The payable could not be reserved.');
+  return attempt;
 }
 
-/** Changes rows as the service never does, so that exactly one condition of a statement is false. */
-export async function tamper(processor: Processor, statement: string, id: string): Promise<void> {
+/**
+ * Changes one row in a way in which the service never does, so that exactly one condition of a tested statement is
+ * false.
+ */
+export async function changeRow(processor: Processor, statement: string, id: string): Promise<void> {
   const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
   if (count !== 1) throw new Error(`${count} rows: ${statement}`);
 }
 
-/** All rows of a payment; equal before and after a statement that changes nothing. */
-export async function factsOf(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
+/** Reads the states and counts of all rows of a payment, to check that a statement changes nothing. */
+export async function readPaymentRows(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
   const [row] = await processor.dataSource.query<Record<string, unknown>[]>(
     `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.tries, y.holder,
             (SELECT jsonb_agg(a.state ORDER BY a.attempt_id) FROM attempts a WHERE a.payment_id = p.payment_id) AS attempts,

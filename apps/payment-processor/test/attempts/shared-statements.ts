@@ -5,26 +5,26 @@ import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
 import { anEvent, type HeldLocks, holdLocks } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { CHARGEABLE_STATES, endOf } from '../../src/payments/attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from '../../src/payments/attempt.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
-import { aPayable } from '../builders.js';
+import { buildPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
-import { anOpenAttempt, aRoute } from './open-attempt.js';
+import { buildRoute, createOpenAttempt } from './open-attempt.js';
 
-export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
-export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
+export const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
+export const DECLINED = attemptEndFor({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
 
-/** Simulates another process of the service: a repository with its own connection pool. */
-export interface Replica {
+/** Another simulated process of the service: a repository with its own connection pool. */
+export interface TestReplica {
   readonly payments: PaymentRepository;
   readonly events: EventLog;
   readonly dataSource: DataSource;
   stop(): Promise<void>;
 }
 
-export async function startReplica(processor: Processor): Promise<Replica> {
+export async function startReplica(processor: Processor): Promise<TestReplica> {
   const { url } = processor.dataSource.options as { url: string };
   const dataSource = await newDataSource({ url, applicationName: `replica ${randomUUID()}` }).initialize();
   const events = new EventLog(dataSource, processor.clock);
@@ -32,7 +32,7 @@ export async function startReplica(processor: Processor): Promise<Replica> {
   return { payments, events, dataSource, stop: () => dataSource.destroy() };
 }
 
-/** Accepts through one repository, as ChargeCard does. */
+/** Accepts a payment with this repository, as ChargeCard does. */
 export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
@@ -47,20 +47,20 @@ export function acceptWith(
     try: nth,
     now,
   };
-  return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
+  return payments.accept(payable, acceptedPayment({ payable, ...terms }), buildRoute(payable));
 }
 
-/** A payable that is stored before its first payment. */
-export async function aKnownPayable(
+/** Creates a payable that is stored before its first payment. */
+export async function createStoredPayable(
   processor: Processor,
-  over: Partial<PayableDescriptor> = {},
+  overrides: Partial<PayableDescriptor> = {},
 ): Promise<PayableDescriptor> {
-  const payable = aPayable(over);
+  const payable = buildPayable(overrides);
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   return payable;
 }
 
-/** Locks payables in a transaction of its own: statements that need them wait until it ends. */
+/** Locks payables in a separate transaction. Statements that need them wait until the locks are released. */
 export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldLocks> {
   const ids = payables.map(({ payableId }) => payableId);
   return holdLocks(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
@@ -68,52 +68,54 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
 
 /** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
-  const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
+  const payables = [await createStoredPayable(processor), await createStoredPayable(processor)];
   const lock = await lockPayables(processor, payables);
-  return releaseOf(
+  return releaseAndCheck(
     lock,
     payables.map((payable) => acceptWith(payments, processor, payable)),
   );
 }
 
-/** As {@link holdAccepts}, for settlements. */
+/** Blocks both concurrent batches of settlements: see {@link holdAccepts}. */
 export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
-  const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+  const attempts = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
   const lock = await lockPayables(
     processor,
     attempts.map(({ payment }) => payment.payable),
   );
-  return releaseOf(
+  return releaseAndCheck(
     lock,
-    attempts.map((open) => payments.settle(open, DECLINED, CHARGEABLE_STATES)),
+    attempts.map((attempt) => payments.settle(attempt, DECLINED, CHARGEABLE_STATES)),
   );
 }
 
-function releaseOf(lock: HeldLocks, held: readonly Promise<unknown>[]): HeldLocks {
+/** Releases the lock, waits for the held statements, and checks that each of them has changed something. */
+function releaseAndCheck(lock: HeldLocks, heldResults: readonly Promise<unknown>[]): HeldLocks {
   return {
     release: async () => {
       await lock.release();
-      if ((await Promise.all(held)).includes(undefined)) throw new Error('What was held has changed nothing.');
+      if ((await Promise.all(heldResults)).includes(undefined))
+        throw new Error('A held statement has changed nothing.');
     },
   };
 }
 
-/** The statements that accept or settle since `spyOnStatements`, each with its ids. */
+/** The statements that have accepted or settled payments since `spyOnStatements` was called. */
 export interface Statements {
   readonly texts: () => string[];
-  /** For each statement the payables of its items. */
+  /** For each statement, the ids of the payables of its items. */
   readonly batches: () => string[][];
 }
 
 export function spyOnStatements(dataSource: DataSource): Statements {
   const spy = jest.spyOn(dataSource, 'query');
   const calls = () => spy.mock.calls.filter(([text]) => /^WITH (item|locked) AS/.test(text));
-  const idsOf = (items: unknown) =>
+  const readPayableIds = (items: unknown) =>
     (JSON.parse(items as string) as { payable_id?: string; lock_order?: string }[]).map(
       ({ payable_id, lock_order }) => (payable_id ?? lock_order)!,
     );
   return {
     texts: () => calls().map(([text]) => text),
-    batches: () => calls().map(([, parameters]) => idsOf((parameters as unknown[])[0])),
+    batches: () => calls().map(([, parameters]) => readPayableIds((parameters as unknown[])[0])),
   };
 }

@@ -33,7 +33,11 @@ import {
 import { EXPECTED_LEDGER, LEDGER_BOOK } from './ledger-book.query.js';
 import { EXPECTED_STATEMENT, STATEMENT_BOOK } from './statement-book.query.js';
 
-/** Books that are compared with the payments, in the order of the report. */
+/**
+ * Names of the books, in the order of the report. A book is a set of rows that must correspond to the payments, for
+ * example the ledger, the acquirer's statement or a read model of another service. The reconciliation compares each
+ * book with the payments.
+ */
 export const BOOK_NAMES = [
   'ledger',
   'acquirer',
@@ -46,19 +50,23 @@ export const BOOK_NAMES = [
 ] as const;
 export type BookName = (typeof BOOK_NAMES)[number];
 
-/** One side of a comparison. */
-export interface Side {
+/**
+ * A source of the rows of a book. A comparison has two: one computes the expected rows from the payments, the other
+ * reads the book.
+ */
+export interface BookSource {
   digests(range: BookRange, options: Pick<DigestOptions, 'merchantId' | 'after'>): Promise<DigestPage>;
   lines(range: BookRange, owner: BookOwner, options: Pick<LinesOptions, 'after'>): Promise<LinesPage>;
 }
 
+/** The expected and the found rows of a book. */
 export interface Comparison {
   readonly name: BookName;
-  readonly expected: Side;
-  readonly found: Side;
+  readonly expected: BookSource;
+  readonly found: BookSource;
 }
 
-/** Parameters of a run for the SQL statements, in addition to the range. */
+/** Parameters of a reconciliation run for the SQL statements, in addition to the range. */
 export interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
@@ -67,12 +75,12 @@ export interface RunParameters {
   readonly notifiedSites: readonly NotifiedSite[];
 }
 
-/** A digest reads an hour of a table; its statement timeout is 15 s. */
+/** Timeout of the commands to other services. Their statements read one hour of a table, and have a timeout of 15 s. */
 const RESPONSE_TIMEOUT_MS = 20_000;
 
-/** The books of all services: this service's by SQL, those of other services by commands. */
+/** The books of all services. This service's books are read by SQL, the books of other services by commands. */
 @Injectable()
-export class Books {
+export class ReconciliationBooks {
   private readonly expected: Readonly<Record<BookName, BookReader>>;
   private readonly ledger: BookReader;
   private readonly statement: BookReader;
@@ -95,64 +103,67 @@ export class Books {
     this.statement = new BookReader(dataSource, STATEMENT_BOOK, 1);
   }
 
-  comparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
-    const none = () => Promise.resolve([]);
-    const since = () => Promise.resolve([watermark]);
-    const noticed = async (range: BookRange) => [watermark, await reversals(range)];
-    const notified = async (range: BookRange) => [...(await noticed(range)), JSON.stringify(notifiedSites)];
-    const sides: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, Side]>> = {
-      ledger: [none, sideOf(this.ledger, none)],
-      acquirer: [since, sideOf(this.statement, () => Promise.resolve([runId]))],
-      notifications: [since, this.notifications('notifications')],
-      webhooks: [notified, this.notifications('webhooks')],
-      stream: [noticed, this.retrieval('stream')],
-      retrieval: [since, this.retrieval('retrieval')],
-      history: [since, this.history()],
-      sessions: [since, this.sessions()],
+  buildComparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
+    const noParameters = () => Promise.resolve([]);
+    const watermarkOnly = () => Promise.resolve([watermark]);
+    const watermarkAndReversals = async (range: BookRange) => [watermark, await reversals(range)];
+    const watermarkReversalsAndSites = async (range: BookRange) => [
+      ...(await watermarkAndReversals(range)),
+      JSON.stringify(notifiedSites),
+    ];
+    const sources: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, BookSource]>> = {
+      ledger: [noParameters, localSource(this.ledger, noParameters)],
+      acquirer: [watermarkOnly, localSource(this.statement, () => Promise.resolve([runId]))],
+      notifications: [watermarkOnly, this.notificationsSource('notifications')],
+      webhooks: [watermarkReversalsAndSites, this.notificationsSource('webhooks')],
+      stream: [watermarkAndReversals, this.retrievalSource('stream')],
+      retrieval: [watermarkOnly, this.retrievalSource('retrieval')],
+      history: [watermarkOnly, this.historySource()],
+      sessions: [watermarkOnly, this.sessionsSource()],
     };
     return BOOK_NAMES.map((name) => {
-      const [extras, found] = sides[name];
-      return { name, expected: sideOf(this.expected[name], extras), found };
+      const [getExtraParameters, found] = sources[name];
+      return { name, expected: localSource(this.expected[name], getExtraParameters), found };
     });
   }
 
   /** Sites with an enabled webhook. */
   async listNotifiedSites(): Promise<NotifiedSite[]> {
-    const all: NotifiedSite[] = [];
-    for (let last: NotifiedSite | undefined; ; last = all.at(-1)) {
+    const allSites: NotifiedSite[] = [];
+    for (let last: NotifiedSite | undefined; ; last = allSites.at(-1)) {
       const page = last ? { after: last.siteId } : {};
       const { sites } = await this.commands.request(ListNotifiedSitesV1, page, RESPONSE_TIMEOUT_MS);
-      all.push(...sites);
-      if (sites.length < MAX_DIGESTS) return all;
+      allSites.push(...sites);
+      if (sites.length < MAX_DIGESTS) return allSites;
     }
   }
 
-  private notifications(book: string): Side {
-    return remoteSide(
+  private notificationsSource(book: string): BookSource {
+    return remoteSource(
       book,
       (request) => this.commands.request(DigestNotificationsV1, request, RESPONSE_TIMEOUT_MS),
       (request) => this.commands.request(ListNotificationsV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
-  private retrieval(book: string): Side {
-    return remoteSide(
+  private retrievalSource(book: string): BookSource {
+    return remoteSource(
       book,
       (request) => this.commands.request(DigestRetrievalV1, request, RESPONSE_TIMEOUT_MS),
       (request) => this.commands.request(ListRetrievalV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
-  private history(): Side {
-    return remoteSide(
+  private historySource(): BookSource {
+    return remoteSource(
       'history',
       (request) => this.commands.request(DigestHistoryV1, request, RESPONSE_TIMEOUT_MS),
       (request) => this.commands.request(ListHistoryV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
-  private sessions(): Side {
-    return remoteSide(
+  private sessionsSource(): BookSource {
+    return remoteSource(
       'sessions',
       (request) => this.commands.request(DigestSessionsV1, request, RESPONSE_TIMEOUT_MS),
       (request) => this.commands.request(ListSessionsV1, request, RESPONSE_TIMEOUT_MS),
@@ -160,18 +171,19 @@ export class Books {
   }
 }
 
-function sideOf(reader: BookReader, extrasOf: (range: BookRange) => Promise<unknown[]>): Side {
+function localSource(reader: BookReader, getExtraParameters: (range: BookRange) => Promise<unknown[]>): BookSource {
   return {
-    digests: async (range, options) => reader.digests(range, { ...options, extras: await extrasOf(range) }),
-    lines: async (range, owner, options) => reader.lines(range, owner, { ...options, extras: await extrasOf(range) }),
+    digests: async (range, options) => reader.digests(range, { ...options, extras: await getExtraParameters(range) }),
+    lines: async (range, owner, options) =>
+      reader.lines(range, owner, { ...options, extras: await getExtraParameters(range) }),
   };
 }
 
-function remoteSide(
+function remoteSource(
   book: string,
   digest: (request: DigestRequest) => Promise<DigestPage>,
   list: (request: LinesRequest) => Promise<LinesPage>,
-): Side {
+): BookSource {
   return {
     digests: ({ from, until }, { merchantId, after }) =>
       digest({ book, from, until, ...(merchantId === undefined ? {} : { merchantId }), ...(after ? { after } : {}) }),
@@ -180,8 +192,8 @@ function remoteSide(
   };
 }
 
-/** The lines of a side, read page by page. */
-export async function* linesOf(side: Side, range: BookRange, owner: BookOwner): AsyncGenerator<BookLine> {
+/** Reads the lines of a book page by page. */
+export async function* readLines(side: BookSource, range: BookRange, owner: BookOwner): AsyncGenerator<BookLine> {
   for (let after: string | undefined; ;) {
     const { lines } = await side.lines(range, owner, { after });
     yield* lines;

@@ -1,42 +1,46 @@
 import type { BookDigest, BookLine } from '@svc/contracts';
-import type { Side } from './books.js';
+import type { BookSource } from './books.js';
 import { compareBook, MAX_DIFFERENCES_PER_MERCHANT } from './compare-books.js';
 
 const RANGE = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-01T01:00:00.000Z' };
 
-/** A side with so many lines for each merchant. */
-function sideOf(lines: Readonly<Record<number, number>>, keptSince?: string): Side {
+/** A book source with this number of lines for each merchant id. */
+function buildSource(lines: Readonly<Record<number, number>>, keptSince?: string): BookSource {
   const digests = Object.entries(lines).map(([merchantId, count]): BookDigest => {
     return { merchantId: Number(merchantId), mode: 'test', count, amount: count, hash: String(count), open: 0 };
   });
   return {
     digests: () => Promise.resolve({ digests, ...(keptSince === undefined ? {} : { keptSince }) }),
     lines: (_, { merchantId }) => {
-      const all = Array.from({ length: lines[merchantId] ?? 0 }, (__, nth): BookLine => {
+      const merchantLines = Array.from({ length: lines[merchantId] ?? 0 }, (__, nth): BookLine => {
         return { key: String(nth).padStart(6, '0'), open: false, line: {} };
       });
-      return Promise.resolve({ lines: all });
+      return Promise.resolve({ lines: merchantLines });
     },
   };
 }
-const compare = (expected: Side, found: Side, isOfDay = true) =>
+const compareSources = (expected: BookSource, found: BookSource, isOfDay = true) =>
   compareBook({ name: 'ledger', expected, found }, RANGE, undefined, isOfDay);
 
-test('the result has a limited number of differences of each merchant, and at least one of every merchant', async () => {
-  const { differences } = await compare(sideOf({ 1: 25, 2: 1, 3: 7 }), sideOf({ 3: 7 }));
-  const of = (merchantId: number) => differences.filter((each) => each.merchantId === merchantId).length;
-  expect([of(1), of(2), of(3)]).toEqual([MAX_DIFFERENCES_PER_MERCHANT, 1, 0]);
+test('the result contains at most MAX_DIFFERENCES_PER_MERCHANT differences of a merchant, and at least one of each merchant that differs', async () => {
+  const { differences } = await compareSources(buildSource({ 1: 25, 2: 1, 3: 7 }), buildSource({ 3: 7 }));
+  const countFor = (merchantId: number) =>
+    differences.filter((difference) => difference.merchantId === merchantId).length;
+  expect([countFor(1), countFor(2), countFor(3)]).toEqual([MAX_DIFFERENCES_PER_MERCHANT, 1, 0]);
 });
 
-test('with thousands of differences, the result contains the last merchants without their rows', async () => {
-  const many = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [nth + 1, 30]));
-  const { differences } = await compare(sideOf(many), sideOf({}));
+test('after a thousand differences, the result contains only one difference of the digest for each further merchant', async () => {
+  const linesOfMerchants = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [nth + 1, 30]));
+  const { differences } = await compareSources(buildSource(linesOfMerchants), buildSource({}));
   expect(new Set(differences.map(({ merchantId }) => merchantId)).size).toBe(60);
   expect(differences.at(-1)).toMatchObject({ merchantId: 60, field: 'digest' });
 });
 
-test('a book that has deleted older rows is not compared for a day, only for ranges that must be empty', async () => {
-  const found = sideOf({ 1: 1 }, '2026-03-01T00:30:00.000Z');
-  expect(await compare(sideOf({}), found)).toMatchObject({ isRetained: false, differences: [] });
-  expect(await compare(sideOf({}), found, false)).toMatchObject({ isRetained: true, differences: [{ merchantId: 1 }] });
+test('a book that has deleted rows of a day is not compared for that day, but is compared for ranges that must be empty', async () => {
+  const found = buildSource({ 1: 1 }, '2026-03-01T00:30:00.000Z');
+  expect(await compareSources(buildSource({}), found)).toMatchObject({ isRetained: false, differences: [] });
+  expect(await compareSources(buildSource({}), found, false)).toMatchObject({
+    isRetained: true,
+    differences: [{ merchantId: 1 }],
+  });
 });

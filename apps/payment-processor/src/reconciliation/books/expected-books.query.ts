@@ -1,8 +1,9 @@
 import { isoTime, uuidFrom } from '@svc/messaging';
 
 /**
- * The expected rows of every book, from the tables of payments, refunds and payables: one side of each comparison, as rows of a
- * {@link BookReader}. The first parameter after the range is the watermark: rows that became final later are open.
+ * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
+ * {@link BookReader}. The first parameter after the range is the watermark. A row that became final at or after the
+ * watermark is open, that is, not compared.
  */
 
 const COLUMNS = `p.payment_reference, p.reference, p.state, p.amount, p.tip_amount, p.processed_amount, p.method_type, p.method_label,
@@ -32,7 +33,7 @@ export const EXPECTED_HISTORY = `
            'version', version) END AS line
     FROM (${PAYMENTS}) AS payment WHERE partner IS NOT NULL`;
 
-/** As in paymentNotificationOf. */
+/** These expressions must be the same as in `paymentNotificationOf`. */
 const INVOICE_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'sessionId' ELSE source ->> 'invoiceReference' END`;
 const EXTERNAL_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'merchantOrderId' ELSE coalesce(source ->> 'externalReference', '') END`;
 const STATUS = `CASE state WHEN 'success' THEN 1 ELSE 2 END`;
@@ -50,7 +51,7 @@ export const EXPECTED_RETRIEVAL = `
            'paymentUTCDate', ${isoTime('accepted_at')}, 'version', version) END AS line
     FROM (${PAYMENTS}) AS payment`;
 
-/** The body of a notice without the customer's names, as in noticeOf. */
+/** The body of a notice without the customer's names. It must be the same as in `noticeOf`. */
 const NOTICE = `jsonb_build_object(
            'invoiceReference', ${INVOICE_REFERENCE}, 'invoiceExternalReference', ${EXTERNAL_REFERENCE}, 'currencyISOCode', currency,
            'invoicedAmount', invoiced_amount, 'paymentReference', payment_reference, 'paymentUTCDate', ${isoTime('accepted_at')},
@@ -61,7 +62,9 @@ const NOTICE = `jsonb_build_object(
 const REFUND_NOTICE = `jsonb_build_object('type', 'refund', 'refund', jsonb_build_object(
            'refundReference', refund_id, 'amount', refund_amount, 'status', refund_state, 'createdUTCDate', ${isoTime('created_at')}))`;
 
-/** Payments, refunds by the time in their id, and reversals, which the fourth parameter contains as JSON. */
+/**
+ * Notices of payments, of refunds (selected by the time in their ids) and of reversals (the fourth parameter, as JSON).
+ */
 const NOTICES = `
   SELECT mode, merchant_id, site_id, accepted_at AS at, payment_reference, payment_reference AS key, ${STATUS_TEXT} AS status,
          ${TENDERED} AS amount, open, CASE WHEN final THEN ${NOTICE} || '{"type": "payment"}' END AS line
@@ -80,7 +83,7 @@ export const EXPECTED_STREAM = `
   SELECT mode, merchant_id, key, amount, open, line || jsonb_build_object('rowType', line -> 'type', 'rowSiteId', site_id) AS line
     FROM (${NOTICES}) AS notice`;
 
-/** Notices of the sites in the fifth parameter, since their webhook was enabled. */
+/** Notices for the sites in the fifth parameter, from the time at which the site's webhook was enabled. */
 export const EXPECTED_WEBHOOKS = `
   SELECT notice.mode, notice.merchant_id, notice.key, notice.amount, notice.open,
          line || jsonb_build_object('rowType', line -> 'type', 'rowSiteId', notice.site_id, 'rowReference', payment_reference, 'rowStatus', status) AS line

@@ -1,6 +1,7 @@
 /**
- * The ledger, by the time of the transfer, which is when the payment or refund became final. Both sides are in one database, so
- * no row is open. This compares amounts; `ledger verify` detects any changed row.
+ * The statements for the book `ledger`: the expected and the stored transfers, selected by the time of the transfer,
+ * which is the time at which the payment or refund became final. Both are in one database, so no row is open. The
+ * comparison covers accounts and amounts; the command `ledger verify` detects any change of a row.
  */
 const RECEIVABLE = `y.mode || ':acquirer:' || a.acquirer || ':receivable'`;
 const PAYABLE = `y.mode || ':merchant:' || y.merchant_id || ':payable'`;

@@ -2,17 +2,21 @@ import type { BookLine, LineFields } from '@svc/contracts';
 import fc from 'fast-check';
 import { type Difference, differencesBetween } from './merge-walk.js';
 
-async function* linesOf(lines: readonly BookLine[]): AsyncGenerator<BookLine> {
+async function* sortedLines(lines: readonly BookLine[]): AsyncGenerator<BookLine> {
   yield* await Promise.resolve(lines.toSorted((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key))));
 }
 
-async function differences(expected: readonly BookLine[], found: readonly BookLine[]): Promise<Difference[]> {
-  const all: Difference[] = [];
-  for await (const difference of differencesBetween(linesOf(expected), linesOf(found))) all.push(difference);
-  return all;
+async function findDifferences(expected: readonly BookLine[], found: readonly BookLine[]): Promise<Difference[]> {
+  const result: Difference[] = [];
+  for await (const difference of differencesBetween(sortedLines(expected), sortedLines(found))) result.push(difference);
+  return result;
 }
 
-const aLine = (key: string, line: LineFields | null = { amount: 100 }, open = false): BookLine => ({ key, line, open });
+const buildLine = (key: string, line: LineFields | null = { amount: 100 }, open = false): BookLine => ({
+  key,
+  line,
+  open,
+});
 
 const FIELDS = fc.record({
   amount: fc.integer({ min: 0, max: 1_000_000 }),
@@ -24,37 +28,37 @@ const FIELDS = fc.record({
 });
 const BOOK = fc
   .uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 6 }), FIELDS), { selector: ([key]) => key, maxLength: 30 })
-  .map((rows) => rows.map(([key, line]) => aLine(key, line)));
+  .map((rows) => rows.map(([key, line]) => buildLine(key, line)));
 
 describe('two books', () => {
-  it('are equal if their lines are equal, in any order of members and rows', () =>
+  it('are equal if their lines are equal, independently of the order of members and rows', () =>
     fc.assert(
       fc.asyncProperty(BOOK, async (book) => {
         const reordered = book.map(({ key, line }) =>
-          aLine(key, Object.fromEntries(Object.entries(line!).toReversed())),
+          buildLine(key, Object.fromEntries(Object.entries(line!).toReversed())),
         );
-        expect(await differences(book, reordered.toReversed())).toEqual([]);
+        expect(await findDifferences(book, reordered.toReversed())).toEqual([]);
       }),
     ));
 
-  it('differ in exactly the row that was removed, added or changed', () =>
+  it('differ exactly in the row that was removed, added or changed', () =>
     fc.assert(
       fc.asyncProperty(
         BOOK.filter(({ length }) => length > 0),
         fc.nat(),
         async (book, nth) => {
           const row = book[nth % book.length]!;
-          const others = book.filter((each) => each !== row);
-          const named = { key: row.key, field: null };
-          expect(await differences(book, others)).toEqual([
-            { ...named, kind: 'missing', expected: row.line, found: null },
+          const otherRows = book.filter((candidate) => candidate !== row);
+          const keyAndField = { key: row.key, field: null };
+          expect(await findDifferences(book, otherRows)).toEqual([
+            { ...keyAndField, kind: 'missing', expected: row.line, found: null },
           ]);
-          expect(await differences(others, book)).toEqual([
-            { ...named, kind: 'unexpected', expected: null, found: row.line },
+          expect(await findDifferences(otherRows, book)).toEqual([
+            { ...keyAndField, kind: 'unexpected', expected: null, found: row.line },
           ]);
           const { amount } = row.line as { amount: number };
-          const altered = aLine(row.key, { ...row.line, amount: amount + 1 });
-          expect(await differences(book, [...others, altered])).toEqual([
+          const altered = buildLine(row.key, { ...row.line, amount: amount + 1 });
+          expect(await findDifferences(book, [...otherRows, altered])).toEqual([
             { key: row.key, kind: 'differs', field: 'amount', expected: amount, found: amount + 1 },
           ]);
         },
@@ -62,35 +66,39 @@ describe('two books', () => {
     ));
 });
 
-it('a difference names a member that only one side has', async () => {
-  expect(await differences([aLine('a', { amount: 1 })], [aLine('a', { amount: 1, extra: 2 })])).toEqual([
+it('a difference contains the name of a member that only one book has', async () => {
+  expect(await findDifferences([buildLine('a', { amount: 1 })], [buildLine('a', { amount: 1, extra: 2 })])).toEqual([
     { key: 'a', kind: 'differs', field: 'extra', expected: null, found: 2 },
   ]);
 });
 
-it('rows with the same key are compared separately, because readers number them', async () => {
-  expect(await differences([aLine('a')], [aLine('a'), aLine('a#2')])).toMatchObject([
+it('rows with the same key are compared separately, because readers add a number to the key', async () => {
+  expect(await findDifferences([buildLine('a')], [buildLine('a'), buildLine('a#2')])).toMatchObject([
     { key: 'a#2', kind: 'unexpected' },
   ]);
 });
 
 describe('a row that is open', () => {
   it.each<[string, BookLine[], BookLine[]]>([
-    ['has not arrived yet', [aLine('a', { amount: 1 }, true)], []],
-    ['is not final here and final there', [aLine('a', null, true)], [aLine('a')]],
-    ['differs', [aLine('a', { amount: 1 }, true)], [aLine('a')]],
-    ['is known to the acquirer alone', [], [aLine('a', null, true)]],
-    ['is known to the acquirer and differs', [aLine('a')], [aLine('a', null, true)]],
-  ])('is no difference if it %s', async (_, expected, found) => {
-    expect(await differences(expected, found)).toEqual([]);
+    ['has not arrived yet', [buildLine('a', { amount: 1 }, true)], []],
+    ['is not final in the payments but final in the book', [buildLine('a', null, true)], [buildLine('a')]],
+    ['differs', [buildLine('a', { amount: 1 }, true)], [buildLine('a')]],
+    ['is only in the book', [], [buildLine('a', null, true)]],
+    ['is open in the book and differs', [buildLine('a')], [buildLine('a', null, true)]],
+  ])('is not reported if it %s', async (_, expected, found) => {
+    expect(await findDifferences(expected, found)).toEqual([]);
   });
 
-  it('is compared if only its delivery is open', async () => {
-    expect(await differences([aLine('a')], [aLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'differs' }]);
-    expect(await differences([], [aLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'unexpected' }]);
+  it('is compared if it is final and only its delivery is open', async () => {
+    expect(await findDifferences([buildLine('a')], [buildLine('a', { amount: 7 }, true)])).toMatchObject([
+      { kind: 'differs' },
+    ]);
+    expect(await findDifferences([], [buildLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'unexpected' }]);
   });
 
-  it('does not hide the rows after it', async () => {
-    expect(await differences([aLine('a', null, true), aLine('b')], [])).toMatchObject([{ key: 'b', kind: 'missing' }]);
+  it('does not prevent the comparison of the next rows', async () => {
+    expect(await findDifferences([buildLine('a', null, true), buildLine('b')], [])).toMatchObject([
+      { key: 'b', kind: 'missing' },
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { BookLine, LineFields } from '@svc/contracts';
 
-/** Difference between a row of a book and the payments, refunds and attempts. */
+/** Kind of a difference between a book and the rows that are expected from payments, refunds and attempts. */
 export type DifferenceKind = 'missing' | 'unexpected' | 'differs';
 
 /** A difference between two rows, or a row that only one side has. */
@@ -15,57 +15,68 @@ export interface Difference {
   readonly found: unknown;
 }
 
-/** The lines of one side, ordered by key. */
+/** The lines of a book, ordered by key. */
 export type Lines = AsyncIterable<BookLine>;
 
 /**
- * Merges both sides in the order of their keys, reads each page once, and yields the differences. Skips a row that is open on
- * either side: it is not final, or has become final only a moment ago.
+ * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the
+ * differences. Skips a row that is open in one of the two: it is not final, or has become final only a moment ago.
  */
 export async function* differencesBetween(expected: Lines, found: Lines): AsyncGenerator<Difference> {
-  const [left, right] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
-  let [ours, theirs] = await Promise.all([left.next(), right.next()]);
-  while (ours.done !== true || theirs.done !== true) {
+  const [expectedLines, foundLines] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
+  let [expectedLine, foundLine] = await Promise.all([expectedLines.next(), foundLines.next()]);
+  while (expectedLine.done !== true || foundLine.done !== true) {
     const order = compareKeys(
-      ours.done === true ? undefined : ours.value,
-      theirs.done === true ? undefined : theirs.value,
+      expectedLine.done === true ? undefined : expectedLine.value,
+      foundLine.done === true ? undefined : foundLine.value,
     );
-    const difference = differenceOf(order <= 0 ? lineOf(ours) : undefined, order >= 0 ? lineOf(theirs) : undefined);
+    const difference = compareLines(
+      order <= 0 ? lineFromResult(expectedLine) : undefined,
+      order >= 0 ? lineFromResult(foundLine) : undefined,
+    );
     if (difference) yield difference;
-    if (order <= 0) ours = await left.next();
-    if (order >= 0) theirs = await right.next();
+    if (order <= 0) expectedLine = await expectedLines.next();
+    if (order >= 0) foundLine = await foundLines.next();
   }
 }
 
-function lineOf(result: IteratorResult<BookLine, unknown>): BookLine | undefined {
+function lineFromResult(result: IteratorResult<BookLine, unknown>): BookLine | undefined {
   return result.done === true ? undefined : result.value;
 }
 
-/** A finished side sorts last. Keys are ordered by their bytes in both databases. */
-function compareKeys(ours: BookLine | undefined, theirs: BookLine | undefined): number {
-  if (!ours) return 1;
-  if (!theirs) return -1;
-  return Buffer.compare(Buffer.from(ours.key), Buffer.from(theirs.key));
+/** Compares two keys by their bytes, as both databases order them. A missing line (no more lines) comes last. */
+function compareKeys(expectedLine: BookLine | undefined, foundLine: BookLine | undefined): number {
+  if (!expectedLine) return 1;
+  if (!foundLine) return -1;
+  return Buffer.compare(Buffer.from(expectedLine.key), Buffer.from(foundLine.key));
 }
 
-function differenceOf(ours: BookLine | undefined, theirs: BookLine | undefined): Difference | undefined {
-  const key = (ours ?? theirs)!.key;
-  if (ours?.open || (theirs?.open && theirs.line === null)) return undefined;
-  if (!theirs?.line)
-    return ours?.line ? { key, kind: 'missing', field: null, expected: ours.line, found: null } : undefined;
-  if (!ours?.line) return { key, kind: 'unexpected', field: null, expected: null, found: theirs.line };
-  const field = firstDifferentField(ours.line, theirs.line);
+function compareLines(expectedLine: BookLine | undefined, foundLine: BookLine | undefined): Difference | undefined {
+  const key = (expectedLine ?? foundLine)!.key;
+  if (expectedLine?.open || (foundLine?.open && foundLine.line === null)) return undefined;
+  if (!foundLine?.line)
+    return expectedLine?.line
+      ? { key, kind: 'missing', field: null, expected: expectedLine.line, found: null }
+      : undefined;
+  if (!expectedLine?.line) return { key, kind: 'unexpected', field: null, expected: null, found: foundLine.line };
+  const field = firstDifferentField(expectedLine.line, foundLine.line);
   if (field === undefined) return undefined;
-  return { key, kind: 'differs', field, expected: ours.line[field] ?? null, found: theirs.line[field] ?? null };
+  return {
+    key,
+    kind: 'differs',
+    field,
+    expected: expectedLine.line[field] ?? null,
+    found: foundLine.line[field] ?? null,
+  };
 }
 
-/** The first by name, so that the result is deterministic. */
-function firstDifferentField(ours: LineFields, theirs: LineFields): string | undefined {
-  const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].toSorted();
-  return names.find((name) => canonical(ours[name]) !== canonical(theirs[name]));
+/** The first different field in the order of the names, so that the result is deterministic. */
+function firstDifferentField(expectedLine: LineFields, foundLine: LineFields): string | undefined {
+  const names = [...new Set([...Object.keys(expectedLine), ...Object.keys(foundLine)])].toSorted();
+  return names.find((name) => canonical(expectedLine[name]) !== canonical(foundLine[name]));
 }
 
-/** The same text for equal values, independent of the order of members. */
+/** JSON text that is the same for equal values, independently of the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? null, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,12 +1,13 @@
 /**
- * Compares the acquirer's statement with attempts and refunds. For a charge, `at` is the start of its attempt; for a reversal or
- * refund its confirmation. The date on the statement may be of another day, so StatementRepository replaces it for known
- * movements. A movement without an attempt or refund keeps the acquirer's date.
+ * The statements for the book `acquirer`: the expected and the stored lines of the acquirer's statement. `at` is the
+ * start of the attempt for a charge, and the time of the confirmation for a reversal or refund. The date on the
+ * acquirer's statement may be another day, so StatementRepository replaces it by `at`. Only a line without an attempt
+ * or refund keeps the acquirer's date.
  */
 const LINE = `jsonb_build_object('kind', kind, 'acquirer', acquirer, 'account', account, 'paymentReference', payment_reference,
     'acquirerReference', acquirer_reference, 'amount', amount, 'currency', currency)`;
 
-/** The third parameter is the watermark. The charged amount excludes the part covered by vouchers. */
+/** The third parameter is the watermark. The charged amount excludes the amount that vouchers cover. */
 const MOVEMENTS = `
   SELECT y.mode, y.merchant_id, y.currency, p.payment_reference, a.acquirer, a.account, a.attempt_id AS idempotency_key, moved.kind,
          p.amount - p.voucher_amount + p.tip_amount AS amount,
@@ -36,7 +37,7 @@ export const EXPECTED_STATEMENT = `
          CASE WHEN NOT open THEN ${LINE} END AS line
     FROM (${MOVEMENTS}) AS movement`;
 
-/** The third parameter is the run that has stored the lines. */
+/** The third parameter is the id of the run that has stored the lines. */
 export const STATEMENT_BOOK = `
   SELECT mode, merchant_id, concat_ws(' ', payment_reference, kind, idempotency_key) AS key, amount, open,
          CASE WHEN NOT open THEN ${LINE} END AS line

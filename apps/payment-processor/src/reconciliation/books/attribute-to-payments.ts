@@ -1,7 +1,10 @@
 import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
-/** Service of each book: two books of one service may both lag, or both be restored from one backup. */
+/**
+ * Service of each book. Two books of one service do not confirm each other: both may lag, or may be restored from the
+ * same backup.
+ */
 const SERVICE_OF_BOOK: Readonly<Record<BookName, string>> = {
   ledger: 'ledger',
   acquirer: 'acquirer',
@@ -12,39 +15,43 @@ const SERVICE_OF_BOOK: Readonly<Record<BookName, string>> = {
   history: 'payment-history',
   sessions: 'hosted-gateway',
 };
-/** They do not depend on events, so they never lag. */
+/** Books that do not depend on events, so they never lag behind the payments. */
 const WITHOUT_EVENTS: readonly string[] = ['ledger', 'acquirer'];
 
 /**
- * Each book is compared with the payments. When books of two services contradict a payment in the same way, the payment was
- * changed: then one difference names the payments instead of the books. A missing row may still be in transit to all books,
- * unless a book that does not depend on events lacks it.
+ * Each book is compared with the payments. When books of at least two services contradict a payment in the same way,
+ * the payment itself was changed. Then one difference for the book `payments` replaces the differences of the other
+ * books. A row that is missing only in books that depend on events may still be in transit, so such differences are not
+ * attributed to the payments.
  */
 export function attributeToPayments(differences: readonly BookDifference[]): BookDifference[] {
   const services = new Map<string, Set<string>>();
   for (const difference of differences) {
-    const name = nameOf(difference);
-    services.set(name, (services.get(name) ?? new Set()).add(SERVICE_OF_BOOK[difference.book as BookName]));
+    const groupKey = buildGroupKey(difference);
+    services.set(groupKey, (services.get(groupKey) ?? new Set()).add(SERVICE_OF_BOOK[difference.book as BookName]));
   }
   const isAttributed = (difference: BookDifference): boolean => {
-    const contradicting = services.get(nameOf(difference)) ?? new Set();
+    const contradicting = services.get(buildGroupKey(difference)) ?? new Set();
     if (contradicting.size < 2) return false;
     return difference.kind !== 'missing' || WITHOUT_EVENTS.some((service) => contradicting.has(service));
   };
   const attributed = new Map<string, BookDifference>();
   for (const difference of differences.filter(isAttributed)) {
-    const name = nameOf(difference);
-    if (!attributed.has(name)) attributed.set(name, asOfPayments(difference));
+    const groupKey = buildGroupKey(difference);
+    if (!attributed.has(groupKey)) attributed.set(groupKey, invertDifference(difference));
   }
   return [...attributed.values(), ...differences.filter((difference) => !isAttributed(difference))];
 }
 
-/** The keys of ledger, statement and notices begin with the payment's reference, and have further parts. */
-function nameOf({ merchantId, mode, kind, key }: BookDifference): string {
+/**
+ * Merchant, mode, kind and payment reference. The keys of ledger, statement and notices begin with the payment
+ * reference.
+ */
+function buildGroupKey({ merchantId, mode, kind, key }: BookDifference): string {
   return [merchantId, mode, kind, key.split(/[ /#]/)[0]].join(' ');
 }
 
-function asOfPayments({ kind, key, expected, found, ...difference }: BookDifference): BookDifference {
+function invertDifference({ kind, key, expected, found, ...difference }: BookDifference): BookDifference {
   const inverse = { missing: 'unexpected', unexpected: 'missing', differs: 'differs' } as const;
   return {
     ...difference,

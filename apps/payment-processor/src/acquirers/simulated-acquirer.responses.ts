@@ -1,11 +1,13 @@
-/** Parses the simulated acquirer's responses about refunds and statements. An unexpected response counts as no response. */
+/**
+ * Parses the simulated acquirer's responses about refunds and statements. An unexpected response counts as no response.
+ */
 import { isAmountInCents, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js';
 
 const UNKNOWN: RefundOutcome = { kind: 'unknown' };
 
-export function asRefundOutcome(body: unknown): RefundOutcome {
-  const { outcome, acquirerReference } = membersOf(body);
+export function parseRefundOutcome(body: unknown): RefundOutcome {
+  const { outcome, acquirerReference } = recordOrEmpty(body);
   if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return UNKNOWN;
   switch (outcome) {
     case 'succeeded':
@@ -18,27 +20,27 @@ export function asRefundOutcome(body: unknown): RefundOutcome {
   }
 }
 
-/** Undefined when any line cannot be parsed: a partial statement would hide missing lines. */
-export function asStatementPage(body: unknown): StatementPage | undefined {
-  const { lines, next } = membersOf(body);
+/** Undefined when any line cannot be parsed: a partial statement would look like a complete one. */
+export function parseStatementPage(body: unknown): StatementPage | undefined {
+  const { lines, next } = recordOrEmpty(body);
   if (!Array.isArray(lines)) return undefined;
-  const parsed = lines.map(asLine);
-  const isComplete = (each: readonly (StatementLine | undefined)[]): each is readonly StatementLine[] =>
-    !each.includes(undefined);
-  return isComplete(parsed)
-    ? { lines: parsed, next: Number.isSafeInteger(next) ? String(next) : undefined }
+  const parsedLines = lines.map(parseStatementLine);
+  const isComplete = (lines: readonly (StatementLine | undefined)[]): lines is readonly StatementLine[] =>
+    !lines.includes(undefined);
+  return isComplete(parsedLines)
+    ? { lines: parsedLines, next: Number.isSafeInteger(next) ? String(next) : undefined }
     : undefined;
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<StatementLine['kind']>(['charge', 'reversal', 'refund']);
 
-function asLine(body: unknown): StatementLine | undefined {
-  const { kind, key, acquirerReference, paymentReference, amount, currency, at } = membersOf(body);
-  const isReadable =
+function parseStatementLine(body: unknown): StatementLine | undefined {
+  const { kind, key, acquirerReference, paymentReference, amount, currency, at } = recordOrEmpty(body);
+  const isValid =
     KINDS.has(kind) &&
     [key, acquirerReference, paymentReference, currency, at].every((text) => isText(text, MAX_IDENTIFIER_LENGTH)) &&
     isAmountInCents(amount);
-  if (!isReadable) return undefined;
+  if (!isValid) return undefined;
   return {
     kind: kind as StatementLine['kind'],
     idempotencyKey: key as string,
@@ -50,6 +52,6 @@ function asLine(body: unknown): StatementLine | undefined {
   };
 }
 
-function membersOf(body: unknown): Record<string, unknown> {
+function recordOrEmpty(body: unknown): Record<string, unknown> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }

@@ -3,24 +3,24 @@ import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Card, CardBinding } from './card.js';
 
 /**
- * Checks a decrypted card: that it was encrypted for this session and try, and that its fields are valid. Problems name the
- * field and never contain its value.
+ * Checks that a decrypted card was encrypted for this session and try, and that its fields are valid. An error names
+ * the invalid fields and never contains their values.
  */
-export function checkOpenedCard(
-  opened: unknown,
+export function checkDecryptedCard(
+  decrypted: unknown,
   expected: { sessionId: string; try: number },
   now: Date,
   needsCvv = true,
 ): Card {
-  const { card, binding } = asRecord(opened) as { card?: unknown; binding?: unknown };
-  const { sessionId, try: boundTry, expiresAt } = asRecord(binding) as Partial<Record<keyof CardBinding, unknown>>;
+  const { card, binding } = recordOrEmpty(decrypted) as { card?: unknown; binding?: unknown };
+  const { sessionId, try: boundTry, expiresAt } = recordOrEmpty(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
   if (sessionId !== expected.sessionId || boundTry !== expected.try || !(expiry > now.getTime())) {
     throw new DomainError('request.invalid', {
       message: 'The card was encrypted for another page. Reload the page and try again.',
     });
   }
-  return checkCard(asRecord(card), now, { needsCvv });
+  return checkCard(recordOrEmpty(card), now, { needsCvv });
 }
 
 interface CardChecks {
@@ -37,26 +37,39 @@ export function checkCard(card: Partial<Record<keyof Card, unknown>>, now: Date,
   return { cardNumber, ...(checks.needsCvv === false ? {} : { cvv }), holderName, expiryMonth, expiryYear } as Card;
 }
 
-/** The invalid fields of a card; the CVV is checked only if it is required. No message contains the value of a field. */
+/**
+ * Returns the invalid fields of a card. The CVV is checked only if it is required. No message contains the value of a
+ * field.
+ */
 export function cardProblems(
   card: Partial<Record<keyof Card, unknown>>,
   now: Date,
   { parent = '', needsCvv = true }: CardChecks = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const require = (ok: boolean, field: string, message: string): void =>
-    void (ok || problems.push({ field: parent + field, message }));
+  const addProblemUnless = (isValid: boolean, field: string, message: string): void =>
+    void (isValid || problems.push({ field: parent + field, message }));
   const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
-  require(typeof cardNumber === 'string' &&
-    /^\d{12,19}$/.test(cardNumber) &&
-    isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
-  require(!needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'cvv', 'The CVV has 3 or 4 digits.');
-  require(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
-  require(isExpiryAhead(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');
+  addProblemUnless(
+    typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber) && isLuhnValid(cardNumber),
+    'cardNumber',
+    'The card number is not valid.',
+  );
+  addProblemUnless(
+    !needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)),
+    'cvv',
+    'The CVV has 3 or 4 digits.',
+  );
+  addProblemUnless(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
+  addProblemUnless(
+    isNotExpired(expiryMonth, expiryYear, now),
+    'expiryDate',
+    'The expiry date is not valid or has passed.',
+  );
   return problems;
 }
 
-/** The check digit of ISO/IEC 7812-1. */
+/** Checks the last digit by the Luhn algorithm (ISO/IEC 7812-1). */
 export function isLuhnValid(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -67,14 +80,15 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A card is valid to the end of its month in every time zone: hence one extra day. */
-function isExpiryAhead(month: unknown, year: unknown, now: Date): boolean {
+/** A card is valid until the end of its month in every time zone. Therefore one day is added. */
+function isNotExpired(month: unknown, year: unknown, now: Date): boolean {
   if (!Number.isInteger(month) || !Number.isInteger(year)) return false;
-  const [m, y] = [month as number, year as number];
-  if (m < 1 || m > 12 || y < 2000 || y > now.getUTCFullYear() + 30) return false;
-  return Date.UTC(y, m, 2) > now.getTime();
+  const [monthNumber, yearNumber] = [month as number, year as number];
+  if (monthNumber < 1 || monthNumber > 12 || yearNumber < 2000 || yearNumber > now.getUTCFullYear() + 30) return false;
+  // `Date.UTC` counts months from 0, so this is the second day of the month after the expiry.
+  return Date.UTC(yearNumber, monthNumber, 2) > now.getTime();
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
+function recordOrEmpty(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,0 +1,51 @@
+import { attributeToPayments } from './attribute-to-payments.js';
+import type { BookName } from './books.js';
+import type { BookDifference } from './compare-books.js';
+
+const buildDifference = (book: BookName, overrides: Partial<BookDifference> = {}): BookDifference => ({
+  ...{ book, merchantId: 1001, mode: 'test', key: 'REF', kind: 'differs', field: 'amount', expected: 7, found: 5 },
+  ...overrides,
+});
+
+it('a difference in one book is attributed to that book', () => {
+  const differences = [buildDifference('ledger', { key: 'REF capture' })];
+  expect(attributeToPayments(differences)).toEqual(differences);
+});
+
+it('the same difference in books of two services is attributed to the payments once, with expected and found swapped', () => {
+  const differences = [
+    buildDifference('ledger', { key: 'REF capture' }),
+    buildDifference('acquirer', { key: 'REF charge 1' }),
+    buildDifference('stream'),
+  ];
+  expect(attributeToPayments(differences)).toEqual([
+    buildDifference('ledger', { key: 'REF', expected: 5, found: 7, book: 'payments' }),
+  ]);
+});
+
+it('a row that the books contain unexpectedly is missing in the payments, and a row that the books lack is unexpected there', () => {
+  const unexpected = { kind: 'unexpected', field: null } as const;
+  expect(
+    attributeToPayments([buildDifference('retrieval', unexpected), buildDifference('history', unexpected)]),
+  ).toMatchObject([{ book: 'payments', kind: 'missing' }]);
+  const missing = { kind: 'missing', field: null } as const;
+  expect(attributeToPayments([buildDifference('ledger', missing), buildDifference('history', missing)])).toMatchObject([
+    { book: 'payments', kind: 'unexpected' },
+  ]);
+});
+
+it.each<[string, BookDifference[]]>([
+  ['differences in two books of one service', [buildDifference('stream'), buildDifference('retrieval')]],
+  [
+    'rows that are missing in all books that depend on events',
+    [buildDifference('history', { kind: 'missing' }), buildDifference('sessions', { kind: 'missing' })],
+  ],
+  ['differences of different payments', [buildDifference('stream'), buildDifference('sessions', { key: 'OTHER' })]],
+  [
+    'differences of different merchants',
+    [buildDifference('stream'), buildDifference('sessions', { merchantId: 1002 })],
+  ],
+  ['differences of different modes', [buildDifference('stream'), buildDifference('sessions', { mode: 'live' })]],
+])('%s are not attributed to the payments', (_, differences) =>
+  expect(attributeToPayments(differences)).toEqual(differences),
+);
