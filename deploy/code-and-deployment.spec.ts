@@ -13,7 +13,7 @@ import { findRenderers, render } from './checks/render.ts';
 
 const root = join(import.meta.dirname, '..');
 const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
-const image: Image = { variablesOfDeployment: readImageEnvironment(dockerfile), exposedPort: readExposedPort(dockerfile) };
+const image: Image = { env: readImageEnvironment(dockerfile), exposedPort: readExposedPort(dockerfile) };
 const composeText = readFileSync(join(root, 'docker/compose.yaml'), 'utf8');
 const compose = parse(composeText, { merge: true }) as Compose & { services: Record<string, Record<string, unknown>> };
 const caddyfile = readFileSync(join(root, 'docker/front/Caddyfile'), 'utf8');
@@ -53,7 +53,7 @@ describe('findDifferences', () => {
   });
 
   test('reports a changed port of the image', () => {
-    const changedImage = { exposedPort: 9090, env: { ...image.variablesOfDeployment, SVC_PORT: '9090' } };
+    const changedImage = { exposedPort: 9090, env: { ...image.env, SVC_PORT: '9090' } };
     // In compose, an app without incoming connections and an app with its own port are not reported.
     expect(findKubernetesDifferences(manifests, appsInCode, changedImage)).toHaveLength(appsInCode.length);
     expect(findComposeDifferences(composeText, appsInCode, changedImage)).toHaveLength(appsInCode.length - 2);
@@ -65,28 +65,28 @@ describe('findDifferences', () => {
     [
       'a missing required variable',
       (deployment) =>
-        env(one).splice(
-          env(one).findIndex(({ name }) => name === 'SVC_ADMIN_KEY'),
+        variablesOf(deployment).splice(
+          variablesOf(deployment).findIndex(({ name }) => name === 'SVC_ADMIN_KEY'),
           1,
         ),
       /SVC_ADMIN_KEY/,
     ],
     [
       'a misspelt variable',
-      (deployment) => env(one).push({ name: 'SVC_LOGLEVEL', value: 'info' }),
+      (deployment) => variablesOf(deployment).push({ name: 'SVC_LOGLEVEL', value: 'info' }),
       /SVC_LOGLEVEL is not a variable/,
     ],
-    ['an invalid value', (deployment) => env(one).push({ name: 'SVC_LOG_LEVEL', value: 'loud' }), /SVC_LOG_LEVEL/],
+    ['an invalid value', (deployment) => variablesOf(deployment).push({ name: 'SVC_LOG_LEVEL', value: 'loud' }), /SVC_LOG_LEVEL/],
     [
       'a Secret of another app',
-      (deployment) => (env(one).find(({ valueFrom }) => valueFrom)!.valueFrom!.secretKeyRef!.name = 'demo-shop'),
+      (deployment) => (variablesOf(deployment).find(({ valueFrom }) => valueFrom)!.valueFrom!.secretKeyRef!.name = 'demo-shop'),
       /SVC_DATABASE_URL/,
     ],
     [
       'a secret in plain text',
       (deployment) =>
         Object.assign(
-          env(one).find(({ name }) => name === 'SVC_ADMIN_KEY')!,
+          variablesOf(deployment).find(({ name }) => name === 'SVC_ADMIN_KEY')!,
           { value: 'x'.repeat(40), valueFrom: undefined },
         ),
       /in plain text/,
@@ -214,6 +214,6 @@ function containerOfDeployment(deployment: IDeployment) {
   return deployment.spec!.template.spec!.containers[0]!;
 }
 
-function env(deployment: IDeployment) {
+function variablesOf(deployment: IDeployment) {
   return (containerOfDeployment(deployment).env ??= []);
 }

@@ -127,10 +127,10 @@ export function newRatesTable(runs: readonly Measurement[]): Table {
 export function newLatencyTable(runs: readonly Measurement[]): Table {
   return {
     title: 'Latency at half load in ms, p50 / p95 / p99',
-    columns: ['', 'session', 'page', 'pay', 'outcome → webhook', 'whole'],
+    columns: ['', 'session', 'page', 'pay', 'outcome → webhook', 'total'],
     rows: groupBySystem(runs).map(([system, systemRuns]) => [
       system,
-      ...(['session', 'page', 'pay', 'outcomeToWebhook', 'whole'] as const).map((leg) =>
+      ...(['session', 'page', 'pay', 'outcomeToWebhook', 'total'] as const).map((leg) =>
         (['p50', 'p95', 'p99'] as const)
           .map((percentile) => toThreeDigits(median(systemRuns.map(({ halfLoad }) => halfLoad.latency[leg][percentile]))))
           .join(' / '),

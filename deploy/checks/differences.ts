@@ -5,7 +5,7 @@ import type { AppDeployment, Deployment } from './deployed.ts';
 import { PLAUSIBLE_SECRETS } from './plausible-environment.ts';
 
 export interface Image {
-  readonly variablesOfDeployment: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
   readonly exposedPort: number;
 }
 
@@ -35,16 +35,16 @@ export function findDifferences(
 }
 
 /** Loads the configuration as the service itself does, which reports missing, unknown and invalid variables. */
-function findConfigurationProblems(known: AppInCode, app: AppDeployment, image: Image): string[] {
+function findConfigurationProblems(appInCode: AppInCode, app: AppDeployment, image: Image): string[] {
   const problems: string[] = [];
-  if (app.image !== known.name) problems.push(`runs the image of "${app.image}"`);
+  if (app.image !== appInCode.name) problems.push(`runs the image of "${app.image}"`);
   try {
-    loadConfig(known.config, { ...image.variablesOfDeployment, ...app.env });
+    loadConfig(appInCode.config, { ...image.env, ...app.env });
   } catch (error) {
     problems.push((error as Error).message);
   }
-  if (known.usesMessaging !== (app.env['SVC_AMQP_URL'] !== undefined)) {
-    problems.push(known.usesMessaging ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but it has no messages');
+  if (appInCode.usesMessaging !== (app.env['SVC_AMQP_URL'] !== undefined)) {
+    problems.push(appInCode.usesMessaging ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but it has no messages');
   }
   for (const name of Object.keys(app.env)) {
     const isSecret = PLAUSIBLE_SECRETS[name] !== undefined;
@@ -54,8 +54,8 @@ function findConfigurationProblems(known: AppInCode, app: AppDeployment, image: 
 }
 
 function findPortProblems(app: AppDeployment, image: Image): string[] {
-  const listeningPort = Number(app.env['SVC_PORT'] ?? image.variablesOfDeployment['SVC_PORT']);
-  const port = Number(image.variablesOfDeployment['SVC_PORT']);
+  const listeningPort = Number(app.env['SVC_PORT'] ?? image.env['SVC_PORT']);
+  const port = Number(image.env['SVC_PORT']);
   return [
     ...(image.exposedPort === port ? [] : [`the image exposes ${image.exposedPort} and listens on ${port}`]),
     ...(app.port === undefined || app.port === listeningPort ? [] : [`listens on ${listeningPort}, others connect to ${app.port}`]),
@@ -78,11 +78,11 @@ function findBrokerUserProblems({ name, env }: AppDeployment): string[] {
   return username === `svc-${name}` ? [] : [`uses the RabbitMQ user ${username}, not svc-${name}`];
 }
 
-function findMigrationProblems(known: AppInCode, app: AppDeployment): string[] {
-  if (known.schema === undefined) return app.migration === undefined ? [] : ['has a migration, but no schema'];
+function findMigrationProblems(appInCode: AppInCode, app: AppDeployment): string[] {
+  if (appInCode.schema === undefined) return app.migration === undefined ? [] : ['has a migration, but no schema'];
   if (app.migration === undefined) return ['has no migration'];
   const unneededVariables = Object.keys(app.migration).filter((name) => name !== 'SVC_DATABASE_URL');
-  const role = `svc_${known.schema}`;
+  const role = `svc_${appInCode.schema}`;
   const logins = [
     [`${role}_owner`, app.migration['SVC_DATABASE_URL']],
     [role, app.env['SVC_DATABASE_URL']],
