@@ -83,7 +83,8 @@ function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly 
     if (unknown !== undefined) return exitWithUsage(2, `There is no part "${unknown}".`);
     const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
     if (!(rounds >= 1 && rounds <= 20)) return exitWithUsage(2, `"${values.rounds}" rounds are not possible.`);
-    if (!(seconds >= 1 && seconds <= 120)) return exitWithUsage(2, `Steps of "${values.seconds}" seconds are not possible.`);
+    if (!(seconds >= 1 && seconds <= 120))
+      return exitWithUsage(2, `Steps of "${values.seconds}" seconds are not possible.`);
     const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
     return { parts, rounds, seconds, against: values.against && resolveShortHash(values.against) };
   } catch (error) {

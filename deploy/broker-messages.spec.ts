@@ -11,11 +11,13 @@ import { readMessages, listAllMessages } from './checks/messages.ts';
 
 const messagesInCode = readMessages();
 const table: Readonly<Record<string, ServiceMessages>> = SERVICE_MESSAGES;
-const allMessages = (kind: keyof ServiceMessages): string[] => Object.values(table).flatMap((messages) => messages[kind]);
+const allMessages = (kind: keyof ServiceMessages): string[] =>
+  Object.values(table).flatMap((messages) => messages[kind]);
 
 test('SERVICE_MESSAGES lists exactly the messages that the code of each service sends and handles', () => {
   expect(Object.keys(table).toSorted()).toEqual([...messagesInCode.keys()].toSorted());
-  for (const [service, messages] of messagesInCode) expect({ service, ...table[service] }).toEqual({ service, ...messages });
+  for (const [service, messages] of messagesInCode)
+    expect({ service, ...table[service] }).toEqual({ service, ...messages });
 });
 
 test('every event type has one publisher, and every command has one service that handles it', () => {

@@ -21,8 +21,11 @@ const renderer = findRenderers()[0]!;
 const manifests = ['migrations', 'platform'].flatMap((part) => render(renderer, `deploy/overlays/example/${part}`));
 const appsInCode = readApps();
 
-const findKubernetesDifferences = (objects: readonly RenderedObject[], apps = appsInCode, builtImage = image): string[] =>
-  findDifferences(apps, readHealthPaths(), builtImage, readKubernetes(objects));
+const findKubernetesDifferences = (
+  objects: readonly RenderedObject[],
+  apps = appsInCode,
+  builtImage = image,
+): string[] => findDifferences(apps, readHealthPaths(), builtImage, readKubernetes(objects));
 const findComposeDifferences = (text: string, apps = appsInCode, builtImage = image): string[] =>
   findDifferences(apps, readHealthPaths(), builtImage, readCompose(parse(text, { merge: true }) as Compose, caddyfile));
 
@@ -43,7 +46,9 @@ describe('findDifferences', () => {
     ]) {
       expect(find(withRenamedConfig)).toEqual([]);
       expect(find(withAddedApp)).toEqual([expect.stringContaining('no-such-app is in the code, not in')]);
-      expect(find(withoutDispatcher)).toEqual([expect.stringMatching(/^webhook-dispatcher is in .*, not in the code$/)]);
+      expect(find(withoutDispatcher)).toEqual([
+        expect.stringMatching(/^webhook-dispatcher is in .*, not in the code$/),
+      ]);
       const withoutMessaging = appsInCode.map((app) => (app === identity ? { ...app, usesMessaging: false } : app));
       expect(find(withoutMessaging)).toEqual([expect.stringContaining('SVC_AMQP_URL is set')]);
       const config = appsInCode.find(({ name }) => name === 'payment-processor')!.config;
@@ -76,10 +81,15 @@ describe('findDifferences', () => {
       (deployment) => variablesOf(deployment).push({ name: 'SVC_LOGLEVEL', value: 'info' }),
       /SVC_LOGLEVEL is not a variable/,
     ],
-    ['an invalid value', (deployment) => variablesOf(deployment).push({ name: 'SVC_LOG_LEVEL', value: 'loud' }), /SVC_LOG_LEVEL/],
+    [
+      'an invalid value',
+      (deployment) => variablesOf(deployment).push({ name: 'SVC_LOG_LEVEL', value: 'loud' }),
+      /SVC_LOG_LEVEL/,
+    ],
     [
       'a Secret of another app',
-      (deployment) => (variablesOf(deployment).find(({ valueFrom }) => valueFrom)!.valueFrom!.secretKeyRef!.name = 'demo-shop'),
+      (deployment) =>
+        (variablesOf(deployment).find(({ valueFrom }) => valueFrom)!.valueFrom!.secretKeyRef!.name = 'demo-shop'),
       /SVC_DATABASE_URL/,
     ],
     [
@@ -130,7 +140,9 @@ describe('findDifferences', () => {
 
   test('reports a schema without a migration in the manifests', () => {
     const withoutJob = manifests.filter(({ kind }) => kind !== 'Job');
-    expect(findKubernetesDifferences(withoutJob)).toEqual(expect.arrayContaining(['identity in Kubernetes: has no migration']));
+    expect(findKubernetesDifferences(withoutJob)).toEqual(
+      expect.arrayContaining(['identity in Kubernetes: has no migration']),
+    );
   });
 
   test.each([
@@ -187,7 +199,9 @@ describe('findDifferences', () => {
 
 test('roles.sql and compose have the same roles and schemas as ./svc', () => {
   const sql = readFileSync(join(root, 'deploy/database/roles.sql'), 'utf8');
-  const rolesInSql = [...(/ARRAY\[([^\]]+)\]/.exec(sql)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => `svc_${name}`);
+  const rolesInSql = [...(/ARRAY\[([^\]]+)\]/.exec(sql)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(
+    ([, name]) => `svc_${name}`,
+  );
   expect(rolesInSql.toSorted()).toEqual(SERVICES.map(roleOf).toSorted());
   const passwords = [...composeText.matchAll(/-c svc\.(\w+)_password=/g)].map(([, name]) => `svc_${name}`);
   expect(passwords.toSorted()).toEqual([...SERVICES.map(roleOf), ...SERVICES.map(ownerRoleOf)].toSorted());
@@ -204,7 +218,9 @@ test('every app to which the reverse proxy of compose forwards is a service of c
   const upstreams = [...caddyfile.matchAll(/reverse_proxy ([\w-]+):/g)].map(([, name]) => name);
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(upstreams));
   // An app that shares the network of the reverse proxy has no DNS name of its own, so the proxy has an alias for it.
-  const servicesInProxyNetwork = Object.entries(compose.services).filter(([, service]) => service['network_mode'] === 'service:front');
+  const servicesInProxyNetwork = Object.entries(compose.services).filter(
+    ([, service]) => service['network_mode'] === 'service:front',
+  );
   expect(compose.services['front']).toMatchObject({
     networks: { default: { aliases: servicesInProxyNetwork.map(([name]) => name) } },
   });

@@ -25,9 +25,14 @@ export function generateFiles(): Map<string, string> {
   for (const app of DEPLOYED_APPS) {
     files.set(`${FOLDER[app.component]}/${app.name}.yaml`, toYaml(createObjects(app, findCallers(app, DEPLOYED_APPS))));
   }
-  files.set('deploy/base/routes.yaml', toYaml([createHttpRoute('api'), createHttpRoute('gateway'), createHttpRoute('admin')]));
+  files.set(
+    'deploy/base/routes.yaml',
+    toYaml([createHttpRoute('api'), createHttpRoute('gateway'), createHttpRoute('admin')]),
+  );
   files.set('deploy/demo/routes.yaml', toYaml([createHttpRoute('shop')]));
-  const appsWithSchema = DEPLOYED_APPS.filter(({ component, schema }) => component === 'platform' && schema !== undefined);
+  const appsWithSchema = DEPLOYED_APPS.filter(
+    ({ component, schema }) => component === 'platform' && schema !== undefined,
+  );
   files.set('deploy/migrations/job.yaml', toYaml(createMigrationJob(appsWithSchema)));
   files.set('docker/front/Caddyfile', HEADER + createCaddyfile());
   files.set('deploy/rabbitmq/permissions.json', `${JSON.stringify(definitionsOf({ vhost: '/' }), null, 2)}\n`);

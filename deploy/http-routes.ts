@@ -77,7 +77,9 @@ export function createCaddyfile(): string {
           ? `\thandle {\n\t\treverse_proxy ${upstreamAddress(app)}\n\t}\n`
           : `${createMatcher(`${host}${index}`, path, method)}\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamAddress(app)}\n\t}\n`,
       );
-    const notFoundRule = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
+    const notFoundRule = rules.some((rule) => rule.startsWith('\thandle {'))
+      ? ''
+      : '\thandle {\n\t\trespond 404\n\t}\n';
     return `# ${host}\n:${port} {\n${rules.join('')}${notFoundRule}}\n`;
   });
   // Without TLS and without Caddy's administration API, because compose is for a developer's machine.

@@ -74,7 +74,9 @@ function createDeployment(app: DeployedApp): IDeployment {
             whenUnsatisfiable: 'ScheduleAnyway',
             labelSelector: { matchLabels: selector },
           })),
-          ...(app.component === 'demo' && app.schema !== undefined ? { initContainers: [createMigrationContainer(app, 'migrate')] } : {}),
+          ...(app.component === 'demo' && app.schema !== undefined
+            ? { initContainers: [createMigrationContainer(app, 'migrate')] }
+            : {}),
           containers: [createContainer(app)],
           ...createVolumes(app),
         },
@@ -86,7 +88,9 @@ function createDeployment(app: DeployedApp): IDeployment {
 function createContainer(app: DeployedApp): IContainer {
   const mounts = [
     ...(app.scratchFolder === undefined ? [] : [{ name: 'scratch', mountPath: app.scratchFolder }]),
-    ...(app.mountedSecret === undefined ? [] : [{ name: 'files', mountPath: app.mountedSecret.folder, readOnly: true }]),
+    ...(app.mountedSecret === undefined
+      ? []
+      : [{ name: 'files', mountPath: app.mountedSecret.folder, readOnly: true }]),
   ];
   return {
     name: app.name,
@@ -110,7 +114,9 @@ function createVolumes(app: DeployedApp): { volumes?: IVolume[] } {
   const volumes: IVolume[] = [
     ...(app.scratchFolder === undefined ? [] : [{ name: 'scratch', emptyDir: { sizeLimit: '64Mi' } }]),
     // The Secret is optional: the shop starts without its keys and reads the file as soon as it exists.
-    ...(app.mountedSecret === undefined ? [] : [{ name: 'files', secret: { secretName: app.mountedSecret.secret, optional: true } }]),
+    ...(app.mountedSecret === undefined
+      ? []
+      : [{ name: 'files', secret: { secretName: app.mountedSecret.secret, optional: true } }]),
   ];
   return volumes.length === 0 ? {} : { volumes };
 }

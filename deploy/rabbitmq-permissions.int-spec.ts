@@ -149,7 +149,8 @@ async function expectNotDelivered(event: EventEnvelope): Promise<void> {
   await broker.targets()[0]!.deliver([{ ...newEvent(type), id }]);
   await expectReceived('payment-processor', [id]);
   await expectReceived('code-decoder', [id]);
-  for (const events of receivedEvents.values()) expect(events.map(({ id: receivedId }) => receivedId)).not.toContain(event.id);
+  for (const events of receivedEvents.values())
+    expect(events.map(({ id: receivedId }) => receivedId)).not.toContain(event.id);
 }
 
 describe('each service has all permissions that it needs', () => {
@@ -158,32 +159,39 @@ describe('each service has all permissions that it needs', () => {
     for (const broker of brokers.values()) expect(broker.connection.state).toBe('up');
   });
 
-  test.each(publishers)('%s publishes its event types to all consumers in batches, and to a single consumer', async (service) => {
-    const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
-    const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
-    const [target] = brokers.get(service)!.targets();
-    const events = messagesOf(service).publishes.map((type) => newEvent(type, payloadOf(type)));
-    await target!.deliver(events);
-    const consumerTargets = await target!.consumerTargets!();
-    expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
-    const eventsForSingleConsumers = events.map((event) => ({ ...event, id: randomUUID() }));
-    for (const consumer of consumerTargets) await consumer.deliver(eventsForSingleConsumers);
-    for (const consumer of consumers) {
-      const types: readonly string[] = messagesOf(consumer).consumes;
-      const expected = [...events, ...eventsForSingleConsumers].filter(({ type }) => types.includes(type));
-      await expectReceived(
-        consumer,
-        expected.map(({ id }) => id),
+  test.each(publishers)(
+    '%s publishes its event types to all consumers in batches, and to a single consumer',
+    async (service) => {
+      const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
+      const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
+      const [target] = brokers.get(service)!.targets();
+      const events = messagesOf(service).publishes.map((type) => newEvent(type, payloadOf(type)));
+      await target!.deliver(events);
+      const consumerTargets = await target!.consumerTargets!();
+      expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
+      const eventsForSingleConsumers = events.map((event) => ({ ...event, id: randomUUID() }));
+      for (const consumer of consumerTargets) await consumer.deliver(eventsForSingleConsumers);
+      for (const consumer of consumers) {
+        const types: readonly string[] = messagesOf(consumer).consumes;
+        const expected = [...events, ...eventsForSingleConsumers].filter(({ type }) => types.includes(type));
+        await expectReceived(
+          consumer,
+          expected.map(({ id }) => id),
+        );
+      }
+      const deliveries = [...receivedEvents.values()]
+        .flat()
+        .filter(({ id }) => events.some((event) => event.id === id));
+      expect(deliveries).toHaveLength(
+        events.flatMap(({ type }) => consumers.filter((consumer) => messagesOf(consumer).consumes.includes(type)))
+          .length,
       );
-    }
-    const deliveries = [...receivedEvents.values()].flat().filter(({ id }) => events.some((event) => event.id === id));
-    expect(deliveries).toHaveLength(
-      events.flatMap(({ type }) => consumers.filter((consumer) => messagesOf(consumer).consumes.includes(type))).length,
-    );
-  });
+    },
+  );
 
   test.each(MESSAGING_SERVICES)('%s requests its commands and gets replies', async (service) => {
-    const findHandlingService = (command: string) => MESSAGING_SERVICES.find((name) => messagesOf(name).answers.includes(command));
+    const findHandlingService = (command: string) =>
+      MESSAGING_SERVICES.find((name) => messagesOf(name).answers.includes(command));
     for (const command of messagesOf(service).requests)
       expect(await brokers.get(service)!.request(command, { requestedBy: service }, 10_000)).toEqual({
         service: findHandlingService(command),
@@ -303,9 +311,9 @@ describe('a service has no permission for messages of other services', () => {
     const ccHeader = { CC: [command] };
     const isAccepted =
       (await attemptAs('code-decoder', publish(names.commands, 'open-payable.v1', inCcHeader, ccHeader))) === 200;
-    expect(await attemptAs('code-decoder', publishByDeadLettering('code-decoder', names.commands, command, deadLettered))).toBe(
-      200,
-    );
+    expect(
+      await attemptAs('code-decoder', publishByDeadLettering('code-decoder', names.commands, command, deadLettered)),
+    ).toBe(200);
     const isRefusal = (warning: unknown): boolean => JSON.stringify(warning).includes(`"command":"${command}"`);
     await waitUntil('the services to log the refusals', DEADLINE_MS, () =>
       Promise.resolve(warnings.filter(isRefusal).length >= (isAccepted ? 2 : 1)),
@@ -341,22 +349,28 @@ describe('a service has no permission for messages of other services', () => {
     },
   );
 
-  test.each(consumers)('%s cannot bind its queue to event types, addressed events, commands or replies of another service', async (service) => {
-    const ownQueue = names.eventQueue(service);
-    const otherTypes = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(
-      (type) => !messagesOf(service).consumes.includes(type),
-    );
-    const bindings: [string, string][] = [
-      ...['#', '*.*.*', 'payment.*.v1.#', ...otherTypes].map((key): [string, string] => [names.events, key]),
-      [names.events, names.addressed(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
-      ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.past, `${name}.#`]),
-      [names.commands, '#'],
-      [names.replies, '#'],
-      [names.deadLetters, 'payment-processor'],
-    ];
-    for (const [exchange, key] of bindings)
-      expect([key, await attemptAs(service, (channel) => channel.bindQueue(ownQueue, exchange, key))]).toEqual([key, 403]);
-  });
+  test.each(consumers)(
+    '%s cannot bind its queue to event types, addressed events, commands or replies of another service',
+    async (service) => {
+      const ownQueue = names.eventQueue(service);
+      const otherTypes = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(
+        (type) => !messagesOf(service).consumes.includes(type),
+      );
+      const bindings: [string, string][] = [
+        ...['#', '*.*.*', 'payment.*.v1.#', ...otherTypes].map((key): [string, string] => [names.events, key]),
+        [names.events, names.addressed(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
+        ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.past, `${name}.#`]),
+        [names.commands, '#'],
+        [names.replies, '#'],
+        [names.deadLetters, 'payment-processor'],
+      ];
+      for (const [exchange, key] of bindings)
+        expect([key, await attemptAs(service, (channel) => channel.bindQueue(ownQueue, exchange, key))]).toEqual([
+          key,
+          403,
+        ]);
+    },
+  );
 
   test('a service can send only its own commands, and can send replies only if it handles commands', async () => {
     const event = newEvent('charge-card.v1');
@@ -390,8 +404,8 @@ describe('./svc with a RabbitMQ that the user runs', () => {
   test('does not start if the management API refuses it', async () => {
     const { managementUrl, url: externalUrl } = rabbitMq;
     const externalManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
-    await expect(startOrFindBroker({ ...options, externalUrl, externalManagementUrl, passwords: newPasswords })).rejects.toThrow(
-      / 401 /,
-    );
+    await expect(
+      startOrFindBroker({ ...options, externalUrl, externalManagementUrl, passwords: newPasswords }),
+    ).rejects.toThrow(/ 401 /);
   });
 });

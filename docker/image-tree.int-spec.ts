@@ -11,7 +11,13 @@ import { promisify } from 'node:util';
 import { newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import { DEPLOYED_APPS } from '../deploy/apps.ts';
 import { createPlausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
-import { readEntryPoint, readImageEnvironment, readHealthCheck, readDockerfile, readRunCommands } from './dockerfile.ts';
+import {
+  readEntryPoint,
+  readImageEnvironment,
+  readHealthCheck,
+  readDockerfile,
+  readRunCommands,
+} from './dockerfile.ts';
 
 const root = join(import.meta.dirname, '..');
 const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
@@ -35,9 +41,12 @@ beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), `svc-image-${name}-`));
     folders.set(name, folder);
     for (const command of commands) {
-      const output = await runCommand(command.replace(' /packages ', ` ${packagesFolder} `).replace(/ \/app$/, ` ${folder}`), {
-        APP: name,
-      });
+      const output = await runCommand(
+        command.replace(' /packages ', ` ${packagesFolder} `).replace(/ \/app$/, ` ${folder}`),
+        {
+          APP: name,
+        },
+      );
       expect(output).toMatch(new RegExp(`^${name}: \\d+\\.\\d MB\\n$`));
     }
   }
@@ -106,7 +115,11 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('the image o
 
       // hosted-gateway is ready only after an event has brought the public key for cards, which cannot arrive without a broker.
       const [expectedStatus, expectedText] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
-      await waitUntil(`readiness ${expectedStatus}`, 15_000, async () => (await getStatus(`${url}/health/ready`)) === expectedStatus);
+      await waitUntil(
+        `readiness ${expectedStatus}`,
+        15_000,
+        async () => (await getStatus(`${url}/health/ready`)) === expectedStatus,
+      );
       expect(await (await fetch(`${url}/health/ready`)).text()).toMatch(expectedText);
     } finally {
       child.process.kill('SIGTERM');
@@ -160,7 +173,9 @@ describe('pos-transformer in a store', () => {
   };
 
   test('starts from its image with the configuration file in TRANSFORMER_CONFIG', () =>
-    expectAppToServeTills(startApp(TRANSFORMER, { ...readImageEnvironment(dockerfile), ...env, TRANSFORMER_CONFIG: configFile })));
+    expectAppToServeTills(
+      startApp(TRANSFORMER, { ...readImageEnvironment(dockerfile), ...env, TRANSFORMER_CONFIG: configFile }),
+    ));
 
   test('starts with the command of its systemd unit', async () => {
     const unit = readFileSync(join(root, 'docker/pos-transformer.service'), 'utf8');

@@ -16,7 +16,8 @@ const FILES = ['package.json', 'package-lock.json'];
 export function installAlternative(name: Alternative): string {
   const source = join(import.meta.dirname, name);
   const folder = join(ROOT, '.data', 'bench', 'cache', name);
-  const isInstalled = existsSync(join(folder, 'node_modules')) && FILES.every((file) => hasSameContent(source, folder, file));
+  const isInstalled =
+    existsSync(join(folder, 'node_modules')) && FILES.every((file) => hasSameContent(source, folder, file));
   if (isInstalled) return folder;
   mkdirSync(folder, { recursive: true });
   for (const file of FILES) copyFileSync(join(source, file), join(folder, file));

@@ -7,7 +7,8 @@ import type { Checkout } from './checkout.ts';
 
 export const platformCheckout: Checkout = {
   name: 'Svc Payments, embedded',
-  description: 'a card encrypted and charged once at an acquirer, a ledger, a signed webhook; no catalogue, no shipping',
+  description:
+    'a card encrypted and charged once at an acquirer, a ledger, a signed webhook; no catalogue, no shipping',
   start: async () => {
     const running = await newPlatform('embedded').start(0);
     const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);

@@ -27,12 +27,15 @@ export class VendureCustomers {
     );
     await session.query(`mutation { setOrderShippingAddress(input: { ${ADDRESS} }) { ${ORDER_RESULT} } }`);
     this.shippingMethodId ??= await findShippingMethod(session);
-    await session.query(`mutation { setOrderShippingMethod(shippingMethodId: [${this.shippingMethodId}]) { ${ORDER_RESULT} } }`);
+    await session.query(
+      `mutation { setOrderShippingMethod(shippingMethodId: [${this.shippingMethodId}]) { ${ORDER_RESULT} } }`,
+    );
     await session.query(`mutation { transitionOrderToState(state: "ArrangingPayment") { ${ORDER_RESULT} } }`);
     const paymentResponse = await session.query(
       `mutation { addPaymentToOrder(input: { method: "card", metadata: {} }) { ${ORDER_RESULT} } }`,
     );
-    if (!paymentResponse.includes('"PaymentSettled"')) throw new Error(`The order was not paid: ${paymentResponse.slice(0, 300)}`);
+    if (!paymentResponse.includes('"PaymentSettled"'))
+      throw new Error(`The order was not paid: ${paymentResponse.slice(0, 300)}`);
   }
 
   /** Counts the orders with a captured payment in Vendure's database. */

@@ -52,7 +52,8 @@ export async function measureHistory({ rounds, seconds, log }: PartOptions): Pro
       const response = await fetch(`${demo.apiUrl}/v1/payments${query}`, { headers });
       const text = await response.text();
       const durationMs = performance.now() - startedAt;
-      const problem = response.status === 200 ? findProblem(JSON.parse(text) as PaymentHistory, page) : `${response.status}`;
+      const problem =
+        response.status === 200 ? findProblem(JSON.parse(text) as PaymentHistory, page) : `${response.status}`;
       if (problem !== undefined) problems.push(`${query}: ${problem}`);
       return durationMs;
     };

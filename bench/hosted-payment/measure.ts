@@ -187,7 +187,12 @@ class MeasurementRun {
       `SELECT xact_commit AS commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS wal
          FROM pg_stat_database WHERE datname = current_database()`,
     );
-    return { flows: this.startedPayments, commits: Number(row!.commits), wal: Number(row!.wal), loopback: readLoopbackBytes() };
+    return {
+      flows: this.startedPayments,
+      commits: Number(row!.commits),
+      wal: Number(row!.wal),
+      loopback: readLoopbackBytes(),
+    };
   }
 
   async costSince(before: Awaited<ReturnType<MeasurementRun['readCounters']>>): Promise<CostPerPayment> {
@@ -211,7 +216,9 @@ class MeasurementRun {
       page: computePercentiles(timings.map(({ session, page }) => page - session)),
       pay: computePercentiles(timings.map(({ paid, encrypted }) => paid - encrypted)),
       outcomeToWebhook: computePercentiles(
-        notifiedPayments.map(({ paymentReference, firstReceivedAt }) => firstReceivedAt - outcomeTimes.get(paymentReference)!),
+        notifiedPayments.map(
+          ({ paymentReference, firstReceivedAt }) => firstReceivedAt - outcomeTimes.get(paymentReference)!,
+        ),
       ),
       total: computePercentiles(timings.map(({ dueAt, webhook }) => webhook - dueAt)),
     };

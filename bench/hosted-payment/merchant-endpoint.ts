@@ -86,7 +86,11 @@ export class MerchantEndpoint {
     this.requestCount++;
     const notified = this.notifiedPayments.get(paymentReference);
     if (notified) return void notified.webhookIds.add(webhookId);
-    this.notifiedPayments.set(paymentReference, { paymentReference, webhookIds: new Set([webhookId]), firstReceivedAt: Date.now() });
+    this.notifiedPayments.set(paymentReference, {
+      paymentReference,
+      webhookIds: new Set([webhookId]),
+      firstReceivedAt: Date.now(),
+    });
     const resolve = this.waiters.get(sessionId);
     if (!resolve) return void this.arrivals.set(sessionId, performance.now());
     this.waiters.delete(sessionId);

@@ -53,7 +53,8 @@ export class Payers {
     const encrypted = performance.now();
     const payResponse = await this.request('POST', `/pay/${sessionId}/payments`, payRequest);
     const paid = performance.now();
-    if (!payResponse.includes('"state":"succeeded"')) throw new Error(`The gateway responded ${payResponse.slice(0, 200)}`);
+    if (!payResponse.includes('"state":"succeeded"'))
+      throw new Error(`The gateway responded ${payResponse.slice(0, 200)}`);
     return {
       sessionId,
       dueAt,

@@ -60,7 +60,8 @@ export async function measurePayments(options: PartOptions): Promise<Section> {
     promised: MAX_SATURATED_COMMITS,
     direction: 'most',
   });
-  if (against !== undefined) figures.push(...DEPLOYMENTS.flatMap((deployment) => compareWithCommit(runs, deployment, against)));
+  if (against !== undefined)
+    figures.push(...DEPLOYMENTS.flatMap((deployment) => compareWithCommit(runs, deployment, against)));
   return {
     title: 'Hosted payment: session, page, charge, ledger, webhook',
     tables: [newRatesTable(runs), newLatencyTable(runs), newHalfLoadCostTable(runs), newSaturatedCostTable(runs)],
@@ -132,7 +133,9 @@ export function newLatencyTable(runs: readonly Measurement[]): Table {
       system,
       ...(['session', 'page', 'pay', 'outcomeToWebhook', 'total'] as const).map((leg) =>
         (['p50', 'p95', 'p99'] as const)
-          .map((percentile) => toThreeDigits(median(systemRuns.map(({ halfLoad }) => halfLoad.latency[leg][percentile]))))
+          .map((percentile) =>
+            toThreeDigits(median(systemRuns.map(({ halfLoad }) => halfLoad.latency[leg][percentile]))),
+          )
           .join(' / '),
       ),
     ]),
@@ -147,7 +150,8 @@ function compareWithCommit(runs: readonly Measurement[], deployment: Deployment,
     );
     return after! / before!;
   };
-  const newName = (measuredValue: string): string => `${measuredValue}, ${DEPLOYMENT_NAMES[deployment]}, against ${commit}`;
+  const newName = (measuredValue: string): string =>
+    `${measuredValue}, ${DEPLOYMENT_NAMES[deployment]}, against ${commit}`;
   return [
     {
       name: newName('completed'),

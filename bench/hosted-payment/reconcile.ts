@@ -16,7 +16,11 @@ export interface ReconciledCounts {
 }
 
 /** @param startedPayments number of payments that the load generator started. Each had a webhook, or the run has failed already. */
-export async function reconcile(system: RunningSystem, endpoint: MerchantEndpoint, startedPayments: number): Promise<ReconciledCounts> {
+export async function reconcile(
+  system: RunningSystem,
+  endpoint: MerchantEndpoint,
+  startedPayments: number,
+): Promise<ReconciledCounts> {
   const charges = system.readCharges();
   const payments = await system.sql<{ payment_reference: string; state: string }>(
     'SELECT payment_reference, state FROM payment_processor.payments',
@@ -36,12 +40,14 @@ export async function reconcile(system: RunningSystem, endpoint: MerchantEndpoin
   const problems = Object.entries(referenceLists).flatMap(([name, references]) => {
     const duplicates = references.length - new Set(references).size;
     if (duplicates > 0) return [`${duplicates} of the ${name} are duplicates`];
-    if (references.length !== startedPayments) return [`${references.length} ${name} for ${startedPayments} started payments`];
+    if (references.length !== startedPayments)
+      return [`${references.length} ${name} for ${startedPayments} started payments`];
     const chargedReferences = new Set(charges);
     const withoutCharge = references.filter((reference) => !chargedReferences.has(reference)).length;
     return withoutCharge > 0 ? [`${withoutCharge} ${name} without a charge`] : [];
   });
-  if (ids.length !== startedPayments || new Set(ids).size !== startedPayments) problems.push(`${ids.length} webhook ids for ${startedPayments} started payments`);
+  if (ids.length !== startedPayments || new Set(ids).size !== startedPayments)
+    problems.push(`${ids.length} webhook ids for ${startedPayments} started payments`);
   if (endpoint.invalidSignatures > 0) problems.push(`${endpoint.invalidSignatures} webhooks with a wrong signature`);
   return {
     charges: charges.length,

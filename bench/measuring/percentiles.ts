@@ -11,7 +11,13 @@ export function computePercentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
   // Nearest rank: the smallest value such that at least this share of all values is not greater.
   const percentile = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
-  return { count: sorted.length, p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99), max: percentile(1) };
+  return {
+    count: sorted.length,
+    p50: percentile(0.5),
+    p95: percentile(0.95),
+    p99: percentile(0.99),
+    max: percentile(1),
+  };
 }
 
 /** The middle value. With an even number of values, the mean of the middle two. */

@@ -74,7 +74,13 @@ export class Dispatcher {
   }
 }
 
-function newNotificationFields({ sessionId, paymentReference, amount, request, paymentUTCDate }: PaymentSnapshot): Record<string, unknown> {
+function newNotificationFields({
+  sessionId,
+  paymentReference,
+  amount,
+  request,
+  paymentUTCDate,
+}: PaymentSnapshot): Record<string, unknown> {
   const { merchantOrderId, currencyISOCode } = request;
   return {
     sessionId,

@@ -98,7 +98,9 @@ function newSnapshotStore(query: Query): (payments: PaymentSnapshot[]) => Promis
     );
     if (newer.length === 0) return;
     const newest = [
-      ...new Map(newer.sort((a, b) => a.version - b.version).map((payment) => [payment.paymentReference, payment])).values(),
+      ...new Map(
+        newer.sort((a, b) => a.version - b.version).map((payment) => [payment.paymentReference, payment]),
+      ).values(),
     ];
     await query(
       'keep',

@@ -28,7 +28,10 @@ const COMMANDS = 'least.charge';
 const { query } = connect(DATABASE_URL!);
 const publishConnection = await connectAmqp(AMQP_URL!, { noDelay: true });
 const consumeConnection = await connectAmqp(AMQP_URL!, { noDelay: true });
-const eventChannels = [await publishConnection.createConfirmChannel(), await publishConnection.createConfirmChannel()] as const;
+const eventChannels = [
+  await publishConnection.createConfirmChannel(),
+  await publishConnection.createConfirmChannel(),
+] as const;
 await eventChannels[0].assertExchange(EXCHANGE, 'topic', { durable: true });
 const relays = {
   gateway: new Relay('gateway', query, eventChannels[0]),
@@ -45,7 +48,10 @@ const dispatcher = new Dispatcher(query, API_KEY!, WEBHOOK_SECRET!);
 
 // Request-reply with RabbitMQ's direct reply-to: the reply goes to the channel that published the request, without a queue.
 const replyChannel = await publishConnection.createChannel();
-const pendingReplies = new Map<string, { resolve: (payment: PaymentSnapshot) => void; reject: (error: Error) => void }>();
+const pendingReplies = new Map<
+  string,
+  { resolve: (payment: PaymentSnapshot) => void; reject: (error: Error) => void }
+>();
 await replyChannel.consume('amq.rabbitmq.reply-to', (message) => message && handleReply(message), { noAck: true });
 const commandChannel = await consumeConnection.createChannel();
 await commandChannel.assertQueue(COMMANDS, { durable: true });
@@ -89,11 +95,19 @@ const saveSnapshots = addGatewayRoutes(app, {
   onCommit: () => relays.gateway.nudge(),
   charge: requestCharge,
 });
-await consumeInBatches(consumeConnection, 'least.processor', ['session.created'], 20, (payables) => processor.insertIfAbsent(payables));
-await consumeInBatches(consumeConnection, 'least.gateway', ['payment.processing', 'payment.succeeded'], 20, (payments) =>
-  saveSnapshots(payments),
+await consumeInBatches(consumeConnection, 'least.processor', ['session.created'], 20, (payables) =>
+  processor.insertIfAbsent(payables),
 );
-await consumeInBatches(consumeConnection, 'least.dispatcher', ['payment.succeeded'], 2, (payments) => dispatcher.record(payments));
+await consumeInBatches(
+  consumeConnection,
+  'least.gateway',
+  ['payment.processing', 'payment.succeeded'],
+  20,
+  (payments) => saveSnapshots(payments),
+);
+await consumeInBatches(consumeConnection, 'least.dispatcher', ['payment.succeeded'], 2, (payments) =>
+  dispatcher.record(payments),
+);
 void relays.gateway.run();
 void relays.processor.run();
 await app.listen({ host: '127.0.0.1', port: Number(PORT) });

@@ -6,7 +6,11 @@ import type { Query } from './database.ts';
 import type { PaymentSnapshot } from './gateway.ts';
 
 export interface ChargeRequest {
-  readonly payable: { readonly payableId: string; readonly amount: number; readonly request: PaymentSnapshot['request'] };
+  readonly payable: {
+    readonly payableId: string;
+    readonly amount: number;
+    readonly request: PaymentSnapshot['request'];
+  };
   readonly reference: string;
   readonly encryptedCard: string;
 }
@@ -114,7 +118,11 @@ export class Processor {
     return card;
   }
 
-  private async callAcquirer(key: string, { paymentReference, amount }: PaymentSnapshot, cardNumber: string): Promise<string> {
+  private async callAcquirer(
+    key: string,
+    { paymentReference, amount }: PaymentSnapshot,
+    cardNumber: string,
+  ): Promise<string> {
     const response = await this.acquirer.request({
       method: 'POST',
       path: '/charges',
@@ -127,7 +135,10 @@ export class Processor {
         cardNumber,
       }),
     });
-    const { outcome, acquirerReference } = (await response.body.json()) as { outcome: string; acquirerReference: string };
+    const { outcome, acquirerReference } = (await response.body.json()) as {
+      outcome: string;
+      acquirerReference: string;
+    };
     if (outcome !== 'approved') throw new Error(`The acquirer responded ${outcome}.`);
     return acquirerReference;
   }

@@ -77,7 +77,9 @@ function addWorktree(commit: string, folder: string): string {
 type SvcCommand = (...args: string[]) => Promise<void>;
 
 function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string>>, root: string): SvcCommand {
-  const inheritedVariables = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
+  const inheritedVariables = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL',
+  );
   const env = {
     ...Object.fromEntries(inheritedVariables),
     SVC_DATA_DIR: dataDir,

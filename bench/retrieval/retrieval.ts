@@ -68,7 +68,10 @@ export async function measureRetrieval({ rounds, seconds, log }: PartOptions): P
       const text = await response.body.text();
       const durationMs = performance.now() - startedAt;
       const foundPayments = response.statusCode === 200 ? (JSON.parse(text) as { paymentReference: string }[]) : [];
-      if (response.statusCode !== 200 || foundPayments.map(({ paymentReference }) => paymentReference).join() !== (expectedReference ?? ''))
+      if (
+        response.statusCode !== 200 ||
+        foundPayments.map(({ paymentReference }) => paymentReference).join() !== (expectedReference ?? '')
+      )
         problems.push(`${path}: ${response.statusCode}, ${foundPayments.length} payments`);
       return durationMs;
     };
@@ -100,7 +103,9 @@ function newLookUps(
   ];
   return owners.flatMap(({ level, base, apiKey: key }) =>
     [true, false].flatMap((isInsideWindow) => {
-      const { invoiceReference, externalReference, paymentReference } = isInsideWindow ? seeded.insideWindow : seeded.outsideWindow;
+      const { invoiceReference, externalReference, paymentReference } = isInsideWindow
+        ? seeded.insideWindow
+        : seeded.outsideWindow;
       const paths = {
         [`by invoice, of a ${level}`]: `${base}/invoices/${invoiceReference}/payments`,
         [`by external reference, of a ${level}`]: `${base}/payments?externalReference=${externalReference}`,

@@ -80,16 +80,27 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     );
     const outcomeTimes = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
     const millisecondsSinceOutcome = (times: Map<string, number>): Percentiles =>
-      computePercentiles([...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeTimes.get(id)!));
+      computePercentiles(
+        [...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeTimes.get(id)!),
+      );
     const problems = [
-      ...(streamed.size === paidCount ? [] : [`${paidCount} payments succeeded, ${streamed.size} were sent on the stream`]),
+      ...(streamed.size === paidCount
+        ? []
+        : [`${paidCount} payments succeeded, ${streamed.size} were sent on the stream`]),
       ...(found.size === lookUps.length
         ? []
         : [`${lookUps.length - found.size} were not found within ${MAX_WAIT_MS} ms`]),
       ...(duplicates.length === 0 ? [] : [`${duplicates.length} were streamed twice`]),
-      ...(refused + errors.length === 0 ? [] : [`${refused} of ${started} could not be started, ${errors.length} failed`]),
+      ...(refused + errors.length === 0
+        ? []
+        : [`${refused} of ${started} could not be started, ${errors.length} failed`]),
     ];
-    return { perSecond: warmUpRate / 2, found: millisecondsSinceOutcome(found), streamed: millisecondsSinceOutcome(streamed), problems };
+    return {
+      perSecond: warmUpRate / 2,
+      found: millisecondsSinceOutcome(found),
+      streamed: millisecondsSinceOutcome(streamed),
+      problems,
+    };
   } finally {
     abortStream.abort();
     await reading;

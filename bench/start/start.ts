@@ -21,7 +21,9 @@ export async function measureStart({ rounds, log }: PartOptions): Promise<Sectio
     const restarted = await running.restart();
     startSeconds.push((performance.now() - startedAt) / 1_000);
     await pause(IDLE_MS);
-    memory.push(Object.fromEntries(Object.entries(restarted.groups).map(([group, pids]) => [group, readMemoryMb(pids)])));
+    memory.push(
+      Object.fromEntries(Object.entries(restarted.groups).map(([group, pids]) => [group, readMemoryMb(pids)])),
+    );
     await restarted.stop();
     log(`round ${round} of ${rounds}: second start ${startSeconds.at(-1)!.toFixed(1)} s`);
   }
@@ -43,7 +45,13 @@ export async function measureStart({ rounds, log }: PartOptions): Promise<Sectio
     ],
     plots: [],
     figures: [
-      { name: 'second start', value: median(startSeconds), unit: 's', promised: MAX_SECOND_START_SECONDS, direction: 'most' },
+      {
+        name: 'second start',
+        value: median(startSeconds),
+        unit: 's',
+        promised: MAX_SECOND_START_SECONDS,
+        direction: 'most',
+      },
       { name: 'memory when idle', value: median(totals), unit: 'MB', promised: MAX_MEMORY_MB, direction: 'most' },
     ],
     problems: [],

@@ -38,7 +38,9 @@ export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Pr
   const runsOf = (sender: WebhookSender): Measurement[] => runs.filter((run) => run.sender === sender.name);
   const medianRate = (sender: WebhookSender): number => median(runsOf(sender).map(({ perSecond }) => perSecond));
   const medianCpu = (sender: WebhookSender, ...groups: string[]): string =>
-    toThreeDigits(median(runsOf(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))));
+    toThreeDigits(
+      median(runsOf(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))),
+    );
   return {
     title: 'Webhooks, from event to acknowledgement',
     tables: [
@@ -105,7 +107,8 @@ async function measureSender(sender: WebhookSender, count: number): Promise<Meas
 /** Waits until the merchant has received webhooks of `count` payments. */
 async function waitForWebhooks(endpoint: MerchantEndpoint, count: number): Promise<void> {
   for (let [lastCount, changedAt] = [-1, 0]; endpoint.notifiedPayments.size < count; await pause(2)) {
-    if (endpoint.notifiedPayments.size !== lastCount) [lastCount, changedAt] = [endpoint.notifiedPayments.size, performance.now()];
+    if (endpoint.notifiedPayments.size !== lastCount)
+      [lastCount, changedAt] = [endpoint.notifiedPayments.size, performance.now()];
     else if (performance.now() - changedAt > STUCK_AFTER_MS)
       throw new Error(
         `Only ${lastCount} of ${count} webhooks arrived; ${endpoint.invalidSignatures} had a wrong signature.`,
@@ -113,7 +116,10 @@ async function waitForWebhooks(endpoint: MerchantEndpoint, count: number): Promi
   }
 }
 
-function findProblem({ notifiedPayments: notified, requestCount, invalidSignatures }: MerchantEndpoint, count: number): string | undefined {
+function findProblem(
+  { notifiedPayments: notified, requestCount, invalidSignatures }: MerchantEndpoint,
+  count: number,
+): string | undefined {
   const ids = new Set([...notified.values()].flatMap(({ webhookIds }) => [...webhookIds]));
   if (notified.size === count && ids.size === count && requestCount === count && invalidSignatures === 0)
     return undefined;

@@ -58,7 +58,9 @@ function findPortProblems(app: AppDeployment, image: Image): string[] {
   const port = Number(image.env['SVC_PORT']);
   return [
     ...(image.exposedPort === port ? [] : [`the image exposes ${image.exposedPort} and listens on ${port}`]),
-    ...(app.port === undefined || app.port === listeningPort ? [] : [`listens on ${listeningPort}, others connect to ${app.port}`]),
+    ...(app.port === undefined || app.port === listeningPort
+      ? []
+      : [`listens on ${listeningPort}, others connect to ${app.port}`]),
   ];
 }
 

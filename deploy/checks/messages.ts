@@ -44,7 +44,9 @@ function readMessagesOf(app: string): ServiceMessages {
   const consumes = handlers.filter(({ isEvent }) => isEvent).map(({ name }) => name);
   const answers = handlers.filter(({ isEvent }) => !isEvent).map(({ name }) => name);
   const requests = toMessageNames(source.matchAll(/\brequest\(\s*(\w+V\d+)\b/g));
-  const mentionedNames = toMessageNames(source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g));
+  const mentionedNames = toMessageNames(
+    source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
+  );
   // The code mentions an event type that it neither handles nor requests only to publish it.
   const publishes = mentionedNames.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
   return { publishes, consumes: sortUnique(consumes), answers: sortUnique(answers), requests };

@@ -50,7 +50,9 @@ test('each owner creates tables in its schema, its service reads and writes them
         await expect(serviceClient.query(statement)).rejects.toThrow('must be owner of');
       for (const statement of ['TRUNCATE items', 'CREATE TABLE other_items (id int)', `SELECT setval('numbers', 1)`])
         await expect(serviceClient.query(statement)).rejects.toThrow('permission denied for');
-      await expect(serviceClient.query(`SET ROLE ${ownerRoleOf(service)}`)).rejects.toThrow('permission denied to set role');
+      await expect(serviceClient.query(`SET ROLE ${ownerRoleOf(service)}`)).rejects.toThrow(
+        'permission denied to set role',
+      );
 
       const otherSchemas = SERVICES.filter((name) => name !== service).map(schemaOf);
       for (const role of [owner, serviceClient]) {
@@ -90,7 +92,8 @@ test('a service gets the same default privileges on objects of migrations as in 
   try {
     const privilegesInTests = await readDefaultPrivileges(client, 'tested_example');
     expect(privilegesInTests.length).toBeGreaterThan(0);
-    for (const service of SERVICES) expect(await readDefaultPrivileges(superuser, roleOf(service))).toEqual(privilegesInTests);
+    for (const service of SERVICES)
+      expect(await readDefaultPrivileges(superuser, roleOf(service))).toEqual(privilegesInTests);
   } finally {
     await client.end();
     await testDatabase.drop();
@@ -128,7 +131,9 @@ test('roles.sql can be run again, and then sets the new passwords', async () => 
 });
 
 test('roles.sql stops with a lock timeout instead of blocking the services', async () => {
-  await superuser.query('ALTER SCHEMA identity OWNER TO svc_identity; ALTER TABLE identity.items OWNER TO svc_identity');
+  await superuser.query(
+    'ALTER SCHEMA identity OWNER TO svc_identity; ALTER TABLE identity.items OWNER TO svc_identity',
+  );
   const reader = await connect(database.url);
   try {
     await reader.query('BEGIN; SELECT FROM identity.items');

@@ -38,8 +38,8 @@ export function createTree(app: string, packagesFolder: string, folder: string):
     copyFromRoot(join('apps', app, files), folder);
   // With this file Node.js loads the scripts in the folder as ES modules.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  const telemetryPackages = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter((name) =>
-    LOADED_BY_TELEMETRY.test(name),
+  const telemetryPackages = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter(
+    (name) => LOADED_BY_TELEMETRY.test(name),
   );
   for (const packageFolder of findDependencies([...program.packages, ...telemetryPackages], packages))
     copyPackage(packageFolder, join(resolve(folder), relative(packages, packageFolder)));

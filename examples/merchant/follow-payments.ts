@@ -60,7 +60,9 @@ await customer.pay({ code: invoice.code, amount: invoice.amount, card });
 for (let next = await firstNotice; !next.done; next = await notices.next()) {
   const { type, payment } = next.value;
   if (payment.invoiceReference !== invoice.reference) continue;
-  console.log(`received: ${type}, ${payment.status}, ${payment.tenderedAmount} cents, ${payment.invoiceExternalReference}`);
+  console.log(
+    `received: ${type}, ${payment.status}, ${payment.tenderedAmount} cents, ${payment.invoiceExternalReference}`,
+  );
   break;
 }
 await notices.return();

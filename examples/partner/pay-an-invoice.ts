@@ -55,7 +55,9 @@ const repeated = await customer.pay({
   amount: Number(invoice['amount']),
   cardToken: card.token,
 });
-console.log(`repeated: ${repeated.paymentReference === payment.paymentReference ? 'the same payment' : 'ANOTHER PAYMENT'}`);
+console.log(
+  `repeated: ${repeated.paymentReference === payment.paymentReference ? 'the same payment' : 'ANOTHER PAYMENT'}`,
+);
 
 // A declined card is a failed payment, not an error.
 const declined = await customer.pay({
@@ -88,6 +90,7 @@ async function createInvoice(amount: number): Promise<string> {
     }),
     signal: AbortSignal.timeout(10_000),
   });
-  if (!response.ok) throw new Error(`The till could not create the invoice: ${response.status} ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`The till could not create the invoice: ${response.status} ${await response.text()}`);
   return response.text();
 }

@@ -6,7 +6,8 @@ import { Orders } from './orders.ts';
 export const MAX_BODY_BYTES = 256 * 1024;
 
 const { WEBHOOK_SECRET: secret = '' } = process.env;
-if (secret === '') throw new Error('WEBHOOK_SECRET is not set: use the webhook secret of the site, which begins with whsec_');
+if (secret === '')
+  throw new Error('WEBHOOK_SECRET is not set: use the webhook secret of the site, which begins with whsec_');
 const orders = new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite');
 
 /**

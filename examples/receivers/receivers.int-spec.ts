@@ -92,10 +92,7 @@ describe.each(['plain-node.ts', 'express.ts', 'fastify.ts'])('the receiver %s', 
     expect(await send(body.replace('12345', '12346'), signHeaders(body))).toEqual([400, 'bad-signature']);
     expect(await send(`${body} `, signHeaders(body))).toEqual([400, 'bad-signature']);
     expect((await send(' '.repeat(300_000), signHeaders(body)))[0]).toBe(413);
-    const [wrongAmount, wrongCurrency] = [
-      newNotification({ amount: 1 }),
-      newNotification({ currencyISOCode: 'USD' }),
-    ];
+    const [wrongAmount, wrongCurrency] = [newNotification({ amount: 1 }), newNotification({ currencyISOCode: 'USD' })];
     expect(await send(wrongAmount, signHeaders(wrongAmount))).toEqual([400, 'unexpected-amount']);
     expect(await send(wrongCurrency, signHeaders(wrongCurrency))).toEqual([400, 'unexpected-currency']);
     const unknownOrder = newNotification({ merchantOrderId: 'order-1' });

@@ -40,7 +40,9 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
     const document = new DocumentedApi(
       JSON.parse(readFileSync(join(REFERENCE_FOLDER, `${name}.openapi.json`), 'utf8')) as Document,
     );
-    const operations = document.operations.toSorted((a, b) => METHOD_ORDER.indexOf(a.method) - METHOD_ORDER.indexOf(b.method));
+    const operations = document.operations.toSorted(
+      (a, b) => METHOD_ORDER.indexOf(a.method) - METHOD_ORDER.indexOf(b.method),
+    );
     expect(operations.map(toEndpoint).sort()).toEqual([...new Set(caller.endpoints.map(withoutParameterNames))].sort());
 
     const [problems, statuses] = [new Set<string>(), new Map<number, number>()];
@@ -51,7 +53,11 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       const response = await caller.call({ method, path, headers, ...(body === undefined ? {} : { body }) });
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       const contentType = response.headers.get('content-type') ?? undefined;
-      const responseProblems = document.problemsOf(operation, { status: response.status, contentType, text: response.text });
+      const responseProblems = document.problemsOf(operation, {
+        status: response.status,
+        contentType,
+        text: response.text,
+      });
       if (response.status >= 500) responseProblems.push(`${response.status} ${response.text}`);
       for (const problem of responseProblems)
         problems.add(

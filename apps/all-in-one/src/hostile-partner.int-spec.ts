@@ -90,7 +90,8 @@ const TARGETS: Readonly<Record<string, RequestTarget>> = {
   'an external payment': {
     path: '/v1/payments',
     testedField: 'paymentMethod',
-    newValidBody: () => newPaymentBody({ paymentMethod: { external: { type: 'EFT', status: 'failed', reference: 'bank-1' } } }),
+    newValidBody: () =>
+      newPaymentBody({ paymentMethod: { external: { type: 'EFT', status: 'failed', reference: 'bank-1' } } }),
   },
   'a payment with vouchers': {
     path: '/v1/payments',
@@ -100,7 +101,12 @@ const TARGETS: Readonly<Record<string, RequestTarget>> = {
   'a card': { path: '/v1/cards', newValidBody: () => ({ ...newCardData(), cvv: undefined }) },
   'a user': {
     path: '/v1/auth/users',
-    newValidBody: () => ({ email: `${randomUUID()}@example.com`, password: partners.password, firstName: 'T', lastName: 'N' }),
+    newValidBody: () => ({
+      email: `${randomUUID()}@example.com`,
+      password: partners.password,
+      firstName: 'T',
+      lastName: 'N',
+    }),
   },
   'a customer': { path: '/v1/auth/customers/register', newValidBody: () => ({ userId }) },
   'a login': { path: '/v1/auth/service/login', newValidBody: () => ({ ...partners.logins.get('A')! }) },
@@ -132,7 +138,9 @@ function withValue(body: object, path: readonly string[], value: unknown): objec
 function problemsOf({ status, text }: ApiResponse): string[] {
   return [
     ...(status >= 500 ? [`${status}`] : []),
-    ...(status >= 400 && status !== 401 && !text.includes('"errorReference"') ? [`${status} without an errorReference`] : []),
+    ...(status >= 400 && status !== 401 && !text.includes('"errorReference"')
+      ? [`${status} without an errorReference`]
+      : []),
     ...(/4242424242424242|"123"/.test(text) ? ['the response contains card data'] : []),
     ...(status >= 400 && /passwd|DROP TABLE|7\*7/.test(text) ? ['the response repeats the input'] : []),
   ];
@@ -160,14 +168,20 @@ function isValidValue(path: readonly string[], value: unknown): boolean {
 test.each(Object.entries(TARGETS))('%s with an invalid value in any field is refused', async (_, target) => {
   const failures: string[] = [];
   const expectValidBodyAccepted = async (): Promise<void> => {
-    const response = await partners.send('A', 'A', { method: 'POST', path: target.path, body: await target.newValidBody() });
+    const response = await partners.send('A', 'A', {
+      method: 'POST',
+      path: target.path,
+      body: await target.newValidBody(),
+    });
     expect([target.path, response.status < 300, response.text]).toEqual([target.path, true, response.text]);
     invoice = await partners.createInvoice();
   };
   await expectValidBodyAccepted();
   let refusedCount = 0;
   const { testedField } = target;
-  const paths = fieldPaths(await target.newValidBody()).filter(([field]) => testedField === undefined || field === testedField);
+  const paths = fieldPaths(await target.newValidBody()).filter(
+    ([field]) => testedField === undefined || field === testedField,
+  );
   expect(paths).not.toEqual([]);
   for (const path of paths) {
     for (const value of HOSTILE_VALUES) {
@@ -226,7 +240,11 @@ test('an invalid value in a path, a query or a header causes neither a server er
   }
   // Headers that override the method or the path on some servers are ignored.
   for (const name of ['x-http-method-override', 'x-original-url', 'x-forwarded-prefix', 'x-rewrite-url']) {
-    const response = await partners.send('B', 'B', { method: 'GET', path: '/v1/payments', headers: { [name]: '/admin/v1' } });
+    const response = await partners.send('B', 'B', {
+      method: 'GET',
+      path: '/v1/payments',
+      headers: { [name]: '/admin/v1' },
+    });
     if (![200, 204].includes(response.status)) failures.push(`${name}: ${response.status}`);
   }
   expect(failures).toEqual([]);

@@ -20,7 +20,9 @@ await runUntilStopped(async () => {
   const broker = new EmbeddedBroker();
   const acquirer = await startSimulatedAcquirer(readServiceEnv('simulated-acquirer', config.SVC_ENV_DIR));
   const services = await Promise.all(
-    SERVICES.map((definition) => startService(definition, { env: readServiceEnv(definition.name, config.SVC_ENV_DIR), broker })),
+    SERVICES.map((definition) =>
+      startService(definition, { env: readServiceEnv(definition.name, config.SVC_ENV_DIR), broker }),
+    ),
   );
   // Start relaying only after all consumers have subscribed: an event type without a subscriber is skipped.
   await Promise.all(services.map((service) => service.startRelaying()));

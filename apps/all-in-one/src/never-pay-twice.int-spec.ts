@@ -123,7 +123,9 @@ async function describeOutcome(cell: Cell): Promise<string> {
   const { state } = await loadPage(cell);
   const isPaid = state === 'succeeded' || state === 'already-paid';
   expect([cell.fault, cell.payer, testbed.chargeCount(cell.amount)]).toEqual([cell.fault, cell.payer, isPaid ? 1 : 0]);
-  const [processorRow] = await testbed.processor.dataSource.query<{ captures: number; reversed: number; reason: string | null }[]>(
+  const [processorRow] = await testbed.processor.dataSource.query<
+    { captures: number; reversed: number; reason: string | null }[]
+  >(
     `SELECT count(t.transfer_id) AS captures, max(p.errors->0->>'errorReference') AS reason,
             (SELECT count(*) FROM attempts a JOIN payments o USING (payment_id) WHERE o.payable_id = $1 AND a.state = 'reversed') AS reversed
        FROM payments p LEFT JOIN transfers t ON t.payment_id = p.payment_id AND t.kind = 'capture' WHERE p.payable_id = $1`,
@@ -173,7 +175,9 @@ test('every fault with every action of the payer leads to at most one charge, an
     for (const cell of cellsOfFault) outcomes.push(await describeOutcome(cell));
     rows.push(`| ${fault} | ${outcomes.join(' | ')} |`);
   }
-  const table = [`| The bank | The payer ${PAYER_ACTIONS.join(' | ')} |`, '| --- | --- | --- | --- |', ...rows].join('\n');
+  const table = [`| The bank | The payer ${PAYER_ACTIONS.join(' | ')} |`, '| --- | --- | --- | --- |', ...rows].join(
+    '\n',
+  );
   process.stdout.write(`\n${table}\n`);
   const documented = readFileSync(join(import.meta.dirname, '../../../docs/never-pay-twice.md'), 'utf8');
   expect(withoutPadding(documented)).toContain(withoutPadding(table));

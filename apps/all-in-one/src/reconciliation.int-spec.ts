@@ -60,7 +60,9 @@ describe('the reconciliation', () => {
       expect(differences).toBe(named.length);
       // The transfers of a deleted payment do not contain its reference.
       const isDeletedPayment = difference.book === 'payments' && difference.kind === 'missing';
-      expect(named.filter(({ book }) => book !== difference.book && !(isDeletedPayment && book === 'ledger'))).toEqual([]);
+      expect(named.filter(({ book }) => book !== difference.book && !(isDeletedPayment && book === 'ledger'))).toEqual(
+        [],
+      );
     } finally {
       await undo();
     }
@@ -89,13 +91,19 @@ describe('the reconciliation', () => {
     const readStatement = acquirer.readStatement.bind(acquirer);
     acquirer.readStatement = async (day, account, next) => {
       const page = await readStatement(day, account, next);
-      const isTestedAccount = account.accountReference === `merchant-${merchantIdOf('site 1')}` && account.mode === 'test';
+      const isTestedAccount =
+        account.accountReference === `merchant-${merchantIdOf('site 1')}` && account.mode === 'test';
       return page && isTestedAccount && page.lines.length > 0 ? { ...page, lines: changeLines([...page.lines]) } : page;
     };
     try {
       const { named } = await reconciledDay.reconcile();
       expect(named).toHaveLength(1);
-      expect(named[0]).toMatchObject({ book: 'acquirer', merchantId: merchantIdOf('site 1'), mode: 'test', ...expected });
+      expect(named[0]).toMatchObject({
+        book: 'acquirer',
+        merchantId: merchantIdOf('site 1'),
+        mode: 'test',
+        ...expected,
+      });
     } finally {
       acquirer.readStatement = readStatement;
     }
@@ -103,7 +111,11 @@ describe('the reconciliation', () => {
 
   test('of one merchant does not report a deleted row of another merchant', async () => {
     const ofMerchant2 = `merchant_id = ${merchantIdOf('site of merchant 2')}`;
-    const { undo } = await reconciledDay.changeTable('merchant-retrieval', 'notices', `DELETE FROM notices WHERE ${ofMerchant2}`);
+    const { undo } = await reconciledDay.changeTable(
+      'merchant-retrieval',
+      'notices',
+      `DELETE FROM notices WHERE ${ofMerchant2}`,
+    );
     try {
       const [merchant1, merchant2] = [
         await reconciledDay.reconcile({ merchantId: merchantIdOf('site 1') }),

@@ -64,7 +64,8 @@ async function createTillCode(till: string): Promise<string> {
     headers: { 'x-api-key': merchants.keys.get('site 1')! },
   });
   const code = /\d{20}/.exec(response.text)?.[0];
-  if (response.status !== 201 || code === undefined) throw new Error(`No code of a till: ${response.status} ${response.text}`);
+  if (response.status !== 201 || code === undefined)
+    throw new Error(`No code of a till: ${response.status} ${response.text}`);
   return code;
 }
 
@@ -97,7 +98,8 @@ test('each caller gets the documented status, and no data of other callers', asy
         cells.set(column, (cells.get(column) ?? new Set()).add(actual));
         const expectedCell = caller === undefined ? row.statusForOthers : expected![HOSTED_COLUMNS.indexOf(caller)]!;
         const where = `${row.endpoint}, ${row.object}: headers of ${siteHeaders}, key ${key}`;
-        if (actual !== expectedCell) failures.push(`${where}: ${actual}, not ${expectedCell} ${response.text.slice(0, 200)}`);
+        if (actual !== expectedCell)
+          failures.push(`${where}: ${actual}, not ${expectedCell} ${response.text.slice(0, 200)}`);
         for (const problem of [...findFormatProblems(response), ...findForeignData(row, response, caller)])
           failures.push(`${where}: ${problem}`);
       }
@@ -131,7 +133,8 @@ test('a caller without credentials gets 401 for a valid and for an invalid reque
     ];
     for (const request of method === 'GET' ? invalidRequests.slice(0, 2) : invalidRequests) {
       const response = await merchants.send('site 1', 'none', { method, path, ...request });
-      if (toCell(response) !== '401') failures.push(`${endpoint} ${JSON.stringify(request).slice(0, 100)}: ${response.status}`);
+      if (toCell(response) !== '401')
+        failures.push(`${endpoint} ${JSON.stringify(request).slice(0, 100)}: ${response.status}`);
       failures.push(...findFormatProblems(response).map((problem) => `${endpoint}: ${problem}`));
     }
   }
@@ -155,12 +158,17 @@ function findFormatProblems({ status, headers, text }: ApiResponse): string[] {
   if (status < 400 || headers.get('content-type')?.startsWith('text/html')) return problems;
   const body = JSON.parse(text) as { status?: string; errors?: { message?: unknown }[] };
   const expected = { 400: 'BadRequest', 401: 'Unauthorized', 404: 'NotFound' }[status];
-  if (body.status !== expected || typeof body.errors?.[0]?.message !== 'string') problems.push(`no error object: ${text}`);
+  if (body.status !== expected || typeof body.errors?.[0]?.message !== 'string')
+    problems.push(`no error object: ${text}`);
   return problems;
 }
 
 /** Finds data of other callers in the response. */
-function findForeignData({ statuses }: HostedPermissionRow, { text }: ApiResponse, caller: HostedCaller | undefined): string[] {
+function findForeignData(
+  { statuses }: HostedPermissionRow,
+  { text }: ApiResponse,
+  caller: HostedCaller | undefined,
+): string[] {
   if (statuses === undefined) return [];
   const isOwn = (owner: Owner): boolean =>
     owner === caller || (owner === 'open site' && caller === 'open site, no key');

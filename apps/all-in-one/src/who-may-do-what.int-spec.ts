@@ -117,7 +117,8 @@ test('every caller gets the documented status, and no data of other callers', as
         cells.set(column, (cells.get(column) ?? new Set()).add(actual));
         const expectedCell = caller === undefined ? row.statusForOthers : expected.get(caller)!;
         const where = `${row.endpoint}, ${row.object}: key ${key}, token ${token}`;
-        if (actual !== expectedCell) failures.push(`${where}: ${actual}, not ${expectedCell} ${response.text.slice(0, 200)}`);
+        if (actual !== expectedCell)
+          failures.push(`${where}: ${actual}, not ${expectedCell} ${response.text.slice(0, 200)}`);
         for (const problem of [...findFormatProblems(row, response), ...findForeignData(row, response, caller)])
           failures.push(`${where}: ${problem}`);
       }
@@ -170,7 +171,11 @@ test('an unauthenticated caller gets an empty 401 for a valid and for an invalid
       { headers: { 'content-type': 'text/plain' }, body: 'text' },
       { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=1' },
     ];
-    const invalidRequests = [{ path: longPath }, { path: `${path}?page=0&customerReference=1&customerReference=2` }, ...bodies];
+    const invalidRequests = [
+      { path: longPath },
+      { path: `${path}?page=0&customerReference=1&customerReference=2` },
+      ...bodies,
+    ];
     for (const request of method === 'GET' ? invalidRequests.slice(0, 2) : invalidRequests) {
       const response = await partners.send(requires === 'partner' ? 'A' : 'none', 'none', { method, path, ...request });
       if (toCell(response) !== '401' || response.text !== '')
@@ -209,7 +214,11 @@ function findFormatProblems({ endpoint }: PermissionRow, { status, headers, text
 }
 
 /** Finds data of other callers in the response. */
-function findForeignData({ endpoint }: PermissionRow, { status, text }: ApiResponse, caller: string | undefined): string[] {
+function findForeignData(
+  { endpoint }: PermissionRow,
+  { status, text }: ApiResponse,
+  caller: string | undefined,
+): string[] {
   if (endpoint.startsWith('GET /v1/verifications')) return [];
   const isOwn = (owner: Partner): boolean =>
     owner === caller ||
@@ -221,7 +230,9 @@ function findForeignData({ endpoint }: PermissionRow, { status, text }: ApiRespo
     ...[...testData.payments].map(([owner, { paymentReference }]) => [owner, paymentReference] as const),
     ...[...testData.cards].map(([owner, token]) => [owner, token] as const),
     // B's server may see the reference of A's customer in the response, because B sent it in the request.
-    ...(status < 300 ? [] : [...partners.customers].map(([owner, { customerReference }]) => [owner, customerReference] as const)),
+    ...(status < 300
+      ? []
+      : [...partners.customers].map(([owner, { customerReference }]) => [owner, customerReference] as const)),
   ];
   return secrets.flatMap(([owner, secret]) => (text.includes(secret) && !isOwn(owner) ? [`data of ${owner}`] : []));
 }

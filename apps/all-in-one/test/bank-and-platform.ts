@@ -93,10 +93,15 @@ export async function startBankAndPlatform(
     pay: async ({ sessionId, html }) => {
       const attemptNumber = Number(dataAttribute(html, 'try'));
       const encryptedCard = await encryptForPage(html, sessionId, attemptNumber);
-      await request('POST', `/pay/${sessionId}/payments`, { reference: randomUUID(), try: attemptNumber, encryptedCard });
+      await request('POST', `/pay/${sessionId}/payments`, {
+        reference: randomUUID(),
+        try: attemptNumber,
+        encryptedCard,
+      });
     },
     chargeCount: (amount) =>
-      readChargeRecords(chargesFile).filter((charge) => charge.amount === amount && charge.outcome === 'approved').length,
+      readChargeRecords(chargesFile).filter((charge) => charge.amount === amount && charge.outcome === 'approved')
+        .length,
     reversalCount: (amount) =>
       readChargeRecords(chargesFile).filter(
         (charge) => charge.amount === amount && charge.outcome === 'reversed' && charge.charged,

@@ -136,7 +136,11 @@ async function createGatewayCaller(api: MainApi, merchants: TwoMerchants): Promi
     endpoints: api.hostedEndpoints.filter((endpoint) => endpoint.includes(' /api/')),
     call: (call) => api.callHosted(call),
     credentials: { 'x-api-key': merchants.keys.get('site 1')! },
-    wrongCredentials: [{}, { 'x-api-key': merchants.keys.get('site 2')! }, { 'x-api-key': merchants.keys.get('a partner')! }],
+    wrongCredentials: [
+      {},
+      { 'x-api-key': merchants.keys.get('site 2')! },
+      { 'x-api-key': merchants.keys.get('a partner')! },
+    ],
     knownValues: {
       merchantId: Number(merchantId),
       merchantSiteId: Number(siteId),

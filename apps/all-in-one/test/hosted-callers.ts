@@ -111,7 +111,11 @@ export class TwoMerchants {
   }
 
   async createSession(caller: HostedCaller, requestId: string = randomUUID()): Promise<string> {
-    const response = await this.callAs(caller, { method: 'POST', path: '/api/v3.1/sessions', body: newSessionRequest(requestId) });
+    const response = await this.callAs(caller, {
+      method: 'POST',
+      path: '/api/v3.1/sessions',
+      body: newSessionRequest(requestId),
+    });
     if (response.status !== 201) throw new Error(`${caller}: ${response.status} ${response.text}`);
     return (JSON.parse(response.text) as { sessionId: string }).sessionId;
   }
@@ -196,7 +200,8 @@ export class TwoMerchants {
     await waitUntil('the hosted gateway to accept every key', 20_000, async () => {
       await this.api.relayAllEvents();
       for (const siteHeaders of SITE_HEADERS)
-        for (const key of HOSTED_KEYS) if (findHostedCaller(siteHeaders, key) && !(await isAccepted(siteHeaders, key))) return false;
+        for (const key of HOSTED_KEYS)
+          if (findHostedCaller(siteHeaders, key) && !(await isAccepted(siteHeaders, key))) return false;
       return isAccepted('site 1', 'site 1 revoked');
     });
   }

@@ -95,7 +95,10 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     () => clock.now(),
   );
   const services: TestService[] = [];
-  const serviceEnvironments = { ...mainApiEnvironments(bank.url), ...(hostedGateway ? HOSTED_GATEWAY_ENVIRONMENT : {}) };
+  const serviceEnvironments = {
+    ...mainApiEnvironments(bank.url),
+    ...(hostedGateway ? HOSTED_GATEWAY_ENVIRONMENT : {}),
+  };
   for (const [name, env] of Object.entries(serviceEnvironments)) {
     const definition = SERVICES.find((service) => service.name === name)!;
     services.push(await startTestService(definition, { broker, clock, env: { SVC_ADMIN_KEY: ADMIN_KEY, ...env } }));
@@ -110,7 +113,10 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
   }
-  const call = async (host: keyof typeof listeners, { method, path, headers = {}, body }: ApiRequest): Promise<ApiResponse> => {
+  const call = async (
+    host: keyof typeof listeners,
+    { method, path, headers = {}, body }: ApiRequest,
+  ): Promise<ApiResponse> => {
     const { port } = listeners[host].address() as AddressInfo;
     const json = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -89,7 +89,10 @@ export class TwoPartners {
     await partners.waitUntilKeysAreAccepted();
     // The expired token and the revoked key must have been valid before.
     partners.tokens.set('A expired', await partners.logIn('A'));
-    expectStatus(200, await partners.send('A revoked', 'A expired', { method: 'GET', path: '/v1/cards/encryption-key' }));
+    expectStatus(
+      200,
+      await partners.send('A revoked', 'A expired', { method: 'GET', path: '/v1/cards/encryption-key' }),
+    );
     await partners.revokeKey();
     api.clock.advance(TOKEN_LIFETIME_MS);
     for (const server of SERVERS) partners.tokens.set(server, await partners.logIn(server));
@@ -136,7 +139,11 @@ export class TwoPartners {
   }
 
   async storeCard(owner: Partner): Promise<string> {
-    const { token } = await this.callAs<{ token: string }>(owner, { method: 'POST', path: '/v1/cards', body: newCardData() });
+    const { token } = await this.callAs<{ token: string }>(owner, {
+      method: 'POST',
+      path: '/v1/cards',
+      body: newCardData(),
+    });
     return token;
   }
 
@@ -167,7 +174,10 @@ export class TwoPartners {
       const live = await administer('POST', `/merchants/${merchantId}/keys`, { mode: 'live' });
       this.keys.set('merchant 1 live', live['apiKey']!);
       for (const site of ['site 1', 'site 2'] as const) {
-        const { siteId } = await administer('POST', `/merchants/${merchantId}/sites`, { name: site, siteReference: site });
+        const { siteId } = await administer('POST', `/merchants/${merchantId}/sites`, {
+          name: site,
+          siteReference: site,
+        });
         const { apiKey } = await administer('POST', `/merchants/${merchantId}/sites/${siteId}/keys`, { mode: 'test' });
         this.keys.set(site, apiKey!);
         if (site === 'site 1') this.sitePath = `/business/api/v1/merchants/${merchantId}/sites/${siteId}`;

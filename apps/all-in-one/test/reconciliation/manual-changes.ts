@@ -71,8 +71,15 @@ export function manualChanges(): ManualChange[] {
 
 /** The other books are compared with the payments, so a changed payment differs from each of them. */
 function paymentChanges(): TableChanges {
-  const paidPayment = whereFirstRow('payments', 'payment_reference', `state = 'success' AND method_type = 'Card' AND partner IS NULL`);
-  const payable = insertCopy('payables', `state = 'paid'`, `'payable_id', gen_random_uuid()`).replace(/1$/, 'payable_id');
+  const paidPayment = whereFirstRow(
+    'payments',
+    'payment_reference',
+    `state = 'success' AND method_type = 'Card' AND partner IS NULL`,
+  );
+  const payable = insertCopy('payables', `state = 'paid'`, `'payable_id', gen_random_uuid()`).replace(
+    /1$/,
+    'payable_id',
+  );
   return new TableChanges('payment-processor', 'payments', 'payments')
     .alter('a payment’s amount', paidPayment, 'amount = amount + 1, processed_amount = processed_amount + 1', undefined)
     .remove('a payment', paidPayment)
@@ -93,7 +100,9 @@ function refundChanges(): TableChanges {
 }
 
 function transferChanges(): TableChanges {
-  const [capture, refund] = ['capture', 'refund'].map((kind) => whereFirstRow('transfers', 'transfer_id', `kind = '${kind}'`));
+  const [capture, refund] = ['capture', 'refund'].map((kind) =>
+    whereFirstRow('transfers', 'transfer_id', `kind = '${kind}'`),
+  );
   const row = `'transfer_id', gen_random_uuid(), 'position', 1000000`;
   return (
     new TableChanges('payment-processor', 'transfers', 'ledger')
@@ -106,7 +115,11 @@ function transferChanges(): TableChanges {
       // compared with the next transfer and reported as different.
       .insert('a transfer', `kind = 'voucher' AND debit_account = 'test:service:vouchers'`, row)
       .insert('a transfer without a payment', `kind = 'voucher'`, `${row}, 'payment_id', gen_random_uuid()`)
-      .insert('a transfer with a time in the next year', `kind = 'voucher'`, `${row}, 'created_at', '2027-03-01T00:00:00Z'`)
+      .insert(
+        'a transfer with a time in the next year',
+        `kind = 'voucher'`,
+        `${row}, 'created_at', '2027-03-01T00:00:00Z'`,
+      )
   );
 }
 
@@ -145,7 +158,12 @@ function streamNoticeChanges(): TableChanges {
 function retrievalChanges(): TableChanges {
   const payment = whereFirstRow('payments', 'payment_reference', 'status = 1');
   return new TableChanges('merchant-retrieval', 'payments', 'retrieval')
-    .alter('the amount of a payment in merchant-retrieval', payment, 'tendered_amount = tendered_amount + 1', 'tenderedAmount')
+    .alter(
+      'the amount of a payment in merchant-retrieval',
+      payment,
+      'tendered_amount = tendered_amount + 1',
+      'tenderedAmount',
+    )
     .alter('the merchant of a payment in merchant-retrieval', payment, 'merchant_id = 9', undefined)
     .remove('a payment in merchant-retrieval', payment)
     .insert('a payment in merchant-retrieval', 'true', `'payment_reference', ${UNUSED_REFERENCE}`);
@@ -154,9 +172,18 @@ function retrievalChanges(): TableChanges {
 function historyChanges(): TableChanges {
   const payment = whereFirstRow('payments', 'payment_reference', `state = 'success'`);
   return new TableChanges('payment-history', 'payments', 'history')
-    .alter('the amount of a payment in the history', payment, 'processed_amount = processed_amount + 1', 'processedAmount')
+    .alter(
+      'the amount of a payment in the history',
+      payment,
+      'processed_amount = processed_amount + 1',
+      'processedAmount',
+    )
     .alter('the customer of a payment in the history', payment, `customer_id = 'another'`, 'customerKey')
-    .add('the state of a payment in the history that was changed', `UPDATE payments SET state = 'processing' WHERE ${payment}`, { kind: 'missing' })
+    .add(
+      'the state of a payment in the history that was changed',
+      `UPDATE payments SET state = 'processing' WHERE ${payment}`,
+      { kind: 'missing' },
+    )
     .remove('a payment in the history', payment)
     .insert('a payment in the history', 'true', `'payment_reference', ${UNUSED_REFERENCE}`);
 }
@@ -164,7 +191,12 @@ function historyChanges(): TableChanges {
 function hostedPaymentChanges(): TableChanges {
   const payment = whereFirstRow('hosted_payments', 'payment_reference');
   return new TableChanges('hosted-gateway', 'hosted_payments', 'sessions')
-    .alter('the result of a session', payment, `snapshot = jsonb_set(snapshot, '{processedAmount}', '1')`, 'processedAmount')
+    .alter(
+      'the result of a session',
+      payment,
+      `snapshot = jsonb_set(snapshot, '{processedAmount}', '1')`,
+      'processedAmount',
+    )
     .remove('the result of a session', payment)
     .insert('the result of a session', 'true', `'payment_reference', ${UNUSED_REFERENCE}`);
 }

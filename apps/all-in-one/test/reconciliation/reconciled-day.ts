@@ -145,14 +145,20 @@ export class ReconciledDay {
         { merchantLiable: false, amount: 345 },
       ],
     });
-    await this.payInvoiceAsPartner({ paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } } });
+    await this.payInvoiceAsPartner({
+      paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } },
+    });
   }
 
   private async payInvoiceAsPartner(overrides: object): Promise<void> {
     const { reference: invoiceReference, amount } = await this.partners.createInvoice();
     const body = { reference: randomUUID(), invoiceReference, amount, customer: { id: randomUUID() } };
     const paymentMethod = { card: newCardData() };
-    await this.partners.callAs('A', { method: 'POST', path: '/v1/payments', body: { ...body, paymentMethod, ...overrides } });
+    await this.partners.callAs('A', {
+      method: 'POST',
+      path: '/v1/payments',
+      body: { ...body, paymentMethod, ...overrides },
+    });
   }
 
   async refund(svcId: string, amount: number): Promise<void> {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
-import { newSessionRequest, HOSTED_COLUMNS, type HostedCaller, type PaidSession, type TwoMerchants } from '../hosted-callers.js';
+import {
+  newSessionRequest,
+  HOSTED_COLUMNS,
+  type HostedCaller,
+  type PaidSession,
+  type TwoMerchants,
+} from '../hosted-callers.js';
 import type { ApiRequest } from '../main-api.js';
 
 /** The sites, in one mode, that own the objects below. */
@@ -53,7 +59,8 @@ const MERCHANT_ROWS: readonly HostedPermissionRow[] = ['v3.1', 'v3'].flatMap((ve
     row('POST /sessions', object, '201 201 201 201 201 201 201 201 201', newRequest);
   const cancelSession = (owner: Owner, statuses: string): HostedPermissionRow =>
     row('DELETE /sessions/:sessionId', `of ${owner}`, statuses, async ({ merchants, paidSessions }, caller) => {
-      const sessionId = caller === undefined ? paidSessions.get(owner)!.sessionId : await merchants.createSession(owner);
+      const sessionId =
+        caller === undefined ? paidSessions.get(owner)!.sessionId : await merchants.createSession(owner);
       return { method: 'DELETE', path: `${api}/sessions/${sessionId}` };
     });
   const getSession = (owner: Owner, statuses: string): HostedPermissionRow =>
@@ -132,9 +139,13 @@ const invoicePage = ({ invoiceCode }: HostedTestData): string => `/c/${invoiceCo
 
 /** The endpoints for payers. Every client that has the id or the code of a session may call them. */
 const PAYER_ROWS: readonly HostedPermissionRow[] = [
-  publicRow('GET /pay', 'a session of site 1', '200', ({ paidSessions }) => get(`/pay?sessionId=${paidSessions.get('site 1')!.sessionId}`)),
+  publicRow('GET /pay', 'a session of site 1', '200', ({ paidSessions }) =>
+    get(`/pay?sessionId=${paidSessions.get('site 1')!.sessionId}`),
+  ),
   publicRow('GET /pay', 'an unknown session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
-  publicRow('GET /c/:code', 'a session of site 1', '200', ({ paidSessions }) => get(`/c/${paidSessions.get('site 1')!.code}`)),
+  publicRow('GET /c/:code', 'a session of site 1', '200', ({ paidSessions }) =>
+    get(`/c/${paidSessions.get('site 1')!.code}`),
+  ),
   publicRow('GET /c/:code', 'an invoice of site 1', '200', ({ invoiceCode }) => get(`/c/${invoiceCode}`)),
   publicRow('GET /c/:code', 'a till of site 1', '200', ({ idleTillCode }) => get(`/c/${idleTillCode}`)),
   publicRow('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
@@ -169,7 +180,9 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
       ...rowsForPages('POST', 'payments', '400', newPayRequest),
     ];
   }),
-  publicRow('POST /c/:code/payments', 'a till of site 1', '404', ({ idleTillCode }) => newPayRequest(`/c/${idleTillCode}`)),
+  publicRow('POST /c/:code/payments', 'a till of site 1', '404', ({ idleTillCode }) =>
+    newPayRequest(`/c/${idleTillCode}`),
+  ),
   publicRow('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',

@@ -79,7 +79,8 @@ const publicRow = (endpoint: string, object: string, newRequest: NewRequest): Pe
 });
 
 const get = (path: string): ApiRequest => ({ method: 'GET', path });
-const customerReference = ({ partners }: TestData, customer: Customer): string => partners.customers.get(customer)!.customerReference;
+const customerReference = ({ partners }: TestData, customer: Customer): string =>
+  partners.customers.get(customer)!.customerReference;
 
 const GET_PAYMENT = 'GET /v1/payments/:paymentReference';
 const getPaymentOf =
@@ -103,7 +104,9 @@ const PAYMENT_READ_ROWS: readonly PermissionRow[] = [
     get(`/v1/payments/${newPaymentReference(partners.api.clock.now())}`),
   ),
   partnerRow(GET_PAYMENT, 'an invalid reference', '404 404 404 404 404 404 404', () => get('/v1/payments/%00')),
-  partnerRow(GET_PAYMENT, 'a reference of 1 KiB', '404 404 404 404 404 404 404', () => get(`/v1/payments/${'X'.repeat(1_024)}`)),
+  partnerRow(GET_PAYMENT, 'a reference of 1 KiB', '404 404 404 404 404 404 404', () =>
+    get(`/v1/payments/${'X'.repeat(1_024)}`),
+  ),
   partnerRow(LIST_PAYMENTS, 'all', '200:2 200:1 200:1 200:1 200:1 204 200:1', () => get('/v1/payments')),
   partnerRow(LIST_PAYMENTS, 'of A’s 1', '200:1 200:1 204 204 204 204 204', listPaymentsOf('A’s 1')),
   partnerRow(
@@ -135,7 +138,11 @@ const deleteCardOf =
     path: `/v1/cards/${caller === undefined ? cards.get(owner)! : await partners.storeCard(owner)}`,
   });
 const CARD_ROWS: readonly PermissionRow[] = [
-  partnerRow(STORE_CARD, 'a card', '201 201 201 201 201 201 201', () => ({ method: 'POST', path: '/v1/cards', body: newCardData() })),
+  partnerRow(STORE_CARD, 'a card', '201 201 201 201 201 201 201', () => ({
+    method: 'POST',
+    path: '/v1/cards',
+    body: newCardData(),
+  })),
   partnerRow('GET /v1/cards/encryption-key', '', '200 200 200 200 200 200 200', () => get('/v1/cards/encryption-key')),
   partnerRow(DELETE_CARD, 'a card of A’s 1', '204 204 404 404 404 404 404', deleteCardOf('A’s 1')),
   partnerRow(DELETE_CARD, 'a card of A', '204 404 404 404 404 404 404', deleteCardOf('A')),
@@ -280,11 +287,17 @@ const RETRIEVAL_ROWS: readonly PermissionRow[] = [MERCHANT, SITE].flatMap((owner
   LOOK_UPS.flatMap(([endpoint, getPath]) =>
     (['test', 'live'] as const).map((mode) => {
       const statusForSite2 = owner === SITE ? '403' : '200:0';
-      const statuses = mode === 'test' ? `200:1 200:1 ${statusForSite2} 403 200:0` : `200:0 200:0 ${statusForSite2} 403 200:1`;
-      return merchantRow(`GET ${owner}${endpoint}`, `a ${mode} payment at site 1`, statuses, ({ partners, payments }) => {
-        const path = owner === SITE ? partners.sitePath : partners.sitePath.replace(/\/sites\/.*/, '');
-        return get(`${path}${getPath(payments.get(mode === 'live' ? 'A live' : 'A’s 1')!)}`);
-      });
+      const statuses =
+        mode === 'test' ? `200:1 200:1 ${statusForSite2} 403 200:0` : `200:0 200:0 ${statusForSite2} 403 200:1`;
+      return merchantRow(
+        `GET ${owner}${endpoint}`,
+        `a ${mode} payment at site 1`,
+        statuses,
+        ({ partners, payments }) => {
+          const path = owner === SITE ? partners.sitePath : partners.sitePath.replace(/\/sites\/.*/, '');
+          return get(`${path}${getPath(payments.get(mode === 'live' ? 'A live' : 'A’s 1')!)}`);
+        },
+      );
     }),
   ),
 );
