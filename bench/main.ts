@@ -1,6 +1,7 @@
 /**
- * `./svc bench [part…]`: measures the platform on this machine. Prints its progress and the results, and writes report.json and
- * report.md into `.data/bench`. Results are valid only if the records of all systems agree after the run.
+ * `./svc bench [part…]`: measures the platform on this machine. Prints its progress and the results, and writes
+ * report.json and report.md into `.data/bench`. Results are valid only if the records of all systems agree after the
+ * run.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The deployed apps with their variables, secrets, resources and connections. `node deploy/generate.ts` generates the Kubernetes
- * manifests from them. docker/compose.yaml is written by hand. deploy/checks compares both with the code.
+ * The deployed apps with their variables, secrets, resources and connections. `node deploy/generate.ts` generates the
+ * Kubernetes manifests from them. docker/compose.yaml is written by hand. deploy/checks compares both with the code.
  *
  * apps/all-in-one is not deployed: it is for development, where all services run in one process.
  */
@@ -8,9 +8,15 @@
 export interface DeployedApp {
   /** Name of the app's folder, and of its image, Deployment, Service, ServiceAccount and Secret. */
   readonly name: string;
-  /** `platform`: in deploy/base. `demo`: in deploy/demo, the shop and the simulated acquirer for a platform without real money. */
+  /**
+   * `platform`: in deploy/base. `demo`: in deploy/demo, the shop and the simulated acquirer for a platform without real
+   * money.
+   */
   readonly component: 'platform' | 'demo';
-  /** PostgreSQL schema. The app's role is `svc_<schema>`, the schema's owner `svc_<schema>_owner`. Undefined: the app has no tables. */
+  /**
+   * PostgreSQL schema. The app's role is `svc_<schema>`, the schema's owner `svc_<schema>_owner`. Undefined: the app
+   * has no tables.
+   */
   readonly schema?: string;
   /** Variables whose values are not secret. An overlay replaces the values that contain a host. */
   readonly variables: Readonly<Record<string, string>>;
@@ -34,7 +40,10 @@ export interface Resources {
   readonly memoryMi: number;
 }
 
-/** `internet`: ports 443 and 8443 of public addresses. `postgresql`, `rabbitmq`: pods in a labelled namespace. `app`: pods of an app. */
+/**
+ * `internet`: ports 443 and 8443 of public addresses. `postgresql`, `rabbitmq`: pods in a labelled namespace. `app`:
+ * pods of an app.
+ */
 export type Destination = 'postgresql' | 'rabbitmq' | 'internet' | { readonly app: string };
 
 /** Port on which every app listens in its container. docker/Dockerfile sets the same port. */
@@ -102,7 +111,8 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     schema: 'webhook_dispatcher',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
-    // A fixed number: the service mostly waits for merchants' servers, so its CPU does not show its load to an autoscaler.
+    // A fixed number: the service mostly waits for merchants' servers, so its CPU does not show its load to an
+    // autoscaler.
     replicas: 2,
     resources: { cpuMillis: 100, memoryMi: 256 },
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],

@@ -1,4 +1,7 @@
-/** The permissions of the services' RabbitMQ users are derived from the table SERVICE_MESSAGES, which must match the code exactly. */
+/**
+ * The permissions of the services' RabbitMQ users are derived from the table SERVICE_MESSAGES, which must match the
+ * code exactly.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';

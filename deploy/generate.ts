@@ -1,7 +1,7 @@
 /**
- * `node deploy/generate.ts` writes the files that are generated from apps.ts, libs/contracts/src/routes.ts and service-messages.ts: the
- * manifests for `kubectl apply -k`, the routes of compose and the permissions in RabbitMQ. They are committed; a test fails if they are
- * stale.
+ * `node deploy/generate.ts` writes the files that are generated from apps.ts, libs/contracts/src/routes.ts and
+ * service-messages.ts: the manifests for `kubectl apply -k`, the routes of compose and the permissions in RabbitMQ.
+ * They are committed; a test fails if they are stale.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,10 @@ export function generateFiles(): Map<string, string> {
   return files;
 }
 
-/** The file with RabbitMQ's users for compose, which inserts the passwords from docker/.env. A literal `$` is written as `$$`. */
+/**
+ * The file with RabbitMQ's users for compose, which inserts the passwords from docker/.env. A literal `$` is written as
+ * `$$`.
+ */
 function createComposeUsers(): object {
   const passwords = Object.fromEntries(
     MESSAGING_SERVICES.map((service) => [service, `\0${schemaOf(service).toUpperCase()}_RABBITMQ_PASSWORD\0`]),

@@ -1,9 +1,14 @@
-/** Converts the route table (libs/contracts/src/routes.ts) into routes of the Gateway API, and into the Caddyfile of compose's reverse proxy. */
+/**
+ * Converts the route table (libs/contracts/src/routes.ts) into routes of the Gateway API, and into the Caddyfile of
+ * compose's reverse proxy.
+ */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
 import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { HOSTNAMES, createLabels, PORT } from './apps.ts';
 
-/** Name of the Gateway of each host. The administration API has a separate Gateway, which must not be on the internet. */
+/**
+ * Name of the Gateway of each host. The administration API has a separate Gateway, which must not be on the internet.
+ */
 const GATEWAY_NAMES: Record<Host, 'public' | 'internal'> = {
   api: 'public',
   gateway: 'public',
@@ -12,8 +17,9 @@ const GATEWAY_NAMES: Record<Host, 'public' | 'internal'> = {
 };
 
 /**
- * Timeouts for apps whose responses may take longer than the default of a Gateway, which is often 15 s. A payment waits up to 20 s for
- * the acquirer. An event stream does not end, so its app has no timeout (`0s`) and limits its other responses itself.
+ * Timeouts for apps whose responses may take longer than the default of a Gateway, which is often 15 s. A payment waits
+ * up to 20 s for the acquirer. An event stream does not end, so its app has no timeout (`0s`) and limits its other
+ * responses itself.
  */
 const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
   'payment-processor': '30s',
@@ -32,8 +38,9 @@ export function createHttpRoute(host: Host): IHTTPRoute {
       parentRefs: [{ name: GATEWAY_NAMES[host] }],
       hostnames: [HOSTNAMES[host]],
       rules: routesByApp(host).map(([app, routes]) => ({
-        // If several matches apply, the longest prefix has precedence, then a match with a method, as in the route table. The
-        // precedence of a regular expression is not specified, so it must not overlap with other routes (routes.spec.ts).
+        // If several matches apply, the longest prefix has precedence, then a match with a method, as in the route
+        // table. The precedence of a regular expression is not specified, so it must not overlap with other routes
+        // (routes.spec.ts).
         matches: routes.map(({ path, method }) => ({
           path: createPathMatch(path),
           ...(method === undefined ? {} : { method }),
@@ -58,7 +65,9 @@ function routesByApp(host: Host): [string, Route[]][] {
 /** Ports of compose's reverse proxy: a listener for each host. */
 export const REVERSE_PROXY_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
 
-/** Ports of apps that share the network of compose's reverse proxy, in which another app already uses the default port. */
+/**
+ * Ports of apps that share the network of compose's reverse proxy, in which another app already uses the default port.
+ */
 const COMPOSE_PORTS: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
 function createMatcher(name: string, path: string, method: Route['method']): string {

@@ -56,7 +56,8 @@ function createDeployment(app: DeployedApp): IDeployment {
     kind: 'Deployment',
     metadata: { name: app.name, labels: createLabels(app.name, app.component) },
     spec: {
-      // With an autoscaler the manifest has no number of replicas: each `apply` would reset the number that the autoscaler has set.
+      // With an autoscaler the manifest has no number of replicas: each `apply` would reset the number that the
+      // autoscaler has set.
       ...(typeof app.replicas === 'number' ? { replicas: app.replicas } : {}),
       selector: { matchLabels: selector },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
@@ -147,7 +148,10 @@ function createService({ name, component }: DeployedApp): IService {
   };
 }
 
-/** Only one pod may be evicted at a time. An app with one replica has no budget, because a budget would block the node's maintenance. */
+/**
+ * Only one pod may be evicted at a time. An app with one replica has no budget, because a budget would block the node's
+ * maintenance.
+ */
 function createDisruptionBudget({ name, component, replicas }: DeployedApp): IPodDisruptionBudget[] {
   if (replicas === 1) return [];
   return [
@@ -184,7 +188,9 @@ export function ownerSecretName(app: string): string {
   return `${app}-owner`;
 }
 
-/** A container that migrates one schema. It uses the app's image, and gets only the database URL of the schema's owner. */
+/**
+ * A container that migrates one schema. It uses the app's image, and gets only the database URL of the schema's owner.
+ */
 function createMigrationContainer(app: DeployedApp, name: string): IContainer {
   return {
     name,

@@ -101,7 +101,8 @@ test('a stopping pod has time until the Gateway sends no more requests, and then
     const pod = spec?.template.spec;
     const preStopSeconds = pod?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(preStopSeconds).toBeGreaterThanOrEqual(5);
-    // One after the other: requests 10 s, notifications up to 12 s (SVC_DELIVERY_DRAIN_MS), the acquirer's response 9 s.
+    // One after the other: requests 10 s, notifications up to 12 s (SVC_DELIVERY_DRAIN_MS), the acquirer's response 9
+    // s.
     expect((pod?.terminationGracePeriodSeconds ?? 0) - preStopSeconds).toBeGreaterThanOrEqual(10 + 12 + 9);
   }
 });

@@ -1,7 +1,7 @@
 /**
- * Creates the network policies of the apps. network/network.yaml refuses all connections except DNS. The policy of an app allows the
- * connections in its description. Gateways, databases and brokers run in other namespaces, which have a label that the platform team
- * sets.
+ * Creates the network policies of the apps. network/network.yaml refuses all connections except DNS. The policy of an
+ * app allows the connections in its description. Gateways, databases and brokers run in other namespaces, which have a
+ * label that the platform team sets.
  */
 import type {
   INetworkPolicy,
@@ -12,7 +12,10 @@ import type {
 import { ROUTES } from '../libs/contracts/src/routes.ts';
 import { type DeployedApp, type Destination, createLabels, PORT } from './apps.ts';
 
-/** Addresses that no merchant's server can have. webhook-dispatcher refuses them too (E7); the policy is a second protection. */
+/**
+ * Addresses that no merchant's server can have. webhook-dispatcher refuses them too (E7); the policy is a second
+ * protection.
+ */
 const NON_PUBLIC_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -1,4 +1,4 @@
-/** Tests the permissions of each service's RabbitMQ user, on a RabbitMQ with the users and permissions of a deployment. */
+/** Tests the permissions of each service's RabbitMQ user, on a RabbitMQ with the permissions of a deployment. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -49,7 +49,7 @@ afterAll(async () => {
   await rabbitMq.stop();
 });
 
-/** Connects the broker of a service as its code does: it subscribes to all its event types and handles all its commands. */
+/** Connects the broker of a service as its code does: it subscribes to all its types and handles all its commands. */
 async function startBroker(service: MessagingService): Promise<void> {
   const warn = (details: unknown, message: string): void => void warnings.push({ service, details, message });
   const log = { info: () => undefined, warn, error: warn } as unknown as MessagingLog;
@@ -80,10 +80,10 @@ function newEvent(type: string, payload: object = {}): EventEnvelope {
   return { id: randomUUID(), type, aggregateId: randomUUID(), aggregateVersion: 1, occurredAt, payload };
 }
 
-async function expectReceived(service: MessagingService, ids: readonly string[]): Promise<void> {
+async function expectReceived(service: MessagingService, events: readonly { readonly id: string }[]): Promise<void> {
   const receivedIds = (): string[] => receivedEvents.get(service)!.map(({ id }) => id);
   await waitUntil(`${service} to receive its events`, DEADLINE_MS, () =>
-    Promise.resolve(ids.every((id) => receivedIds().includes(id))),
+    Promise.resolve(events.every(({ id }) => receivedIds().includes(id))),
   );
 }
 
@@ -116,8 +116,9 @@ const publish =
   };
 
 /**
- * Publishes like {@link publish}, but through a queue of the service. RabbitMQ forwards an expired message of the queue to its dead-letter
- * exchange, with any routing key and without a check of permissions. The message is a probe, which every service may publish and bind.
+ * Publishes like {@link publish}, but through a queue of the service. RabbitMQ forwards an expired message of the queue
+ * to its dead-letter exchange, with any routing key and without a check of permissions. The message is a probe, which
+ * every service may publish and bind.
  */
 const publishByDeadLettering =
   (service: MessagingService, exchange: string, key: string, content: object) => async (channel: ConfirmChannel) => {
@@ -133,7 +134,7 @@ const publishByDeadLettering =
     await channel.waitForConfirms();
   };
 
-async function withAdministratorChannel<T>(use: (channel: Channel) => Promise<T>): Promise<T> {
+async function asAdministrator<T>(use: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await administrator.createChannel();
   try {
     return await use(channel);
@@ -142,13 +143,20 @@ async function withAdministratorChannel<T>(use: (channel: Channel) => Promise<T>
   }
 }
 
+async function expectDeadLetter(service: MessagingService, { id }: EventEnvelope): Promise<void> {
+  const message = await asAdministrator((channel) =>
+    waitUntil('a dead letter', DEADLINE_MS, () => channel.get(names.deadLetterQueue(service), { noAck: true })),
+  );
+  expect(JSON.parse(message.content.toString())).toMatchObject({ id });
+}
+
 /** Sends a further event and waits for it: then all earlier events in the same queues have been delivered. */
 async function expectNotDelivered(event: EventEnvelope): Promise<void> {
   const { id, type } = newEvent(SessionCreatedV1.name);
   const broker = brokers.get('hosted-gateway')!;
   await broker.targets()[0]!.deliver([{ ...newEvent(type), id }]);
-  await expectReceived('payment-processor', [id]);
-  await expectReceived('code-decoder', [id]);
+  await expectReceived('payment-processor', [{ id }]);
+  await expectReceived('code-decoder', [{ id }]);
   for (const events of receivedEvents.values())
     expect(events.map(({ id: receivedId }) => receivedId)).not.toContain(event.id);
 }
@@ -159,42 +167,33 @@ describe('each service has all permissions that it needs', () => {
     for (const broker of brokers.values()) expect(broker.connection.state).toBe('up');
   });
 
-  test.each(publishers)(
-    '%s publishes its event types to all consumers in batches, and to a single consumer',
-    async (service) => {
-      const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
-      const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
-      const [target] = brokers.get(service)!.targets();
-      const events = messagesOf(service).publishes.map((type) => newEvent(type, payloadOf(type)));
-      await target!.deliver(events);
-      const consumerTargets = await target!.consumerTargets!();
-      expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
-      const eventsForSingleConsumers = events.map((event) => ({ ...event, id: randomUUID() }));
-      for (const consumer of consumerTargets) await consumer.deliver(eventsForSingleConsumers);
-      for (const consumer of consumers) {
-        const types: readonly string[] = messagesOf(consumer).consumes;
-        const expected = [...events, ...eventsForSingleConsumers].filter(({ type }) => types.includes(type));
-        await expectReceived(
-          consumer,
-          expected.map(({ id }) => id),
-        );
-      }
-      const deliveries = [...receivedEvents.values()]
-        .flat()
-        .filter(({ id }) => events.some((event) => event.id === id));
-      expect(deliveries).toHaveLength(
-        events.flatMap(({ type }) => consumers.filter((consumer) => messagesOf(consumer).consumes.includes(type)))
-          .length,
-      );
-    },
-  );
+  test.each(publishers)('%s publishes its events to all consumers, and to single consumers', async (service) => {
+    const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
+    const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
+    const [target] = brokers.get(service)!.targets();
+    const events = messagesOf(service).publishes.map((type) => newEvent(type, payloadOf(type)));
+    await target!.deliver(events);
+    const consumerTargets = await target!.consumerTargets!();
+    expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
+    const eventsForSingleConsumers = events.map((event) => ({ ...event, id: randomUUID() }));
+    for (const consumer of consumerTargets) await consumer.deliver(eventsForSingleConsumers);
+    for (const consumer of consumers) {
+      const types: readonly string[] = messagesOf(consumer).consumes;
+      const expected = [...events, ...eventsForSingleConsumers].filter(({ type }) => types.includes(type));
+      await expectReceived(consumer, expected);
+    }
+    const deliveries = [...receivedEvents.values()].flat().filter(({ id }) => events.some((event) => event.id === id));
+    expect(deliveries).toHaveLength(
+      events.flatMap(({ type }) => consumers.filter((consumer) => messagesOf(consumer).consumes.includes(type))).length,
+    );
+  });
 
   test.each(MESSAGING_SERVICES)('%s requests its commands and gets replies', async (service) => {
-    const findHandlingService = (command: string) =>
+    const findHandler = (command: string) =>
       MESSAGING_SERVICES.find((name) => messagesOf(name).answers.includes(command));
     for (const command of messagesOf(service).requests)
       expect(await brokers.get(service)!.request(command, { requestedBy: service }, 10_000)).toEqual({
-        service: findHandlingService(command),
+        service: findHandler(command),
         payload: { requestedBy: service },
       });
     expect(brokers.get(service)!.connection.state).toBe('up');
@@ -208,12 +207,12 @@ describe('each service has all permissions that it needs', () => {
       const replayedEvent = newEvent(type);
       const replayEnd = { ...newEvent('replay.served.v1', { type }), id: request.id };
       expect(await brokers.get(publisher)!.eventReplay.deliver(service, [replayedEvent, replayEnd])).toBe(true);
-      await expectReceived(service, [replayedEvent.id, replayEnd.id]);
+      await expectReceived(service, [replayedEvent, replayEnd]);
     }
   });
 
   test.each(consumers)('%s can read its own dead-letter queue', async (service) => {
-    await withAdministratorChannel((channel) =>
+    await asAdministrator((channel) =>
       Promise.resolve(channel.sendToQueue(names.eventQueue(service), Buffer.from('unreadable'))),
     );
     const connection = await connect(urls[service]);
@@ -245,7 +244,7 @@ describe('a service has no permission for messages of other services', () => {
     await expectNotDelivered(forged);
   });
 
-  test('a payment.succeeded that any service except payment-processor publishes is refused and not delivered', async () => {
+  test('a payment.succeeded that another service than payment-processor publishes is refused and not delivered', async () => {
     const forged = newEvent('payment.succeeded.v1');
     const others = MESSAGING_SERVICES.filter((service) => service !== 'payment-processor');
     for (const service of others) {
@@ -266,17 +265,12 @@ describe('a service has no permission for messages of other services', () => {
     const replayEnd = { ...newEvent('replay.served.v1', { type: forged.type }), id: forged.id };
     const pastKey = names.pastKey('payment-processor', SessionCreatedV1.name);
     expect(await attemptAs('hosted-gateway', publish(names.past, pastKey, replayEnd))).toBe(200);
-    const deadLetter = await withAdministratorChannel((channel) =>
-      waitUntil('a dead letter', DEADLINE_MS, () =>
-        channel.get(names.deadLetterQueue('payment-processor'), { noAck: true }),
-      ),
-    );
-    expect(JSON.parse(deadLetter.content.toString())).toMatchObject({ id: forged.id });
+    await expectDeadLetter('payment-processor', forged);
     await expectNotDelivered(forged);
   });
 
   test('a replay delivers a dead letter whose sender owns the type, and refuses a forged dead letter', async () => {
-    await withAdministratorChannel((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
+    await asAdministrator((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
     const [genuine, forged] = [newEvent('token-key.changed.v1'), newEvent('token-key.changed.v1')];
     const sendAs = (service: MessagingService, event: EventEnvelope, userId?: string) =>
       attemptAs(service, publish(names.deadLetters, 'payment-processor', event, userId ? { userId } : {}));
@@ -285,7 +279,7 @@ describe('a service has no permission for messages of other services', () => {
     expect(await sendAs('hosted-gateway', forged, 'svc-identity')).toBe(406);
     expect(await sendAs('identity', genuine, 'svc-identity')).toBe(200);
     expect(await brokers.get('payment-processor')!.deadLetters.replay()).toEqual({ replayed: 1, refused: 2 });
-    await expectReceived('payment-processor', [genuine.id]);
+    await expectReceived('payment-processor', [genuine]);
     await expectNotDelivered(forged);
   });
 
@@ -294,12 +288,7 @@ describe('a service has no permission for messages of other services', () => {
     async (service) => {
       const forged = newEvent('payment.succeeded.v1');
       expect(await attemptAs(service, publishByDeadLettering(service, names.events, forged.type, forged))).toBe(200);
-      const deadLetter = await withAdministratorChannel((channel) =>
-        waitUntil('a dead letter', DEADLINE_MS, () =>
-          channel.get(names.deadLetterQueue('webhook-dispatcher'), { noAck: true }),
-        ),
-      );
-      expect(JSON.parse(deadLetter.content.toString())).toMatchObject({ id: forged.id });
+      await expectDeadLetter('webhook-dispatcher', forged);
       await expectNotDelivered(forged);
     },
   );

@@ -1,6 +1,6 @@
 /**
- * `node docker/demo.ts`: creates the merchants and the partner of the demo on a platform that runs in compose. Writes their keys to
- * docker/demo/demo.json, which the demo shop reads, and docker/demo/partner.json.
+ * `node docker/demo.ts`: creates the merchants and the partner of the demo on a platform that runs in compose. Writes
+ * their keys to docker/demo/demo.json, which the demo shop reads, and docker/demo/partner.json.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,8 @@ const administration = createAdministrationApi(adminUrl, adminKey);
 const merchants = await seed(administration, DEMO_MERCHANTS, existing?.merchants ?? []);
 const existingPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
 const partner = await seedPartner(administration, createPartnerApi(apiUrl), existingPartner);
-// All users can read this file, because the shop's container runs as another user. It does not contain the administrator's key.
+// All users can read this file, because the shop's container runs as another user. It does not contain the
+// administrator's key.
 writeAtomically(file, `${JSON.stringify({ merchants }, null, 2)}\n`, 0o644);
 writeAtomically(partnerFile, `${JSON.stringify(partner, null, 2)}\n`, OWNER_ONLY);
 console.log(`${merchants.length} merchants, keys in ${file}; a partner with its customers, in ${partnerFile}`);

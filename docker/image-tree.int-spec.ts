@@ -1,6 +1,6 @@
 /**
- * Runs the commands of the Dockerfile without Docker. Then starts each app from its resulting folder, with the entry point of the image
- * and a real PostgreSQL. Does not test the base image and the layers.
+ * Runs the commands of the Dockerfile without Docker. Then starts each app from its resulting folder, with the entry
+ * point of the image and a real PostgreSQL. Does not test the base image and the layers.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,10 @@ const STAGES = ['compiled', 'tree'];
 const TRANSFORMER = 'pos-transformer';
 const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
 
-/** Temporary folders: of each app's image, by the app's name; of all installed packages, as `packages`; of a store, as `store`. */
+/**
+ * Temporary folders: of each app's image, by the app's name; of all installed packages, as `packages`; of a store, as
+ * `store`.
+ */
 const folders = new Map<string, string>();
 
 beforeAll(async () => {
@@ -113,7 +116,8 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('the image o
       const [file, ...args] = readHealthCheck(dockerfile);
       await promisify(execFile)(resolveNode(file), args, { env });
 
-      // hosted-gateway is ready only after an event has brought the public key for cards, which cannot arrive without a broker.
+      // hosted-gateway is ready only after an event has brought the public key for cards, which cannot arrive without a
+      // broker.
       const [expectedStatus, expectedText] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
       await waitUntil(
         `readiness ${expectedStatus}`,

@@ -1,4 +1,7 @@
-/** `node docker/secrets.ts`: writes the secrets that docker/compose.yaml needs to docker/.env, which only its owner can read. */
+/**
+ * `node docker/secrets.ts`: writes the secrets that docker/compose.yaml needs to docker/.env, which only its owner can
+ * read.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,14 +40,19 @@ export const COMPOSE_SECRETS = [
   'WEBHOOK_DISPATCHER_SEALING_KEY',
 ] as const;
 
-/** Each secret is 32 random bytes as base64url, which is valid in a URL, in an environment file and as a sealing key. */
+/**
+ * Each secret is 32 random bytes as base64url, which is valid in a URL, in an environment file and as a sealing key.
+ */
 export function createSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string> {
   return Object.fromEntries(COMPOSE_SECRETS.map((name) => [name, randomBytes(32).toString('base64url')])) as ReturnType<
     typeof createSecrets
   >;
 }
 
-/** Adds missing secrets to the text of an existing file. It does not change the others, because data are encrypted with them. */
+/**
+ * Adds missing secrets to the text of an existing file. It does not change the others, because data are encrypted with
+ * them.
+ */
 export function addMissingSecrets(existing: string): string {
   const missing = Object.entries(createSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(existing));
   return existing + missing.map(([name, value]) => `${name}=${value}\n`).join('');

@@ -1,6 +1,6 @@
 /**
- * Installs the alternatives with which the platform is compared. Each has a lock file in a folder beside this file, and is installed
- * into a cache in the data folder, so that the project itself does not depend on it.
+ * Installs the alternatives with which the platform is compared. Each has a lock file in a folder beside this file, and
+ * is installed into a cache in the data folder, so that the project itself does not depend on it.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ export type Alternative = 'bullmq' | 'graphile-worker' | 'vendure';
 
 const FILES = ['package.json', 'package-lock.json'];
 
-/** Installs an alternative, unless the cache contains it with the same lock file. Returns the folder with its node_modules. */
+/**
+ * Installs an alternative, unless the cache contains it with the same lock file. Returns the folder with its
+ * node_modules.
+ */
 export function installAlternative(name: Alternative): string {
   const source = join(import.meta.dirname, name);
   const folder = join(ROOT, '.data', 'bench', 'cache', name);
@@ -28,7 +31,10 @@ export function installAlternative(name: Alternative): string {
   return folder;
 }
 
-/** Loads a package from the folder of an alternative. The caller declares its type, because its types are not installed here. */
+/**
+ * Loads a package from the folder of an alternative. The caller declares its type, because its types are not installed
+ * here.
+ */
 export function loadAlternative<Module>(folder: string, name: string): Module {
   return createRequire(join(folder, 'package.json'))(name) as Module;
 }

@@ -1,6 +1,6 @@
 /**
- * Part `checkout` of the benchmark: measures the whole flow from a cart to a captured payment, on the platform and on Vendure, a
- * common open-source shop.
+ * Part `checkout` of the benchmark: measures the whole flow from a cart to a captured payment, on the platform and on
+ * Vendure, a common open-source shop.
  */
 import type { PartOptions } from '../main.ts';
 import { type CpuMs, readCpuMs, subtractCpu, type ProcessGroups } from '../measuring/cpu.ts';
@@ -12,7 +12,9 @@ import { vendureCheckout } from './vendure.ts';
 
 /** CPU that Vendure must need for a flow, divided by the CPU that the platform needs. */
 const MIN_VENDURE_CPU_RATIO = 10;
-/** Customers who buy at the same time: enough to keep both processors busy, and too few to wait in a queue for seconds. */
+/**
+ * Customers who buy at the same time: enough to keep both processors busy, and too few to wait in a queue for seconds.
+ */
 const CUSTOMERS = 24;
 
 export interface RunningCheckout {
@@ -27,7 +29,7 @@ export interface RunningCheckout {
 export interface Checkout {
   /** The name in the report. */
   readonly name: string;
-  /** What this checkout does that the other one does not. */
+  /** The work that only this checkout does, for the report. */
   readonly description: string;
   start(): Promise<RunningCheckout>;
 }

@@ -1,7 +1,7 @@
 /**
- * A program that runs a Vendure shop, configured as in Vendure's documentation: on PostgreSQL, with one product, one shipping method
- * and Vendure's dummy payment handler, which captures immediately. vendure.ts starts it with its settings as JSON. It prints `ready`
- * when it accepts requests.
+ * A program that runs a Vendure shop, configured as in Vendure's documentation: on PostgreSQL, with one product, one
+ * shipping method and Vendure's dummy payment handler, which captures immediately. vendure.ts starts it with its
+ * settings as JSON. It prints `ready` when it accepts requests.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The whole flow on Vendure, through its Shop API: a customer fills a cart, sets an address and a shipping method, and pays. */
+/**
+ * The whole flow on Vendure, through its Shop API: a customer fills a cart, sets an address and a shipping method, and
+ * pays.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Part `history` of the benchmark: compares the cost of the last page of a million payments with the cost of the first page. */
+/**
+ * Part `history` of the benchmark: compares the cost of the last page of a million payments with the cost of the first
+ * page.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentHistory } from '@svc/contracts';
@@ -67,7 +70,10 @@ export async function measureHistory({ rounds, seconds, log }: PartOptions): Pro
   }
 }
 
-/** Describes why a page is wrong. The number of each seeded payment tells its page, because the newest payment has number 0. */
+/**
+ * Describes why a page is wrong. The number of each seeded payment tells its page, because the newest payment has
+ * number 0.
+ */
 function findProblem({ payments, previousPage, nextPage }: PaymentHistory, page: number): string | undefined {
   const numbers = payments.map(({ invoiceExternalReference }) => Number(invoiceExternalReference));
   const expected = Array.from({ length: PAGE_SIZE }, (_, index) => (page - 1) * PAGE_SIZE + index);

@@ -4,10 +4,10 @@ import type { RunningSystem } from '../platforms/system.ts';
 const SECONDS_BETWEEN_PAYMENTS = 2;
 
 /**
- * Writes the rows and the counts that payment-history stores for this many payments of one customer. `invoiceExternalReference` is the
- * number of the payment; the newest payment has number 0. A test of payment-history compares these rows with those that the service
- * writes. The rows are not created by events, because a million events would take minutes and the rows would be the same. Returns the
- * duration in seconds.
+ * Writes the rows and the counts that payment-history stores for this many payments of one customer.
+ * `invoiceExternalReference` is the number of the payment; the newest payment has number 0. A test of payment-history
+ * compares these rows with those that the service writes. The rows are not created by events, because a million events
+ * would take minutes and the rows would be the same. Returns the duration in seconds.
  */
 export async function seedHistory(
   sql: RunningSystem['sql'],

@@ -1,7 +1,7 @@
 /**
- * Encrypts a card in the format of the SDK's `encryptCard`: a compact JWE (ECDH-ES on P-256, A256GCM). It uses the synchronous
- * cryptography of Node.js. The SDK uses the asynchronous cryptography of browsers, which would need a quarter of the machine's CPU
- * for the ten thousand payments of a run.
+ * Encrypts a card in the format of the SDK's `encryptCard`: a compact JWE (ECDH-ES on P-256, A256GCM). It uses the
+ * synchronous cryptography of Node.js. The SDK uses the asynchronous cryptography of browsers, which would need a
+ * quarter of the machine's CPU for the ten thousand payments of a run.
  */
 import type { KeyObject } from 'node:crypto';
 import {

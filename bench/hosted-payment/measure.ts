@@ -1,8 +1,8 @@
 /**
- * Measures the hosted payment on one system. First a warm-up, in which each payer pays again immediately, so that the system is
- * saturated. Then steps of offered load, each higher than the one before. The rate of a system is the rate of the highest step that
- * it sustains. The cost of a payment is measured twice: in the second half of the warm-up, and in a step at half of the saturated
- * rate, together with the latency of each stage.
+ * Measures the hosted payment on one system. First a warm-up, in which each payer pays again immediately, so that the
+ * system is saturated. Then steps of offered load, each higher than the one before. The rate of a system is the rate of
+ * the highest step that it sustains. The cost of a payment is measured twice: in the second half of the warm-up, and in
+ * a step at half of the saturated rate, together with the latency of each stage.
  */
 import { type CpuMs, readCpuMs, subtractCpu, readLoopbackBytes } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
@@ -74,7 +74,10 @@ export interface CostPerPayment {
 
 const WARM_UP_WORKERS = 48;
 const MAX_IN_FLIGHT = 4_000;
-/** A payment is in time if its webhook arrives within this time after the payment was due. The acquirer's latency is added. */
+/**
+ * A payment is in time if its webhook arrives within this time after the payment was due. The acquirer's latency is
+ * added.
+ */
 const MAX_DURATION_MS = 2_000;
 /** A system sustains a step if it completes at least this share of the started payments in time. */
 const MIN_COMPLETED_SHARE = 0.95;

@@ -1,4 +1,7 @@
-/** Makes hosted payments over real HTTP: the calls of the merchant's server, those of the payment page, and the wait for the webhook. */
+/**
+ * Makes hosted payments over real HTTP: the calls of the merchant's server, those of the payment page, and the wait for
+ * the webhook.
+ */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import type { Merchant } from '../platforms/system.ts';

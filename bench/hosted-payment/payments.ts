@@ -7,7 +7,10 @@ import type { System } from '../platforms/system.ts';
 import { type Figure, type Plot, type Section, type Table, toThreeDigits } from '../report.ts';
 import { measureSystem, type Measurement, systemCpuMs } from './measure.ts';
 
-/** Promised rate of completed payments per second on a machine with two cores that runs all servers and the load generator. */
+/**
+ * Promised rate of completed payments per second on a machine with two cores that runs all servers and the load
+ * generator.
+ */
 const PROMISED_RATES: Readonly<Record<string, number>> = {
   embedded: 200,
   'RabbitMQ, all in one': 300,
@@ -17,7 +20,10 @@ const PROMISED_RATES: Readonly<Record<string, number>> = {
 const MIN_RATIO_TO_MINIMAL = 0.9;
 const MAX_OUTCOME_TO_WEBHOOK_MS = { p50: 14, p99: 50 };
 const MAX_SATURATED_COMMITS = 2.5;
-/** Promised rate divided by the rate of the platform at the commit `--against`, before concurrent calls shared statements (ADR 35). */
+/**
+ * Promised rate divided by the rate of the platform at the commit `--against`, before concurrent calls shared
+ * statements (ADR 35).
+ */
 const MIN_RATIO_TO_COMMIT: Readonly<Record<Deployment, number>> = { embedded: 1.7, rabbitmq: 1.7, distributed: 1.4 };
 const MAX_CPU_RATIO_TO_COMMIT = 0.5;
 const DEPLOYMENTS: readonly Deployment[] = ['embedded', 'rabbitmq', 'distributed'];

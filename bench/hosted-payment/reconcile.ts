@@ -1,6 +1,7 @@
 /**
- * Compares the records of the acquirer, the platform and the merchant after a run. Measured values are only valid if the records
- * agree: one charge, one payment, one ledger transfer and one webhook id for each payment that the load generator started.
+ * Compares the records of the acquirer, the platform and the merchant after a run. Measured values are only valid if
+ * the records agree: one charge, one payment, one ledger transfer and one webhook id for each payment that the load
+ * generator started.
  */
 import type { RunningSystem } from '../platforms/system.ts';
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
@@ -15,7 +16,10 @@ export interface ReconciledCounts {
   readonly difference: string | undefined;
 }
 
-/** @param startedPayments number of payments that the load generator started. Each had a webhook, or the run has failed already. */
+/**
+ * @param startedPayments number of payments that the load generator started. Each had a webhook, or the run has failed
+ * already.
+ */
 export async function reconcile(
   system: RunningSystem,
   endpoint: MerchantEndpoint,

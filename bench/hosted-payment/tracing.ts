@@ -1,4 +1,7 @@
-/** Part `tracing` of the benchmark: measures the cost of tracing, with batched exports and a tenth of the traces sampled. */
+/**
+ * Part `tracing` of the benchmark: measures the cost of tracing, with batched exports and a tenth of the traces
+ * sampled.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

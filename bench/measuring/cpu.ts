@@ -24,7 +24,10 @@ export function subtractCpu(after: CpuMs, before: CpuMs): CpuMs {
   return Object.fromEntries(Object.entries(after).map(([group, used]) => [group, used - (before[group] ?? 0)]));
 }
 
-/** Memory of processes and their descendants, in megabytes (PSS: a page that n processes share counts as 1/n for each of them). */
+/**
+ * Memory of processes and their descendants, in megabytes (PSS: a page that n processes share counts as 1/n for each of
+ * them).
+ */
 export function readMemoryMb(pids: readonly number[]): number {
   const kilobytes = withDescendants(pids, readStats()).reduce((sum, pid) => {
     const match = /^Pss:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/smaps_rollup`));

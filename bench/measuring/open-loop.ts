@@ -1,7 +1,7 @@
 /**
- * Generates open-loop load: work starts at random times that do not depend on the responses. Its latency is measured from the time
- * at which it was due, so a stalled system shows a high latency. A closed loop waits for each response before it starts more work, so
- * it would hide the stall.
+ * Generates open-loop load: work starts at random times that do not depend on the responses. Its latency is measured
+ * from the time at which it was due, so a stalled system shows a high latency. A closed loop waits for each response
+ * before it starts more work, so it would hide the stall.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -47,7 +47,10 @@ export async function runOpenLoad({ perSecond, seconds, maxInFlight, work }: Ope
   return { started, refused, errors };
 }
 
-/** Runs `workers` loops in parallel. Each loop repeats the work as soon as it has ended. Returns how often the work was done. */
+/**
+ * Runs `workers` loops in parallel. Each loop repeats the work as soon as it has ended. Returns how often the work was
+ * done.
+ */
 export async function runClosedLoad(workers: number, seconds: number, work: () => Promise<void>): Promise<number> {
   const endsAt = performance.now() + seconds * 1_000;
   let runs = 0;

@@ -1,14 +1,14 @@
 /**
- * The minimal program ("least code" in the report): it stores the same data for a hosted payment as the platform, with as little code
- * as possible, in one process with RabbitMQ. It writes:
+ * The minimal program ("least code" in the report): it stores the same data for a hosted payment as the platform, with
+ * as little code as possible, in one process with RabbitMQ. It writes:
  * - the session and its event;
  * - the reserved payable, the payment, the attempt and their event;
  * - the outcome, the ledger transfer and their event;
  * - the result for the page, and the payables and payments that services copy from events;
  * - the notification, which is sent with two signatures, and the result of its delivery.
  *
- * Both event logs are published with publisher confirms. The program leaves out all code that does not store data: validation, limits,
- * rendering, logs, traces, retries and recovery.
+ * Both event logs are published with publisher confirms. The program leaves out all code that does not store data:
+ * validation, limits, rendering, logs, traces, retries and recovery.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
@@ -46,7 +46,8 @@ const acquirer = await startSimulatedAcquirer({
 const processor = new Processor(query, privateKey, acquirer.url, () => relays.processor.nudge());
 const dispatcher = new Dispatcher(query, API_KEY!, WEBHOOK_SECRET!);
 
-// Request-reply with RabbitMQ's direct reply-to: the reply goes to the channel that published the request, without a queue.
+// Request-reply with RabbitMQ's direct reply-to: the reply goes to the channel that published the request, without a
+// queue.
 const replyChannel = await publishConnection.createChannel();
 const pendingReplies = new Map<
   string,

@@ -1,6 +1,6 @@
 /**
- * Tables for the data that every implementation must store for a payment. The tables that reconcile.ts reads have the same names as
- * those of the platform.
+ * Tables for the data that every implementation must store for a payment. The tables that reconcile.ts reads have the
+ * same names as those of the platform.
  */
 export const SCHEMA = `
   CREATE SCHEMA gateway; CREATE SCHEMA payment_processor; CREATE SCHEMA dispatcher;

@@ -1,4 +1,7 @@
-/** Starts the minimal program with its own PostgreSQL and RabbitMQ, which have the same settings as the platform's (tools/svc). */
+/**
+ * Starts the minimal program with its own PostgreSQL and RabbitMQ, which have the same settings as the platform's
+ * (tools/svc).
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

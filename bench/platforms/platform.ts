@@ -137,7 +137,10 @@ function readProcessGroups(dataDir: string): ProcessGroups {
   }
 }
 
-/** References of the payments that the simulated acquirer has charged and not reversed. The last line of a key is its state. */
+/**
+ * References of the payments that the simulated acquirer has charged and not reversed. The last line of a key is its
+ * state.
+ */
 export function readCharges(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const records = lines.map((line) => JSON.parse(line) as { key: string; outcome: string; paymentReference: string });

@@ -1,7 +1,7 @@
 /**
- * Part `retrieval` of the benchmark: compares the cost of a look-up for a merchant with a million payments and for a merchant with a
- * thousand. The payment is inside or outside the window of time in which merchant-retrieval finds payments. Also measures how soon a
- * new payment is found and sent on the stream, at half of the maximum load.
+ * Part `retrieval` of the benchmark: compares the cost of a look-up for a merchant with a million payments and for a
+ * merchant with a thousand. The payment is inside or outside the window of time in which merchant-retrieval finds
+ * payments. Also measures how soon a new payment is found and sent on the stream, at half of the maximum load.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

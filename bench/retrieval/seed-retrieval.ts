@@ -17,14 +17,17 @@ export interface SeededMerchant {
   readonly seconds: number;
 }
 
-/** Number of the payment inside the window. The newest payment has number 0. It is newer than 24 hours, even with few payments. */
+/**
+ * Number of the payment inside the window. The newest payment has number 0. It is newer than 24 hours, even with few
+ * payments.
+ */
 const PAYMENT_INSIDE_WINDOW = 1;
 /** Number of the payment outside the window, as a share of all payments. */
 const SHARE_OF_PAYMENT_OUTSIDE_WINDOW = 0.99;
 
 /**
- * Writes the rows that merchant-retrieval stores for this many payments, and creates their partitions. The payments are evenly spread
- * over four months, so that the oldest are outside the longest window.
+ * Writes the rows that merchant-retrieval stores for this many payments, and creates their partitions. The payments are
+ * evenly spread over four months, so that the oldest are outside the longest window.
  */
 export async function seedRetrieval(
   sql: RunningSystem['sql'],

@@ -1,4 +1,6 @@
-/** Measures the time from a payment's outcome until the stream of its site has sent it, and until a look-up finds it. */
+/**
+ * Measures the time from a payment's outcome until the stream of its site has sent it, and until a look-up finds it.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantClient } from '@svc/sdk';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
@@ -18,8 +20,8 @@ const POLL_INTERVAL_MS = 5;
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Milliseconds from the time of the outcome in the payment's row. A look-up starts only when the webhook has arrived, so the real
- * values of `found` may be lower.
+ * Milliseconds from the time of the outcome in the payment's row. A look-up starts only when the webhook has arrived,
+ * so the real values of `found` may be lower.
  */
 export interface Visibility {
   readonly perSecond: number;

@@ -1,6 +1,7 @@
 /**
- * The common code of the programs for both job queues. A program gets its settings as JSON in its first argument and prints `ready`.
- * Each line of its input requests a number of webhooks; the program adds their jobs in bulk, and processes jobs at the same time.
+ * The common code of the programs for both job queues. A program gets its settings as JSON in its first argument and
+ * prints `ready`. Each line of its input requests a number of webhooks; the program adds their jobs in bulk, and
+ * processes jobs at the same time.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';

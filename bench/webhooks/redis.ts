@@ -1,4 +1,7 @@
-/** Starts a Redis for the benchmark with common settings for durability: an append-only file that is synced once a second. */
+/**
+ * Starts a Redis for the benchmark with common settings for durability: an append-only file that is synced once a
+ * second.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,7 @@
-/** Part `webhooks` of the benchmark: measures rate and cost of webhook deliveries by the platform and by common job queues. */
+/**
+ * Part `webhooks` of the benchmark: measures rate and cost of webhook deliveries by the platform and by common job
+ * queues.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import type { PartOptions } from '../main.ts';
@@ -11,7 +14,9 @@ import type { WebhookSender } from './sender.ts';
 
 /** Promised rate of the platform divided by the rate of BullMQ. */
 const MIN_RATIO_TO_BULLMQ = 0.5;
-/** Deliveries for each second of a step: with them the slowest sender needs about as long as a step of the other parts. */
+/**
+ * Deliveries for each second of a step: with them the slowest sender needs about as long as a step of the other parts.
+ */
 const DELIVERIES_PER_SECOND = 2_500;
 const WARM_UP_SHARE = 0.2;
 /** A run fails if no webhook arrives for this long. */

@@ -1,4 +1,7 @@
-/** Reads from the code which configuration, schema and messaging each app has, to compare it with the manifests and compose. */
+/**
+ * Reads from the code which configuration, schema and messaging each app has, to compare it with the manifests and
+ * compose.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HealthController } from '@svc/service';
@@ -38,8 +41,8 @@ const CONFIGS: Readonly<Record<string, new () => object>> = {
 const appsFolder = join(import.meta.dirname, '../../apps');
 
 /**
- * Reads every deployed app of apps/. Not deployed are apps with the tag `type:host`, which run several services on one machine, and
- * apps with the tag `scope:store`, which a merchant runs in a store.
+ * Reads every deployed app of apps/. Not deployed are apps with the tag `type:host`, which run several services on one
+ * machine, and apps with the tag `scope:store`, which a merchant runs in a store.
  */
 export function readApps(): AppInCode[] {
   return readdirSync(appsFolder)

@@ -1,4 +1,6 @@
-/** Reads the settings of each deployed app from rendered manifests or from compose.yaml into the same data structure. */
+/**
+ * Reads the settings of each deployed app from rendered manifests or from compose.yaml into the same data structure.
+ */
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IContainer, IService } from 'kubernetes-models/v1';
@@ -68,7 +70,10 @@ function readPort(container: IContainer, service: IService | undefined): { port?
   return port === undefined || port !== service?.spec?.ports?.[0]?.port ? { port: -1 } : { port };
 }
 
-/** Reads the variables of a container. A variable from a wrong Secret or a wrong key has no value, so it counts as missing. */
+/**
+ * Reads the variables of a container. A variable from a wrong Secret or a wrong key has no value, so it counts as
+ * missing.
+ */
 function readEnvironment(container: IContainer, secret: string): Record<string, string> {
   const pairs = (container.env ?? []).flatMap(({ name, value, valueFrom }) => {
     const ref = valueFrom?.secretKeyRef;
@@ -93,7 +98,10 @@ export interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
 }
 
-/** Reads the services that compose builds from this repository. The migrations of an app are the service `<app>-migrate`. */
+/**
+ * Reads the services that compose builds from this repository. The migrations of an app are the service
+ * `<app>-migrate`.
+ */
 export function readCompose(compose: Compose, caddyfile: string): Deployment {
   const upstreams = [...caddyfile.matchAll(/reverse_proxy ([\w-]+):(\d+)/g)];
   const builtServices = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
@@ -118,7 +126,10 @@ export function readCompose(compose: Compose, caddyfile: string): Deployment {
   return { target: 'compose', apps };
 }
 
-/** Replaces `${NAME:?message}` as compose does, by 43 characters of base64url, the format of every secret (docker/secrets.ts). */
+/**
+ * Replaces `${NAME:?message}` as compose does, by 43 characters of base64url, the format of every secret
+ * (docker/secrets.ts).
+ */
 function interpolateVariables(environment: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{[^}]+\}/g, 'A'.repeat(43))]),

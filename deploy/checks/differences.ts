@@ -1,4 +1,6 @@
-/** Lists the differences between the code and a deployment, in both directions. Pure functions, without input or output. */
+/**
+ * Lists the differences between the code and a deployment, in both directions. Pure functions, without input or output.
+ */
 import { loadConfig } from '@svc/service';
 import type { AppInCode } from './code.ts';
 import type { AppDeployment, Deployment } from './deployed.ts';
@@ -72,7 +74,10 @@ function findHealthProblems(app: AppDeployment, health: { readonly live: string;
   ];
 }
 
-/** Checks the user in the broker's URL. Only compose has URLs in the repository; for Kubernetes they are in the app's Secret. */
+/**
+ * Checks the user in the broker's URL. Only compose has URLs in the repository; for Kubernetes they are in the app's
+ * Secret.
+ */
 function findBrokerUserProblems({ name, env }: AppDeployment): string[] {
   const url = env['SVC_AMQP_URL'];
   if (url === undefined || url === PLAUSIBLE_SECRETS['SVC_AMQP_URL']) return [];

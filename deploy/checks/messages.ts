@@ -1,4 +1,6 @@
-/** Reads from the code which messages each service sends and handles, to compare them with the table SERVICE_MESSAGES. */
+/**
+ * Reads from the code which messages each service sends and handles, to compare them with the table SERVICE_MESSAGES.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceMessages } from '@svc/contracts';
@@ -22,7 +24,9 @@ const MODULES: Readonly<Record<string, object>> = {
   'webhook-dispatcher': WebhookDispatcherModule,
 };
 
-/** Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`. */
+/**
+ * Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`.
+ */
 const MESSAGE_NAMES = new Map(
   Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]) =>
     /V\d+$/.test(constant) ? [[constant, (value as { name: string }).name] as const] : [],

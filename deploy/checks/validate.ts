@@ -1,7 +1,7 @@
 /**
- * Validates rendered objects against Kubernetes' own schemas: `kubectl kustomize FOLDER | node deploy/checks/validate.ts`.
- * Prints the problems and exits with 1 if there are any. The schemas ignore unknown fields. A server reports them
- * (`kubectl apply --dry-run=server`), and for generated objects the TypeScript compiler does.
+ * Validates rendered objects against Kubernetes' own schemas: `kubectl kustomize FOLDER | node
+ * deploy/checks/validate.ts`. Prints the problems and exits with 1 if there are any. The schemas ignore unknown fields.
+ * A server reports them (`kubectl apply --dry-run=server`), and for generated objects the TypeScript compiler does.
  */
 import { readFileSync } from 'node:fs';
 import { Gateway, HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';

@@ -1,4 +1,7 @@
-/** Runs roles.sql, as compose and a platform team do, in a test database. Roles belong to the whole server, so the test drops them. */
+/**
+ * Runs roles.sql, as compose and a platform team do, in a test database. Roles belong to the whole server, so the test
+ * drops them.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';

@@ -1,7 +1,8 @@
 /**
- * The last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into FOLDER and prints their
- * size. They are the app's bundled program (build.sh creates it), the files that the program reads, and the packages that it imports
- * directly or indirectly. The packages are copied from PACKAGES (packages.sh installs them).
+ * The last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into FOLDER
+ * and prints their size. They are the app's bundled program (build.sh creates it), the files that the program reads,
+ * and the packages that it imports directly or indirectly. The packages are copied from PACKAGES (packages.sh installs
+ * them).
  */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -10,7 +11,10 @@ import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Files that no program reads at run time: types, sources, third-party source maps and manuals. Licences are copied anyway. */
+/**
+ * Files that no program reads at run time: types, sources, third-party source maps and manuals. Licences are copied
+ * anyway.
+ */
 const UNUSED_AT_RUN_TIME = /\.(ts|mts|cts|tsx|md|markdown|map|flow)$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 
@@ -46,7 +50,10 @@ export function createTree(app: string, packagesFolder: string, folder: string):
   return computeSize(folder);
 }
 
-/** Finds the folders of packages and of all their dependencies, as Node.js resolves them. Optional packages may be missing. */
+/**
+ * Finds the folders of packages and of all their dependencies, as Node.js resolves them. Optional packages may be
+ * missing.
+ */
 function findDependencies(names: readonly string[], packages: string): Set<string> {
   const found = new Set(
     names.map((name) => findPackage(name, packages, packages)).filter((path) => path !== undefined),

@@ -1,7 +1,7 @@
 /**
- * An example of a merchant's back office. It creates an invoice for a till and shows its code. A customer of a partner pays the invoice,
- * and the back office reads the payment from the stream of its site. Start the platform with `./svc up`; the example uses the merchant,
- * the partner and the customers of its demo:
+ * An example of a merchant's back office. It creates an invoice for a till and shows its code. A customer of a partner
+ * pays the invoice, and the back office reads the payment from the stream of its site. Start the platform with `./svc
+ * up`; the example uses the merchant, the partner and the customers of its demo:
  *
  *     node examples/merchant/follow-payments.ts
  */
@@ -30,7 +30,8 @@ const site = new MerchantClient({
   apiKey: shop.apiKey,
 }).site(shop.siteId);
 
-// The stream starts with new payments. After a restart, continue after the last processed notice: `stream({ after: id })`.
+// The stream starts with new payments. After a restart, continue after the last processed notice: `stream({ after: id
+// })`.
 const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
 const notices = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
 const firstNotice = notices.next();

@@ -1,7 +1,7 @@
 /**
- * An example of a partner's server. A till shows the code of an invoice. A customer of the partner stores a card and pays the invoice
- * with it. Then the partner reads the payment from the history. Start the platform with `./svc up`; the example uses the partner, the
- * customers and the merchant of its demo:
+ * An example of a partner's server. A till shows the code of an invoice. A customer of the partner stores a card and
+ * pays the invoice with it. Then the partner reads the payment from the history. Start the platform with `./svc up`;
+ * the example uses the partner, the customers and the merchant of its demo:
  *
  *     node examples/partner/pay-an-invoice.ts
  */

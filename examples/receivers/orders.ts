@@ -31,7 +31,10 @@ export class Orders {
       .get(orderId) as Order | undefined;
   }
 
-  /** Returns true only for the first payment of the order, and false for each repeat. Ship the order only if it returns true. */
+  /**
+   * Returns true only for the first payment of the order, and false for each repeat. Ship the order only if it returns
+   * true.
+   */
   markPaid(orderId: string, paymentReference: string): boolean {
     const { changes } = this.database
       .prepare(`UPDATE orders SET paid_by = ? WHERE order_id = ? AND paid_by IS NULL`)

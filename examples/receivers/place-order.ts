@@ -1,6 +1,6 @@
 /**
- * Places an order and creates a session to pay it. Open the printed URL and pay; then the receiver prints the paid order. Start the
- * receiver in the same folder before. `eval "$(./svc demo env)"` sets the addresses and keys.
+ * Places an order and creates a session to pay it. Open the printed URL and pay; then the receiver prints the paid
+ * order. Start the receiver in the same folder before. `eval "$(./svc demo env)"` sets the addresses and keys.
  *
  *     PORT=3000 node place-order.ts
  */

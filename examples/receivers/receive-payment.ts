@@ -11,8 +11,8 @@ if (secret === '')
 const orders = new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite');
 
 /**
- * Processes a webhook, and returns the status and text of the response, for any framework. 204 acknowledges the webhook. After any other
- * status the platform sends the webhook again later. `rawBody` must be the bytes as received.
+ * Processes a webhook, and returns the status and text of the response, for any framework. 204 acknowledges the
+ * webhook. After any other status the platform sends the webhook again later. `rawBody` must be the bytes as received.
  */
 export function receivePayment(
   headers: VerifyWebhookInput['headers'],

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orders } from './orders.ts';
 
-// Each receiver runs in a process of its own, as on a merchant's server. The test computes signatures itself instead of with the SDK.
+// Each receiver runs in a process of its own, as on a merchant's server. The test computes signatures itself instead of
+// with the SDK.
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;

@@ -1,7 +1,10 @@
 import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
-/** Configuration of the process that runs all services. Each service reads its own configuration from a file in SVC_ENV_DIR. */
+/**
+ * Configuration of the process that runs all services. Each service reads its own configuration from a file in
+ * SVC_ENV_DIR.
+ */
 export class AllInOneConfig extends TlsListenerConfig {
   /** Folder with one `<app>.env` file for each service. */
   @IsString()
@@ -38,7 +41,10 @@ export class AllInOneConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
-  /** Public URL of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR 60). */
+  /**
+   * Public URL of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR
+   * 60).
+   */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 

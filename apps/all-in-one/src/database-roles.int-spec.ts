@@ -51,7 +51,7 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))(
       expect(canCreateTables).toBe(false);
     });
 
-    test('can only read and insert in append-only tables, can write other tables, and has no privileges on partitions', () => {
+    test('can only read and insert in append-only tables, write other tables, and not use partitions directly', () => {
       // A statement on a partitioned table needs privileges only on the parent table.
       const expected = tables.map(({ name, isPartition, isAppendOnly }) => {
         if (isPartition) return [name, []];

@@ -1,8 +1,9 @@
 /**
- * Sends generated requests to every operation of docs/reference: valid and invalid requests, with valid, wrong and missing
- * credentials. Each response must have a documented status and a body that matches the documented schema.
+ * Sends generated requests to every operation of docs/reference: valid and invalid requests, with valid, wrong and
+ * missing credentials. Each response must have a documented status and a body that matches the documented schema.
  *
- * `SVC_GENERATED_REQUESTS=200` sends 200 invalid requests to each operation instead of 10; `SVC_DOCS_EXAMPLES=1` regenerates docs/reference/examples.json.
+ * `SVC_GENERATED_REQUESTS=200` sends 200 invalid requests to each operation instead of 10; `SVC_DOCS_EXAMPLES=1`
+ * regenerates docs/reference/examples.json.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

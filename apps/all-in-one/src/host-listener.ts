@@ -4,13 +4,16 @@ import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, writeProxyError } from '@svc/service';
 
 /**
- * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few hundred
- * connections that send very slowly could use up all file descriptors.
+ * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few
+ * hundred connections that send very slowly could use up all file descriptors.
  */
 export const LISTENER_TIMEOUTS_MS = { headers: 10_000, request: 30_000, checkInterval: 5_000 } as const;
 export type ListenerTimeoutsMs = Readonly<Record<keyof typeof LISTENER_TIMEOUTS_MS, number>>;
 
-/** Limit for one listener. It closes further connections immediately, so that the listeners of the other hosts stay available. */
+/**
+ * Limit for one listener. It closes further connections immediately, so that the listeners of the other hosts stay
+ * available.
+ */
 const MAX_CONNECTIONS = 5_000;
 
 export interface HostListenerOptions {
@@ -21,7 +24,10 @@ export interface HostListenerOptions {
   readonly timeoutsMs?: ListenerTimeoutsMs;
 }
 
-/** Creates the HTTP listener of a host. It passes each request, within the process, to the service that the route table names. */
+/**
+ * Creates the HTTP listener of a host. It passes each request, within the process, to the service that the route table
+ * names.
+ */
 export function createHostListener(
   host: Host,
   services: readonly RunningService[],
@@ -56,9 +62,9 @@ export function createHostListener(
 const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 /**
- * Stops listening, and resolves when all requests in flight have got their responses. An event stream never ends, so it is closed
- * immediately, and the browser reopens it. `timeoutMs` limits the wait for clients that never read their response. It also limits
- * event streams whose clients do not send `text/event-stream` in the Accept header.
+ * Stops listening, and resolves when all requests in flight have got their responses. An event stream never ends, so it
+ * is closed immediately, and the browser reopens it. `timeoutMs` limits the wait for clients that never read their
+ * response. It also limits event streams whose clients do not send `text/event-stream` in the Accept header.
  */
 export async function stopListening(listener: Server, timeoutMs = SHUTDOWN_TIMEOUT_MS): Promise<void> {
   listener.closeIdleConnections();

@@ -1,6 +1,6 @@
 /**
- * An authenticated partner sends invalid values in every field of every request body. Each response must name the error. No request
- * may cause a server error or a charge, and no response may contain card data.
+ * An authenticated partner sends invalid values in every field of every request body. Each response must name the
+ * error. No request may cause a server error or a charge, and no response may contain card data.
  */
 import { randomUUID } from 'node:crypto';
 import type { JWK } from 'jose';

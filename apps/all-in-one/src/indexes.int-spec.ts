@@ -10,7 +10,10 @@ const DOCUMENT = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs'
 interface Index {
   readonly table: string;
   readonly index: string;
-  /** Another index whose first columns are all columns of this index, which makes this index redundant. Null if there is none. */
+  /**
+   * Another index whose first columns are all columns of this index, which makes this index redundant. Null if there is
+   * none.
+   */
   readonly coveredBy: string | null;
 }
 

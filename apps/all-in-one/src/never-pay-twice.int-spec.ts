@@ -1,6 +1,7 @@
 /**
- * Combines every fault of the bank and of the network with every action of the payer. Each combination leads to at most one charge
- * that is not reversed, and the page shows it. The test compares the table that it prints with docs/never-pay-twice.md.
+ * Combines every fault of the bank and of the network with every action of the payer. Each combination leads to at most
+ * one charge that is not reversed, and the page shows it. The test compares the table that it prints with
+ * docs/never-pay-twice.md.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +15,8 @@ const CHARGES_AFTER_REVERSAL: Fault = 'approves after it confirmed the reversal'
 const FIRST_AMOUNT = 10_000;
 const AMOUNTS_PER_FAULT = 100;
 /**
- * Timeout of a call to the acquirer. It is longer than the recovery job needs to find that a charge has not arrived, so that the
- * service still receives a late response. The service accepts less than 10 s.
+ * Timeout of a call to the acquirer. It is longer than the recovery job needs to find that a charge has not arrived, so
+ * that the service still receives a late response. The service accepts less than 10 s.
  */
 const ACQUIRER_TIMEOUT_MS = Math.min(4_000 * PATIENCE, 9_000);
 
@@ -101,7 +102,8 @@ async function loadPage(cell: Cell): Promise<PageSnapshot> {
     cell.payer,
     expect.arrayContaining([reloadedPage.state]),
   ]);
-  // No page may show a form while the bank holds a charge, except when the bank charged after it confirmed the reversal.
+  // No page may show a form while the bank holds a charge, except when the bank charged after it confirmed the
+  // reversal.
   if (page.html.includes('<form id="pay-form"') && cell.fault !== CHARGES_AFTER_REVERSAL)
     expect(testbed.chargeCount(cell.amount)).toBe(0);
   return reloadedPage;
@@ -140,7 +142,7 @@ async function describeOutcome(cell: Cell): Promise<string> {
   return [failed, paid].filter(Boolean).join(', then ');
 }
 
-test('every fault with every action of the payer leads to at most one charge, and the page shows the right state', async () => {
+test('every fault with every action of the payer leads to at most one charge, which the page shows', async () => {
   const cells = await createCells(FAULTS.filter((fault) => fault !== CHARGES_AFTER_REVERSAL));
   for (const cell of cells) pay(cell, await testbed.loadPage(cell.sessionId));
   // Until payment-processor has received a payment, the page correctly shows a form.

@@ -1,4 +1,7 @@
-/** After a day of payments in all services, all books agree. The reconciliation reports every row that a test changes by SQL. */
+/**
+ * After a day of payments in all services, all books agree. The reconciliation reports every row that a test changes by
+ * SQL.
+ */
 import { manualChanges } from '../test/reconciliation/manual-changes.js';
 import { type ReportedDifference, ReconciledDay, type StatementLine } from '../test/reconciliation/reconciled-day.js';
 
@@ -34,7 +37,8 @@ test('after a day of payments all books agree, and the report has the right tota
   const onePayment = { ...emptyTotals, payments: 1, processed: 12_345 };
   expect(merchants).toEqual([
     { ...emptyTotals, merchantId: 1001, mode: 'test', payments: 3, processed: 3 * 8_950 - 2_345, failed: 1 },
-    // No notification is delivered in this test. A payment has one for its session and one for its site, a refund one for its site.
+    // No notification is delivered in this test. A payment has one for its session and one for its site, a refund one
+    // for its site.
     { ...onePayment, merchantId: merchantIdOf('site 1'), mode: 'live', undelivered: 2 },
     {
       ...emptyTotals,

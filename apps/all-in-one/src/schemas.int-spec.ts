@@ -1,7 +1,9 @@
 /**
- * Compares the `schema.sql` of each service with its tables, functions and triggers after all migrations.
- * SVC_WRITE_SCHEMAS=1 regenerates the files: `SVC_WRITE_SCHEMAS=1 ./svc test --selectProjects postgres-15 --testPathPatterns apps/all-in-one/src/schemas`.
- * The test runs only on the oldest supported PostgreSQL, because the output of pg_dump differs between versions.
+ * Compares the `schema.sql` of each service with its tables, functions and triggers after all migrations. The test runs
+ * only on the oldest supported PostgreSQL, because the output of pg_dump differs between versions. To regenerate the
+ * files:
+ *
+ *     SVC_WRITE_SCHEMAS=1 ./svc test --selectProjects postgres-15 --testPathPatterns apps/all-in-one/src/schemas
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Calls every endpoint of the hosted gateway with every site and key, for own and foreign testData. The test compares the tables that
- * it prints with docs/who-may-do-what.md.
+ * Calls every endpoint of the hosted gateway with every site and key, for own and foreign objects. The test compares
+ * the tables that it prints with docs/who-may-do-what.md.
  */
 import { ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
@@ -86,7 +86,8 @@ test('each caller gets the documented status, and no data of other callers', asy
   for (const row of HOSTED_ROWS) {
     const expected = row.statuses?.split(' ');
     const cells = new Map<string, Set<string>>();
-    // An endpoint without credentials responds to every caller alike: calls with and without the headers of a site are enough.
+    // An endpoint without credentials responds to every caller alike: calls with and without the headers of a site are
+    // enough.
     const headerNames = expected ? SITE_HEADERS : (['site 1', 'no headers'] as const);
     for (const siteHeaders of headerNames) {
       for (const key of HOSTED_KEYS) {
@@ -151,7 +152,10 @@ function toCell({ status, text }: ApiResponse): string {
   return list ? `${status}:${list.length}` : String(status);
 }
 
-/** Differences from the error format of the hosted gateway (C5): each refusal is an error object with a status, or a page. */
+/**
+ * Differences from the error format of the hosted gateway (C5): each refusal is an error object with a status, or a
+ * page.
+ */
 function findFormatProblems({ status, headers, text }: ApiResponse): string[] {
   const problems: string[] = [];
   if (!/^[0-9a-f-]{36}$/.test(headers.get('x-request-id') ?? '')) problems.push('no x-request-id');

@@ -1,6 +1,6 @@
 /**
- * Calls every endpoint of the main API with every key and token, for own and foreign objects. The test compares the tables that it
- * prints with docs/who-may-do-what.md.
+ * Calls every endpoint of the main API with every key and token, for own and foreign objects. The test compares the
+ * tables that it prints with docs/who-may-do-what.md.
  */
 import { randomUUID } from 'node:crypto';
 import { patternOf, ROUTES } from '@svc/contracts';
@@ -139,7 +139,7 @@ test('every caller gets the documented status, and no data of other callers', as
   expectDocumented(tables);
 });
 
-test('a payment of B with the customer reference of A’s customer belongs to B, and A’s customer does not see it', async () => {
+test('a payment of B with the reference of A’s customer belongs to B, and A’s customer does not see it', async () => {
   const { customerReference } = partners.customers.get('A’s 1')!;
   const listPayments = async (partner: Partner): Promise<string[]> => {
     const page = await partners.callAs<{ payments: { paymentReference: string }[] }>(partner, {

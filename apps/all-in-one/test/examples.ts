@@ -8,8 +8,8 @@ interface Example {
 }
 
 /**
- * Records an example for each operation and status: the first request and response. Replaces values that differ between runs by
- * fixed values.
+ * Records an example for each operation and status: the first request and response. Replaces values that differ between
+ * runs by fixed values.
  */
 export class ExampleRecorder {
   private readonly byOperation = new Map<string, Map<number, Example>>();

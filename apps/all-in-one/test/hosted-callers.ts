@@ -9,7 +9,10 @@ import type { ApiResponse, ApiRequest, MainApi } from './main-api.js';
 export const SITES = ['site 1', 'site 2', 'open site', 'site of merchant 2'] as const;
 export type Site = (typeof SITES)[number];
 
-/** Names of the pairs of `merchantId` and `merchantSiteId` that a caller sends in headers. The last three pairs are not valid. */
+/**
+ * Names of the pairs of `merchantId` and `merchantSiteId` that a caller sends in headers. The last three pairs are not
+ * valid.
+ */
 export const SITE_HEADERS = [...SITES, 'site 1 as of merchant 2', 'no site', 'no headers'] as const;
 export type SiteHeaders = (typeof SITE_HEADERS)[number];
 
@@ -33,7 +36,9 @@ export const HOSTED_KEYS = [
 ] as const;
 export type HostedKey = (typeof HOSTED_KEYS)[number];
 
-/** The authenticated callers: a site in one mode, with any key that the site accepts. Each has a column in the table. */
+/**
+ * The authenticated callers: a site in one mode, with any key that the site accepts. Each has a column in the table.
+ */
 export const HOSTED_COLUMNS = [
   'site 1',
   'site 1 live',

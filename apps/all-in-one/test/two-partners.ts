@@ -4,8 +4,8 @@ import { waitUntil } from '@svc/testing';
 import type { ApiResponse, ApiRequest, MainApi } from './main-api.js';
 
 /**
- * Names of the values of `x-api-key` that the tests send. A and B are organisations. Merchant 1 and merchant 2 are merchants. Site 1
- * and site 2 belong to merchant 1.
+ * Names of the values of `x-api-key` that the tests send. A and B are organisations. Merchant 1 and merchant 2 are
+ * merchants. Site 1 and site 2 belong to merchant 1.
  */
 export const KEYS = [
   'none',

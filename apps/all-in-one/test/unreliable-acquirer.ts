@@ -28,7 +28,7 @@ interface BankResponse {
   readonly body: string;
 }
 
-/** What the proxy knows about the charge with one idempotency key. */
+/** The state of the charge with one idempotency key, for its fault. */
 interface ChargeState {
   readonly fault: Fault | undefined;
   queryCount: number;
@@ -40,8 +40,8 @@ const SERVER_ERROR: BankResponse = { status: 503, body: '{}' };
 const NO_RESPONSE = undefined;
 
 /**
- * Starts a proxy in front of the simulated bank. The proxy fails as networks and banks do. The amount of a charge determines its
- * fault, which also applies to queries and reversals with the key of the charge.
+ * Starts a proxy in front of the simulated bank. The proxy fails as networks and banks do. The amount of a charge
+ * determines its fault, which also applies to queries and reversals with the key of the charge.
  */
 export async function startUnreliableAcquirer(
   bankUrl: string,

@@ -111,8 +111,8 @@ function transferChanges(): TableChanges {
       .alter('a fee', `kind = 'fee'`, 'amount = amount + 1', 'amount')
       .alter('a transfer’s mode', refund!, `mode = 'live'`, undefined)
       .remove('a transfer', refund!)
-      // This voucher is the last transfer of its payment in the order of the comparison. A copy of an earlier transfer would be
-      // compared with the next transfer and reported as different.
+      // This voucher is the last transfer of its payment in the order of the comparison. A copy of an earlier transfer
+      // would be compared with the next transfer and reported as different.
       .insert('a transfer', `kind = 'voucher' AND debit_account = 'test:service:vouchers'`, row)
       .insert('a transfer without a payment', `kind = 'voucher'`, `${row}, 'payment_id', gen_random_uuid()`)
       .insert(

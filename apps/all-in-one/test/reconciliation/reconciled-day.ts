@@ -42,8 +42,8 @@ export interface AcquirerUnderTest {
 export const DAY = '2026-03-01';
 
 /**
- * Runs all services and simulates a day of payments, so that it can be reconciled. The payments are on session pages, of a till's
- * invoice and by partners, in both modes, with vouchers, external payments, declines and refunds.
+ * Runs all services and simulates a day of payments, so that it can be reconciled. The payments are on session pages,
+ * of a till's invoice and by partners, in both modes, with vouchers, external payments, declines and refunds.
  */
 export class ReconciledDay {
   private constructor(
@@ -71,7 +71,10 @@ export class ReconciledDay {
     return reconciledDay;
   }
 
-  /** Relays all events between the services. Then advances the clock, because a reconciliation leaves out the last two minutes. */
+  /**
+   * Relays all events between the services. Then advances the clock, because a reconciliation leaves out the last two
+   * minutes.
+   */
   async relayEverything(): Promise<void> {
     // An event may cause further events in the service that receives it, so relay several times.
     for (let round = 0; round < 3; round++) await this.api.relayAllEvents();
@@ -96,7 +99,10 @@ export class ReconciledDay {
     return provider!.instance as AcquirerUnderTest;
   }
 
-  /** Changes a table as a superuser, without running its triggers and foreign keys. `undo` restores all rows of the table. */
+  /**
+   * Changes a table as a superuser, without running its triggers and foreign keys. `undo` restores all rows of the
+   * table.
+   */
   async changeTable(service: string, table: string, statement: string): Promise<{ undo: () => Promise<void> }> {
     const { superuser } = this.api.service(service);
     const runAsSuperuser = async (...statements: string[]): Promise<number | null> => {

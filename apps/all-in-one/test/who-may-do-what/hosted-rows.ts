@@ -34,8 +34,8 @@ export interface HostedPermissionRow {
   /** Description of the object that is requested. */
   readonly object: string;
   /**
-   * The expected status for each column of HOSTED_COLUMNS, separated by blanks. `200:1` if one payment or notification is listed.
-   * Undefined for an endpoint without credentials: all callers get `statusForOthers`.
+   * The expected status for each column of HOSTED_COLUMNS, separated by blanks. `200:1` if one payment or notification
+   * is listed. Undefined for an endpoint without credentials: all callers get `statusForOthers`.
    */
   readonly statuses: string | undefined;
   /** The expected status for all other callers. */
@@ -195,5 +195,8 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
   publicRow('GET /health/ready', '', '200', () => get('/health/ready')),
 ];
 
-/** Every endpoint of the hosted gateway, and the expected status for each caller. An endpoint without a row fails the test. */
+/**
+ * Every endpoint of the hosted gateway, and the expected status for each caller. An endpoint without a row fails the
+ * test.
+ */
 export const HOSTED_ROWS: readonly HostedPermissionRow[] = [...MERCHANT_ROWS, ...PAYER_ROWS];

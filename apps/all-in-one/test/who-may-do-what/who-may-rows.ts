@@ -15,8 +15,9 @@ import {
 } from '../two-partners.js';
 
 /**
- * The credentials that an endpoint requires. `partner`: a key and a token of the same organisation and mode. `partner key`: a
- * partner's key; the token is ignored. `merchant key`: a merchant's key; the token is ignored. `none`: no credentials.
+ * The credentials that an endpoint requires. `partner`: a key and a token of the same organisation and mode. `partner
+ * key`: a partner's key; the token is ignored. `merchant key`: a merchant's key; the token is ignored. `none`: no
+ * credentials.
  */
 export type RequiredCredentials = 'partner' | 'partner key' | 'merchant key' | 'none';
 
@@ -50,15 +51,15 @@ export interface PermissionRow {
   readonly object: string;
   readonly requires: RequiredCredentials;
   /**
-   * The expected status for each column, separated by blanks. `404/21` if the errorReference is 21 instead of 40. `200:2` if two
-   * payments are listed.
+   * The expected status for each column, separated by blanks. `404/21` if the errorReference is 21 instead of 40.
+   * `200:2` if two payments are listed.
    */
   readonly statuses: string;
   /** The expected status for all other callers. */
   readonly statusForOthers: '401' | '200';
   /**
-   * Creates the request of a caller. For an authorised caller it may create a new object to change. Undefined: of an unauthorised
-   * caller.
+   * Creates the request of a caller. For an authorised caller it may create a new object to change. Undefined: of an
+   * unauthorised caller.
    */
   readonly newRequest: (objects: TestData, caller: string | undefined) => ApiRequest | Promise<ApiRequest>;
 }
@@ -155,7 +156,10 @@ const CARD_ROWS: readonly PermissionRow[] = [
 ];
 
 const PAY = 'POST /v1/payments';
-/** Pays an invoice. A server sends the customer's reference. A customer does not, because the token identifies the customer. */
+/**
+ * Pays an invoice. A server sends the customer's reference. A customer does not, because the token identifies the
+ * customer.
+ */
 const payInvoice =
   (overrides: (data: TestData) => object = () => ({}), mode: 'test' | 'live' = 'test'): NewRequest =>
   async (objects, caller) => {
@@ -186,8 +190,8 @@ const PAYMENT_ROWS: readonly PermissionRow[] = [
     '404/21 404/21 404/21 404/21 404/21 404/21 201',
     payInvoice(() => ({}), 'live'),
   ),
-  // A server chooses customer references freely. If B uses the reference of A’s customer, the payment belongs to B, and A’s
-  // customer never sees it.
+  // A server chooses customer references freely. If B uses the reference of A’s customer, the payment belongs to B, and
+  // A’s customer never sees it.
   partnerRow(PAY, 'for A’s 1', '201 201 403 201 403 403 404/21', payInvoice(forCustomer('A’s 1'))),
   partnerRow(PAY, 'with a card of A’s 1', '404 201 404 404 404 404 404', payInvoice(withCard('A’s 1'))),
   partnerRow(
@@ -277,7 +281,10 @@ const INVOICE_ROWS: readonly PermissionRow[] = [
   ),
 ];
 
-/** The three look-ups of a payment: by its invoice, by the merchant's reference of the invoice, and by its own reference. */
+/**
+ * The three look-ups of a payment: by its invoice, by the merchant's reference of the invoice, and by its own
+ * reference.
+ */
 const LOOK_UPS: readonly (readonly [endpoint: string, getPath: (payment: TestPayment) => string])[] = [
   ['/invoices/:invoiceId/payments', ({ request }) => `/invoices/${request.invoiceReference}/payments`],
   ['/payments', ({ externalReference }) => `/payments?externalReference=${externalReference}`],
@@ -322,7 +329,9 @@ const REFUND_ROWS: readonly PermissionRow[] = [
   merchantRow(`POST ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 201', refundPaymentOf('A live')),
 ];
 
-/** Each key gets the settlements of its own merchant or site, in its mode. settlements.int-spec.ts tests their content. */
+/**
+ * Each key gets the settlements of its own merchant or site, in its mode. settlements.int-spec.ts tests their content.
+ */
 const SETTLEMENT_ROWS: readonly PermissionRow[] = [
   merchantRow(`GET ${MERCHANT}/settlements/:day`, 'of merchant 1', '200 200 200 403 200', ({ partners }) =>
     get(`${partners.sitePath.replace(/\/sites\/.*/, '')}/settlements/2026-03-01`),
@@ -348,7 +357,9 @@ const PUBLIC_ROWS: readonly PermissionRow[] = [
   publicRow('GET /health/ready', '', () => get('/health/ready')),
 ];
 
-/** Every endpoint of the main API, and the expected status for each caller. An endpoint without a row fails the test. */
+/**
+ * Every endpoint of the main API, and the expected status for each caller. An endpoint without a row fails the test.
+ */
 export const ROWS: readonly PermissionRow[] = [
   ...PAYMENT_READ_ROWS,
   ...DECODE_ROWS,
