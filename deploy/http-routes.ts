@@ -4,7 +4,7 @@
  */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
 import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
-import { HOSTNAMES, createLabels, PORT } from './apps.ts';
+import { createLabels, HOSTNAMES, PORT } from './apps.ts';
 
 /**
  * Name of the Gateway of each host. The administration API has a separate Gateway, which must not be on the internet.

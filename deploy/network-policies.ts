@@ -10,7 +10,7 @@ import type {
   INetworkPolicyPort,
 } from 'kubernetes-models/networking.k8s.io/v1';
 import { ROUTES } from '../libs/contracts/src/routes.ts';
-import { type DeployedApp, type Destination, createLabels, PORT } from './apps.ts';
+import { createLabels, type DeployedApp, type Destination, PORT } from './apps.ts';
 
 /**
  * Addresses that no merchant's server can have. webhook-dispatcher refuses them too (E7); the policy is a second

@@ -12,10 +12,10 @@ import { newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import { DEPLOYED_APPS } from '../deploy/apps.ts';
 import { createPlausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
 import {
-  readEntryPoint,
-  readImageEnvironment,
-  readHealthCheck,
   readDockerfile,
+  readEntryPoint,
+  readHealthCheck,
+  readImageEnvironment,
   readRunCommands,
 } from './dockerfile.ts';
 

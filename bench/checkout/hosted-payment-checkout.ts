@@ -1,7 +1,7 @@
 /** The whole flow on the platform with the embedded broker: session, page, encrypted card, charge, webhook. */
-import { reconcile } from '../hosted-payment/reconcile.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
+import { reconcile } from '../hosted-payment/reconcile.ts';
 import { newPlatform } from '../platforms/platform.ts';
 import type { Checkout } from './checkout.ts';
 

@@ -3,7 +3,7 @@ import type { PartOptions } from '../main.ts';
 import { newPlatform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
 import type { Measurement } from './measure.ts';
-import { newLatencyTable, measureAlternating, findProblems, newRatesTable } from './payments.ts';
+import { findProblems, measureAlternating, newLatencyTable, newRatesTable } from './payments.ts';
 
 const LATENCIES_MS = [300, 2_000];
 

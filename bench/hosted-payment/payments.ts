@@ -5,7 +5,7 @@ import { minimalSystem } from '../minimal/system.ts';
 import { type Deployment, DEPLOYMENT_NAMES, newPlatform, newPlatformAtCommit } from '../platforms/platform.ts';
 import type { System } from '../platforms/system.ts';
 import { type Figure, type Plot, type Section, type Table, toThreeDigits } from '../report.ts';
-import { measureSystem, type Measurement, systemCpuMs } from './measure.ts';
+import { type Measurement, measureSystem, systemCpuMs } from './measure.ts';
 
 /**
  * Promised rate of completed payments per second on a machine with two cores that runs all servers and the load

@@ -9,7 +9,7 @@ import type { PartOptions } from '../main.ts';
 import { median } from '../measuring/percentiles.ts';
 import { newPlatform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
-import { measureAlternating, findProblems, newRatesTable } from './payments.ts';
+import { findProblems, measureAlternating, newRatesTable } from './payments.ts';
 
 /** Promised rate with tracing divided by the rate without it. */
 const MIN_RATIO = 0.85;

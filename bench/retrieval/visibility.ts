@@ -7,7 +7,7 @@ import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { type Percentiles, computePercentiles } from '../measuring/percentiles.ts';
+import { computePercentiles,type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem } from '../platforms/system.ts';
 
 export const MAX_VISIBILITY_MS = 1_000;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { JWK } from 'jose';
 import { encryptCard } from '../test/encrypt-card.js';
 import { type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
-import { newCardData, type Invoice, TwoPartners } from '../test/two-partners.js';
+import { type Invoice, newCardData, TwoPartners } from '../test/two-partners.js';
 
 let api: MainApi;
 let partners: TwoPartners;

@@ -3,7 +3,7 @@
  * SQL.
  */
 import { manualChanges } from '../test/reconciliation/manual-changes.js';
-import { type ReportedDifference, ReconciledDay, type StatementLine } from '../test/reconciliation/reconciled-day.js';
+import { ReconciledDay, type ReportedDifference, type StatementLine } from '../test/reconciliation/reconciled-day.js';
 
 let reconciledDay: ReconciledDay;
 beforeAll(async () => {

@@ -5,19 +5,19 @@
 import { ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import {
-  SITE_HEADERS,
+  findHostedCaller,
   HOSTED_COLUMNS,
   HOSTED_KEYS,
   type HostedCaller,
-  findHostedCaller,
   type PaidSession,
+  SITE_HEADERS,
   TwoMerchants,
 } from '../test/hosted-callers.js';
 import { type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 import {
   HOSTED_ROWS,
-  type HostedTestData,
   type HostedPermissionRow,
+  type HostedTestData,
   type Owner,
   OWNERS,
 } from '../test/who-may-do-what/hosted-rows.js';
@@ -75,7 +75,7 @@ test('every endpoint that the route table exposes has rows, and every route lead
   );
   const paths = api.hostedEndpoints.map((endpoint) => endpoint.split(' ')[1]!);
   for (const { path } of ROUTES.filter(({ host }) => host === 'gateway'))
-    expect([path, paths.some((known) => known === path || known.startsWith(`${path}/`))]).toEqual([path, true]);
+    expect([path, paths.some((endpoint) => endpoint === path || endpoint.startsWith(`${path}/`))]).toEqual([path, true]);
 });
 
 test('each caller gets the documented status, and no data of other callers', async () => {

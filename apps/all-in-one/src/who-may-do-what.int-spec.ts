@@ -18,12 +18,12 @@ import {
 } from '../test/two-partners.js';
 import { expectDocumented, toMarkdownTable } from '../test/who-may-do-what/table.js';
 import {
-  findCaller,
   COLUMNS,
-  type RequiredCredentials,
-  type TestData,
+  findCaller,
   type PermissionRow,
+  type RequiredCredentials,
   ROWS,
+  type TestData,
   type TestPayment,
 } from '../test/who-may-do-what/who-may-rows.js';
 
@@ -87,7 +87,7 @@ test('every endpoint that the route table exposes has rows, and every route lead
   expect([...new Set(ROWS.map(({ endpoint }) => endpoint))].sort()).toEqual([...new Set(api.endpoints)].sort());
   const paths = api.endpoints.map((endpoint) => endpoint.split(' ')[1]!);
   for (const { path } of ROUTES.filter(({ host }) => host === 'api'))
-    expect([path, paths.some((known) => covers(path, known))]).toEqual([path, true]);
+    expect([path, paths.some((endpoint) => covers(path, endpoint))]).toEqual([path, true]);
 });
 
 /** Whether a route of the route table leads to an endpoint of a controller. */

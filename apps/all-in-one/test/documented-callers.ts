@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import type { KnownValues } from '@svc/testing/documented-api';
 import { TwoMerchants } from './hosted-callers.js';
-import { ADMIN_KEY, type ApiResponse, type ApiRequest, type MainApi } from './main-api.js';
+import { ADMIN_KEY, type ApiRequest, type ApiResponse, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';
 
 /** A caller of one API for documented-requests.int-spec.ts, with the credentials and ids that the operations need. */

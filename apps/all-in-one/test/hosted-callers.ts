@@ -3,7 +3,7 @@ import { newApiKey } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { encryptForPage } from './bank-and-platform.js';
-import type { ApiResponse, ApiRequest, MainApi } from './main-api.js';
+import type { ApiRequest, ApiResponse, MainApi } from './main-api.js';
 
 /** Merchant 1 has three sites, one of which accepts calls without a key; merchant 2 has one site. */
 export const SITES = ['site 1', 'site 2', 'open site', 'site of merchant 2'] as const;

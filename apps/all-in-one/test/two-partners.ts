@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newApiKey } from '@svc/auth';
 import { waitUntil } from '@svc/testing';
-import type { ApiResponse, ApiRequest, MainApi } from './main-api.js';
+import type { ApiRequest, ApiResponse, MainApi } from './main-api.js';
 
 /**
  * Names of the values of `x-api-key` that the tests send. A and B are organisations. Merchant 1 and merchant 2 are

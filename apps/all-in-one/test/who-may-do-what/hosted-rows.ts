@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
 import {
-  newSessionRequest,
   HOSTED_COLUMNS,
   type HostedCaller,
+  newSessionRequest,
   type PaidSession,
   type TwoMerchants,
 } from '../hosted-callers.js';
@@ -41,7 +41,7 @@ export interface HostedPermissionRow {
   /** The expected status for all other callers. */
   readonly statusForOthers: string;
   /** Creates the request of a caller; undefined: of a caller without valid credentials. */
-  readonly newRequest: (objects: HostedTestData, caller: HostedCaller | undefined) => ApiRequest | Promise<ApiRequest>;
+  readonly newRequest: (data: HostedTestData, caller: HostedCaller | undefined) => ApiRequest | Promise<ApiRequest>;
 }
 
 type NewRequest = HostedPermissionRow['newRequest'];

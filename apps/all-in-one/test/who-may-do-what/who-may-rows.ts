@@ -3,14 +3,14 @@ import { newPaymentReference } from '@svc/kernel';
 import type { ApiRequest } from '../main-api.js';
 import type { TwoPartners } from '../two-partners.js';
 import {
-  newCardData,
   type Customer,
+  findServerOf,
   type Invoice,
   KEYS,
   MERCHANTS,
+  newCardData,
   type Partner,
   PARTNERS,
-  findServerOf,
   SERVERS,
 } from '../two-partners.js';
 
@@ -61,7 +61,7 @@ export interface PermissionRow {
    * Creates the request of a caller. For an authorised caller it may create a new object to change. Undefined: of an
    * unauthorised caller.
    */
-  readonly newRequest: (objects: TestData, caller: string | undefined) => ApiRequest | Promise<ApiRequest>;
+  readonly newRequest: (data: TestData, caller: string | undefined) => ApiRequest | Promise<ApiRequest>;
 }
 
 type NewRequest = PermissionRow['newRequest'];
@@ -92,8 +92,8 @@ const getPaymentOf =
 const LIST_PAYMENTS = 'GET /v1/payments';
 const listPaymentsOf =
   (customer: Customer, changeCase = (text: string) => text): NewRequest =>
-  (objects) =>
-    get(`/v1/payments?customerReference=${changeCase(customerReference(objects, customer))}`);
+  (data) =>
+    get(`/v1/payments?customerReference=${changeCase(customerReference(data, customer))}`);
 
 /** These rows run first, before other rows create payments. */
 const PAYMENT_READ_ROWS: readonly PermissionRow[] = [
@@ -162,8 +162,8 @@ const PAY = 'POST /v1/payments';
  */
 const payInvoice =
   (overrides: (data: TestData) => object = () => ({}), mode: 'test' | 'live' = 'test'): NewRequest =>
-  async (objects, caller) => {
-    const { partners, invoices } = objects;
+  async (data, caller) => {
+    const { partners, invoices } = data;
     const invoice = caller === undefined ? invoices[mode] : await partners.createInvoice(mode);
     const isServer = caller === undefined || findServerOf(caller as Partner) === caller;
     const body = {
@@ -172,15 +172,15 @@ const payInvoice =
       amount: invoice.amount,
       ...(isServer ? { customer: { id: randomUUID() } } : {}),
       paymentMethod: { card: newCardData() },
-      ...overrides(objects),
+      ...overrides(data),
     };
     return { method: 'POST', path: '/v1/payments', body };
   };
-const withCard = (owner: Partner) => (objects: TestData) => ({
-  paymentMethod: { card: { token: objects.cards.get(owner)! } },
+const withCard = (owner: Partner) => (data: TestData) => ({
+  paymentMethod: { card: { token: data.cards.get(owner)! } },
 });
-const forCustomer = (customer: Customer) => (objects: TestData) => ({
-  customer: { id: customerReference(objects, customer) },
+const forCustomer = (customer: Customer) => (data: TestData) => ({
+  customer: { id: customerReference(data, customer) },
 });
 const PAYMENT_ROWS: readonly PermissionRow[] = [
   partnerRow(PAY, 'an invoice', '201 201 201 201 201 201 404/21', payInvoice()),
@@ -198,7 +198,7 @@ const PAYMENT_ROWS: readonly PermissionRow[] = [
     PAY,
     'with a card of A’s 1, for A’s 1',
     '201 201 403 404 403 403 404',
-    payInvoice((objects) => ({ ...withCard('A’s 1')(objects), ...forCustomer('A’s 1')(objects) })),
+    payInvoice((data) => ({ ...withCard('A’s 1')(data), ...forCustomer('A’s 1')(data) })),
   ),
   partnerRow(PAY, 'with a card of A', '201 404 404 404 404 404 404', payInvoice(withCard('A'))),
   partnerRow(
@@ -223,13 +223,13 @@ const PAYMENT_ROWS: readonly PermissionRow[] = [
     PAY,
     'a repeated reference of A’s 1',
     '200 200 403 409/20 403 403 404/21',
-    payInvoice((objects) => ({ ...objects.payments.get('A’s 1')!.request, ...forCustomer('A’s 1')(objects) })),
+    payInvoice((data) => ({ ...data.payments.get('A’s 1')!.request, ...forCustomer('A’s 1')(data) })),
   ),
   partnerRow(
     PAY,
     'a repeated reference of A’s 1, for oneself',
     '409 200 409 409/20 409/20 409/20 404/21',
-    payInvoice((objects) => objects.payments.get('A’s 1')!.request),
+    payInvoice((data) => data.payments.get('A’s 1')!.request),
   ),
 ];
 
