@@ -7,7 +7,7 @@ import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { computePercentiles,type Percentiles } from '../measuring/percentiles.ts';
+import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem } from '../platforms/system.ts';
 
 export const MAX_VISIBILITY_MS = 1_000;
@@ -81,32 +81,25 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
       `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
     );
     const outcomeTimes = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
-    const millisecondsSinceOutcome = (times: Map<string, number>): Percentiles =>
+    const sinceOutcome = (times: Map<string, number>): Percentiles =>
       computePercentiles(
         [...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeTimes.get(id)!),
       );
     const problems = [
-      ...(streamed.size === paidCount
-        ? []
-        : [`${paidCount} payments succeeded, ${streamed.size} were sent on the stream`]),
-      ...(found.size === lookUps.length
-        ? []
-        : [`${lookUps.length - found.size} were not found within ${MAX_WAIT_MS} ms`]),
-      ...(duplicates.length === 0 ? [] : [`${duplicates.length} were streamed twice`]),
-      ...(refused + errors.length === 0
-        ? []
-        : [`${refused} of ${started} could not be started, ${errors.length} failed`]),
+      ...describeProblem(paidCount - streamed.size, 'payments were not sent on the stream'),
+      ...describeProblem(lookUps.length - found.size, `payments were not found within ${MAX_WAIT_MS} ms`),
+      ...describeProblem(duplicates.length, 'payments were sent twice on the stream'),
+      ...describeProblem(refused + errors.length, `of ${started} payments could not be started, or failed`),
     ];
-    return {
-      perSecond: warmUpRate / 2,
-      found: millisecondsSinceOutcome(found),
-      streamed: millisecondsSinceOutcome(streamed),
-      problems,
-    };
+    return { perSecond: warmUpRate / 2, found: sinceOutcome(found), streamed: sinceOutcome(streamed), problems };
   } finally {
     abortStream.abort();
     await reading;
     await payers.close();
     await endpoint.stop();
   }
+}
+
+function describeProblem(count: number, description: string): string[] {
+  return count === 0 ? [] : [`${count} ${description}`];
 }
