@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
-import { addMissingSecrets,createSecrets } from '../docker/secrets.ts';
+import { addMissingSecrets, createSecrets } from '../docker/secrets.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
 import { permissionsOf, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
-import { listAllMessages,readMessages } from './checks/messages.ts';
+import { listAllMessages, readMessages } from './checks/messages.ts';
 
 const messagesInCode = readMessages();
 const table: Readonly<Record<string, ServiceMessages>> = SERVICE_MESSAGES;

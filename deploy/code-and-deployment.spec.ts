@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import { parse } from 'yaml';
-import { readDockerfile,readExposedPort, readImageEnvironment } from '../docker/dockerfile.ts';
+import { readDockerfile, readExposedPort, readImageEnvironment } from '../docker/dockerfile.ts';
 import { COMPOSE_SECRETS } from '../docker/secrets.ts';
 import { ownerRoleOf, roleOf } from '../tools/svc/processes/env-files.ts';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
 import { readApps, readHealthPaths } from './checks/code.ts';
-import { type Compose, readCompose, readKubernetes,type RenderedObject } from './checks/deployed.ts';
+import { type Compose, readCompose, readKubernetes, type RenderedObject } from './checks/deployed.ts';
 import { findDifferences, type Image } from './checks/differences.ts';
 import { findRenderers, render } from './checks/render.ts';
 

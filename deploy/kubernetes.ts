@@ -5,7 +5,7 @@ import type { IJob } from 'kubernetes-models/batch/v1';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import type { IContainer, IPodSecurityContext, IService, IServiceAccount, IVolume } from 'kubernetes-models/v1';
-import { createLabels, type DeployedApp, PORT,PRE_STOP_SECONDS, SHUTDOWN_SECONDS } from './apps.ts';
+import { createLabels, type DeployedApp, PORT, PRE_STOP_SECONDS, SHUTDOWN_SECONDS } from './apps.ts';
 import { createNetworkPolicy } from './network-policies.ts';
 
 export type KubernetesObject =

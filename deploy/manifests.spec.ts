@@ -7,7 +7,7 @@ import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { stringify } from 'yaml';
 import { DEPLOYED_APPS } from './apps.ts';
-import { readKubernetes,type RenderedObject } from './checks/deployed.ts';
+import { readKubernetes, type RenderedObject } from './checks/deployed.ts';
 import { findRenderers, render } from './checks/render.ts';
 import { generateFiles } from './generate.ts';
 

@@ -3,7 +3,7 @@
  * Vendure, a common open-source shop.
  */
 import type { PartOptions } from '../main.ts';
-import { type CpuMs, type ProcessGroups,readCpuMs, subtractCpu } from '../measuring/cpu.ts';
+import { type CpuMs, type ProcessGroups, readCpuMs, subtractCpu } from '../measuring/cpu.ts';
 import { runClosedLoad } from '../measuring/open-loop.ts';
 import { median } from '../measuring/percentiles.ts';
 import { type Section, toThreeDigits } from '../report.ts';

@@ -4,13 +4,13 @@
  * the highest step that it sustains. The cost of a payment is measured twice: in the second half of the warm-up, and in
  * a step at half of the saturated rate, together with the latency of each stage.
  */
-import { type CpuMs, readCpuMs, readLoopbackBytes,subtractCpu } from '../measuring/cpu.ts';
+import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { computePercentiles,type Percentiles } from '../measuring/percentiles.ts';
+import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem, System } from '../platforms/system.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
 import { Payers, type PaymentTimings } from './payer.ts';
-import { reconcile,type ReconciledCounts } from './reconcile.ts';
+import { reconcile, type ReconciledCounts } from './reconcile.ts';
 
 /** Durations of the phases of a measurement, and the latency of the simulated acquirer. */
 export interface LoadPlan {

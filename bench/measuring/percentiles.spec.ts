@@ -1,4 +1,4 @@
-import { computePercentiles,median } from './percentiles.ts';
+import { computePercentiles, median } from './percentiles.ts';
 
 test('computePercentiles returns measured values, by the nearest-rank method', () => {
   const values = Array.from({ length: 100 }, (_, index) => 100 - index);

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, DocumentedApi, type Operation, type Request } from '@svc/testing/documented-api';
 import fc from 'fast-check';
-import { createDocumentedCallers,type DocumentedCaller } from '../test/documented-callers.js';
+import { createDocumentedCallers, type DocumentedCaller } from '../test/documented-callers.js';
 import { ExampleRecorder } from '../test/examples.js';
 import { type MainApi, startMainApi } from '../test/main-api.js';
 

@@ -75,7 +75,10 @@ test('every endpoint that the route table exposes has rows, and every route lead
   );
   const paths = api.hostedEndpoints.map((endpoint) => endpoint.split(' ')[1]!);
   for (const { path } of ROUTES.filter(({ host }) => host === 'gateway'))
-    expect([path, paths.some((endpoint) => endpoint === path || endpoint.startsWith(`${path}/`))]).toEqual([path, true]);
+    expect([path, paths.some((endpoint) => endpoint === path || endpoint.startsWith(`${path}/`))]).toEqual([
+      path,
+      true,
+    ]);
 });
 
 test('each caller gets the documented status, and no data of other callers', async () => {
