@@ -84,11 +84,10 @@ test.each([
 });
 
 test.each([
-  'svc-gateway SVC_GATEWAY_URL hosted-gateway',
-  'svc-gateway SVC_GATEWAY_URL demo-shop',
-  'svc-shop SVC_SHOP_URL demo-shop',
-])('the host of the route is the host in the variable of the app: %s', (text) => {
-  const [route, variable = '', app] = text.split(' ');
+  { route: 'svc-gateway', variable: 'SVC_GATEWAY_URL', app: 'hosted-gateway' },
+  { route: 'svc-gateway', variable: 'SVC_GATEWAY_URL', app: 'demo-shop' },
+  { route: 'svc-shop', variable: 'SVC_SHOP_URL', app: 'demo-shop' },
+])('the HTTPRoute $route has the host of $variable of $app', ({ route, variable, app }) => {
   const { spec } = objectsOfKind<IHTTPRoute>(platform, 'HTTPRoute').find(({ metadata }) => metadata?.name === route)!;
   const { env } = readKubernetes(platform).apps.find(({ name }) => name === app)!;
   expect(spec?.hostnames).toEqual([new URL(env[variable]!).host]);

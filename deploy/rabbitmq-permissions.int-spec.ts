@@ -244,7 +244,7 @@ describe('a service has no permission for messages of other services', () => {
     await expectNotDelivered(forged);
   });
 
-  test('a payment.succeeded that another service than payment-processor publishes is refused and not delivered', async () => {
+  test('a payment.succeeded of another service than payment-processor is refused and not delivered', async () => {
     const forged = newEvent('payment.succeeded.v1');
     const others = MESSAGING_SERVICES.filter((service) => service !== 'payment-processor');
     for (const service of others) {

@@ -35,7 +35,7 @@ test('roles.sql changes nothing if a password is missing, and the error names th
   expect(rows).toEqual([]);
 });
 
-test('each owner creates tables in its schema, its service reads and writes them, and both have no access to other schemas', async () => {
+test('an owner creates tables that its service reads and writes, and neither can access other schemas', async () => {
   await runRolesScript('a-password');
   for (const service of SERVICES) {
     const owner = await connect(newUrl(ownerRoleOf(service), 'a-password'));
@@ -74,7 +74,7 @@ test('each owner creates tables in its schema, its service reads and writes them
   }
 });
 
-test('roles.sql does not restore revoked privileges on an append-only table, even if the service has created objects itself', async () => {
+test('roles.sql does not restore revoked privileges, even if the service has created objects itself', async () => {
   await runRolesScript('a-password');
   const [service] = SERVICES;
   const owner = await connect(newUrl(ownerRoleOf(service), 'a-password'));
