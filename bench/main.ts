@@ -1,6 +1,7 @@
 /**
- * `./svc bench [part…]`: measures the platform on this machine. Prints its progress and a table, and writes
- * report.json and report.md into the data folder. A figure counts only when all books agree afterwards.
+ * `./svc bench [part…]`: measures the platform on this machine. Prints its progress and the results, and writes
+ * report.json and report.md into `.data/bench`. Results are valid only if the records of all systems agree after the
+ * run.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,11 +20,11 @@ import { measureStart } from './start/start.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 export interface PartOptions {
-  /** Rounds; each measures every system once. */
+  /** Number of rounds. Each round measures every system once. */
   readonly rounds: number;
-  /** Seconds of one step of load; other durations are multiples of it. */
+  /** Duration of one step of load. Other durations are multiples of it. */
   readonly seconds: number;
-  /** A commit to compare the platform with, as the short hash of Git. */
+  /** Commit with which the platform is compared, as a short hash of Git. Undefined without a comparison. */
   readonly against: string | undefined;
   readonly log: (line: string) => void;
 }
@@ -64,8 +65,8 @@ mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
 writeFileSync(join(folder, 'report.md'), toMarkdown(report));
 console.log(`\nreport: ${join(folder, 'report.md')}`);
-const isVoid = sections.some(({ problems }) => problems.length > 0);
-process.exit(isVoid ? 1 : 0);
+const isInvalid = sections.some(({ problems }) => problems.length > 0);
+process.exit(isInvalid ? 1 : 0);
 
 function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly string[] } {
   try {
@@ -78,25 +79,26 @@ function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly 
         help: { type: 'boolean', default: false },
       },
     });
-    if (values.help) return quit(0);
+    if (values.help) return exitWithUsage(0);
     const unknown = positionals.find((name) => !(name in PARTS));
-    if (unknown !== undefined) return quit(2, `There is no part "${unknown}".`);
+    if (unknown !== undefined) return exitWithUsage(2, `There is no part "${unknown}".`);
     const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-    if (!(rounds >= 1 && rounds <= 20)) return quit(2, `"${values.rounds}" rounds are not possible.`);
-    if (!(seconds >= 1 && seconds <= 120)) return quit(2, `Steps of "${values.seconds}" seconds are not possible.`);
+    if (!(rounds >= 1 && rounds <= 20)) return exitWithUsage(2, `"${values.rounds}" rounds are not possible.`);
+    if (!(seconds >= 1 && seconds <= 120))
+      return exitWithUsage(2, `Steps of "${values.seconds}" seconds are not possible.`);
     const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
-    return { parts, rounds, seconds, against: values.against && shortNameOf(values.against) };
+    return { parts, rounds, seconds, against: values.against && resolveShortHash(values.against) };
   } catch (error) {
-    return quit(2, (error as Error).message);
+    return exitWithUsage(2, (error as Error).message);
   }
 }
 
-function shortNameOf(commit: string): string {
+function resolveShortHash(commit: string): string {
   const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
   return execFileSync('git', ['rev-parse', '--short', '--verify', `${commit}^{commit}`], options).trim();
 }
 
-function quit(code: 0 | 2, problem?: string): never {
+function exitWithUsage(code: 0 | 2, problem?: string): never {
   if (problem !== undefined) console.error(problem);
   const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)] [--against <commit>]`;
   (code === 0 ? console.log : console.error)(usage);

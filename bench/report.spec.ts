@@ -12,25 +12,25 @@ const section: Section = {
   data: undefined,
 };
 
-test('the text shows whether a figure holds', () => {
+test('toText shows for each figure whether its promised bound holds', () => {
   const text = toText(section);
   expect(text).toMatch(/rate +250 a second +at least 200 a second +holds/);
   expect(text).toMatch(/wait +90 ms +at most 80 ms +FALLS SHORT/);
 });
 
-test('a void section starts with the reason', () => {
+test('toMarkdown and toText mark a section with a problem as void, with the reason', () => {
   const report = {
     measuredAt: '',
     commit: '',
     machine: '',
     command: '',
-    sections: [{ ...section, problems: ['one charge twice'] }],
+    sections: [{ ...section, problems: ['a duplicate charge'] }],
   };
-  expect(toMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: one charge twice/);
+  expect(toMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: a duplicate charge/);
   expect(toText(report.sections[0]!)).toContain('VOID');
 });
 
-test('a plot is a Mermaid chart', () => {
+test('toMarkdown draws a plot as a Mermaid chart, with three significant digits', () => {
   const report = { measuredAt: '', commit: '', machine: '', command: '', sections: [section] };
   expect(toMarkdown(report)).toContain('line [1, 2.35]');
 });
@@ -40,6 +40,6 @@ test.each([
   [12.345, '12.3'],
   [0.012345, '0.0123'],
   [NaN, '–'],
-])('%f is written as %s', (value, text) => {
+])('toThreeDigits formats %f as %s', (value, text) => {
   expect(toThreeDigits(value)).toBe(text);
 });

@@ -1,4 +1,4 @@
-/** The result of a part of the benchmark, and its formats. */
+/** The results of the benchmark, and their formats: text for the terminal, and Markdown. */
 
 export interface Table {
   readonly title: string;
@@ -6,7 +6,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Lines over common points, as a Mermaid chart. */
+/** Lines over the same points of the x-axis, drawn as a Mermaid chart. */
 export interface Plot {
   readonly title: string;
   readonly x: { readonly label: string; readonly points: readonly string[] };
@@ -14,13 +14,13 @@ export interface Plot {
   readonly lines: readonly (readonly number[])[];
 }
 
-/** A measured value and its promised bound. */
+/** A measured value and its promised bound: a maximum or a minimum. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly promised: number;
-  /** `most`: the value may be at most the bound. */
+  /** `least` (default): the value must be at least the bound. `most`: the value must be at most the bound. */
   readonly direction?: 'least' | 'most';
 }
 
@@ -29,9 +29,9 @@ export interface Section {
   readonly tables: readonly Table[];
   readonly plots: readonly Plot[];
   readonly figures: readonly Figure[];
-  /** Reasons why the figures do not count: books that did not agree. */
+  /** Reasons why the results are not valid, such as records that do not agree. */
   readonly problems: readonly string[];
-  /** Everything that was measured. */
+  /** All measured values, for report.json. */
   readonly data: unknown;
 }
 
@@ -46,7 +46,7 @@ export interface Report {
 
 export function toText({ tables, figures, problems }: Section): string {
   const parts = tables.map((table) => `${table.title}\n${alignColumns([table.columns, ...table.rows])}`);
-  if (figures.length > 0) parts.push(alignColumns(figures.map(figureRow)));
+  if (figures.length > 0) parts.push(alignColumns(figures.map(toFigureRow)));
   if (problems.length > 0) parts.push(`VOID:\n${problems.join('\n')}`);
   return parts.join('\n\n');
 }
@@ -59,17 +59,17 @@ export function toMarkdown({ measuredAt, commit, machine, command, sections }: R
 function toMarkdownSection({ title, tables, plots, figures, problems }: Section): string {
   const parts = [`## ${title}`];
   if (problems.length > 0) parts.push(`**Void**: ${problems.join('; ')}`);
-  for (const table of tables) parts.push(`### ${table.title}`, markdownTable([table.columns, ...table.rows]));
+  for (const table of tables) parts.push(`### ${table.title}`, toMarkdownTable([table.columns, ...table.rows]));
   if (figures.length > 0)
-    parts.push(markdownTable([['Figure', 'Measured', 'Promised', ''], ...figures.map(figureRow)]));
-  for (const plot of plots) parts.push(mermaid(plot));
+    parts.push(toMarkdownTable([['Figure', 'Measured', 'Promised', ''], ...figures.map(toFigureRow)]));
+  for (const plot of plots) parts.push(toMermaidChart(plot));
   return `${parts.join('\n\n')}\n`;
 }
 
-function figureRow({ name, value, unit, promised, direction = 'least' }: Figure): string[] {
-  const holds = direction === 'least' ? value >= promised : value <= promised;
+function toFigureRow({ name, value, unit, promised, direction = 'least' }: Figure): string[] {
+  const isKept = direction === 'least' ? value >= promised : value <= promised;
   const bound = `at ${direction} ${promised} ${unit}`.trim();
-  return [name, `${toThreeDigits(value)} ${unit}`.trim(), bound, holds ? 'holds' : 'FALLS SHORT'];
+  return [name, `${toThreeDigits(value)} ${unit}`.trim(), bound, isKept ? 'holds' : 'FALLS SHORT'];
 }
 
 /** Three significant digits. */
@@ -85,12 +85,12 @@ function alignColumns(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-function markdownTable([head, ...rows]: readonly (readonly string[])[]): string {
+function toMarkdownTable([head, ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head!), line(head!.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-function mermaid({ title, x, y, lines }: Plot): string {
+function toMermaidChart({ title, x, y, lines }: Plot): string {
   const series = lines.map((values) => `  line [${values.map(toThreeDigits).join(', ')}]`);
   const axis = x.points.map((point) => `"${point}"`).join(', ');
   return [

@@ -1,51 +1,60 @@
 /**
- * The deployed apps and the needs of each: the one description for the Kubernetes manifests (`node deploy/generate.ts`).
- * docker/compose.yaml is written by hand, and deploy/checks compares both with the code.
+ * The deployed apps with their variables, secrets, resources and connections. `node deploy/generate.ts` generates the
+ * Kubernetes manifests from them. docker/compose.yaml is written by hand. deploy/checks compares both with the code.
  *
- * apps/all-in-one is not here: it is for development, where all services share a process.
+ * apps/all-in-one is not deployed: it is for development, where all services run in one process.
  */
 
 export interface DeployedApp {
-  /** Name of the app's folder, its image, Deployment, Service, ServiceAccount and Secret. */
+  /** Name of the app's folder, and of its image, Deployment, Service, ServiceAccount and Secret. */
   readonly name: string;
-  /** `platform` is deploy/base; `demo` adds, for a platform without real money, a shop and a simulated acquirer. */
-  readonly part: 'platform' | 'demo';
-  /** PostgreSQL schema; its role is `svc_<schema>`, its owner `svc_<schema>_owner`. Undefined: the app has no tables. */
+  /**
+   * `platform`: in deploy/base. `demo`: in deploy/demo, the shop and the simulated acquirer for a platform without real
+   * money.
+   */
+  readonly component: 'platform' | 'demo';
+  /**
+   * PostgreSQL schema. The app's role is `svc_<schema>`, the schema's owner `svc_<schema>_owner`. Undefined: the app
+   * has no tables.
+   */
   readonly schema?: string;
-  /** Variables whose values are not secret. An overlay replaces those that contain a host. */
+  /** Variables whose values are not secret. An overlay replaces the values that contain a host. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Variables that come from the app's own Secret, under their own names. */
+  /** Variables whose values come from the app's Secret. The keys of the Secret are the names of the variables. */
   readonly secrets: readonly string[];
-  /** The number of replicas, or its range for the autoscaler. */
+  /** Number of replicas, or the range of the autoscaler. */
   readonly replicas: number | { readonly min: number; readonly max: number };
   readonly resources: Resources;
-  /** Allowed connections besides DNS; all others are refused. */
+  /** Allowed outgoing connections. DNS is always allowed; all others are refused. */
   readonly connectsTo: readonly Destination[];
-  /** Folder it writes to, lost with the pod. */
-  readonly scratch?: string;
-  /** Files from a Secret: name of the Secret, and folder to mount it in. */
-  readonly files?: { readonly secret: string; readonly folder: string };
+  /** Folder in which the app writes files. They are lost with the pod. */
+  readonly scratchFolder?: string;
+  /** A Secret whose keys are mounted as files in a folder. */
+  readonly mountedSecret?: { readonly secret: string; readonly folder: string };
 }
 
 export interface Resources {
-  /** Requested millicores. No limit: throttling a process would only delay a payer's request. */
+  /** Requested millicores. There is no limit, because throttling would only delay a payer's request. */
   readonly cpuMillis: number;
-  /** Requested MiB, also the limit. */
+  /** Requested MiB. It is also the limit. */
   readonly memoryMi: number;
 }
 
-/** `internet`: ports 443 and 8443 of public addresses; the others are pods, by name or by their namespace's label. */
+/**
+ * `internet`: ports 443 and 8443 of public addresses. `postgresql`, `rabbitmq`: pods in a labelled namespace. `app`:
+ * pods of an app.
+ */
 export type Destination = 'postgresql' | 'rabbitmq' | 'internet' | { readonly app: string };
 
-/** Port of every app in its container; the image sets it too (docker/Dockerfile). */
+/** Port on which every app listens in its container. docker/Dockerfile sets the same port. */
 export const PORT = 8080;
 
-/** Seconds after SIGTERM for running requests and messages to finish. */
-export const DRAIN_SECONDS = 35;
-/** Seconds until a Gateway knows that a pod is stopping; until then it still sends requests. */
-export const LEAVE_SECONDS = 5;
+/** Time after SIGTERM for running requests and messages to finish. */
+export const SHUTDOWN_SECONDS = 35;
+/** Time before SIGTERM in which a Gateway still sends requests to a stopping pod. */
+export const PRE_STOP_SECONDS = 5;
 
-/** Public hosts; an overlay replaces them, here and in the routes. */
+/** Example hosts of the platform. An overlay replaces them in the variables and in the routes. */
 export const HOSTNAMES = {
   api: 'api.svc.example',
   gateway: 'pay.svc.example',
@@ -58,7 +67,7 @@ const production = { SVC_ENVIRONMENT: 'production', SVC_ERROR_PAGES_URL: `https:
 export const DEPLOYED_APPS: readonly DeployedApp[] = [
   {
     name: 'identity',
-    part: 'platform',
+    component: 'platform',
     schema: 'identity',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
@@ -68,9 +77,9 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'payment-processor',
-    part: 'platform',
+    component: 'platform',
     schema: 'payment_processor',
-    // The simulated acquirer is the only one so far: this base moves no real money.
+    // The simulated acquirer is the only acquirer so far, so this deployment moves no real money.
     variables: {
       ...production,
       SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}`,
@@ -84,7 +93,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'hosted-gateway',
-    part: 'platform',
+    component: 'platform',
     schema: 'hosted_gateway',
     variables: {
       ...production,
@@ -98,20 +107,21 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'webhook-dispatcher',
-    part: 'platform',
+    component: 'platform',
     schema: 'webhook_dispatcher',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
-    // It waits for merchants' servers, so CPU does not show its load.
+    // A fixed number: the service mostly waits for merchants' servers, so its CPU does not show its load to an
+    // autoscaler.
     replicas: 2,
     resources: { cpuMillis: 100, memoryMi: 256 },
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
   },
   {
     name: 'code-decoder',
-    part: 'platform',
+    component: 'platform',
     schema: 'code_decoder',
-    // A phone opens codes on the payer's page, so they begin with its address.
+    // A phone opens the payment page with a code, so codes begin with the address of the page.
     variables: { ...production, SVC_CODES_URL: `https://${HOSTNAMES.gateway}` },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_CODE_PROVIDERS'],
     replicas: { min: 2, max: 10 },
@@ -120,7 +130,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'payment-history',
-    part: 'platform',
+    component: 'platform',
     schema: 'payment_history',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
@@ -130,7 +140,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'merchant-retrieval',
-    part: 'platform',
+    component: 'platform',
     schema: 'merchant_retrieval',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
@@ -140,37 +150,37 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
   {
     name: 'demo-shop',
-    part: 'demo',
+    component: 'demo',
     schema: 'demo_shop',
     variables: {
       ...production,
-      // The public address: forms on its pages may only lead there.
+      // The public address, because the content security policy of the shop allows redirects only to this address.
       SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}`,
       SVC_SHOP_URL: `https://${HOSTNAMES.shop}`,
       SVC_SHOP_CREDENTIALS_FILE: '/demo/demo.json',
     },
-    // It is a merchant, without access to the broker.
+    // The shop is a merchant, so it has no access to the broker.
     secrets: ['SVC_DATABASE_URL'],
     replicas: 1,
     resources: { cpuMillis: 50, memoryMi: 192 },
     connectsTo: ['postgresql', 'internet'],
-    files: { secret: 'demo-shop-credentials', folder: '/demo' },
+    mountedSecret: { secret: 'demo-shop-credentials', folder: '/demo' },
   },
   {
     name: 'simulated-acquirer',
-    part: 'demo',
+    component: 'demo',
     variables: { SVC_ENVIRONMENT: 'development', SVC_ACQUIRER_STORE: '/data/charges.jsonl' },
     secrets: [],
-    // One replica, without persistence: its charges are lost with its pod.
+    // Only one replica, because its charges are stored in a file of the pod.
     replicas: 1,
     resources: { cpuMillis: 50, memoryMi: 128 },
     connectsTo: [],
-    scratch: '/data',
+    scratchFolder: '/data',
   },
 ];
 
-/** Labels of every object: its name and its part. */
-export function labelsOf(name: string, component: string): Record<string, string> {
+/** Labels of an object: its name, and its component such as `platform` or `demo`. */
+export function createLabels(name: string, component: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': name,
     'app.kubernetes.io/part-of': 'svc-payments',

@@ -1,80 +1,86 @@
-/** The permissions of the services' RabbitMQ users come from one table, which must match the code exactly. */
+/**
+ * The permissions of the services' RabbitMQ users are derived from the table SERVICE_MESSAGES, which must match the
+ * code exactly.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
-import { makeSecrets, withMissingSecrets } from '../docker/secrets.ts';
+import { addMissingSecrets, createSecrets } from '../docker/secrets.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
 import { permissionsOf, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
-import { messagesInCode, messagesInContracts } from './checks/messages.ts';
+import { listAllMessages, readMessages } from './checks/messages.ts';
 
-const code = messagesInCode();
+const messagesInCode = readMessages();
 const table: Readonly<Record<string, ServiceMessages>> = SERVICE_MESSAGES;
-const all = (of: keyof ServiceMessages): string[] => Object.values(table).flatMap((messages) => messages[of]);
+const allMessages = (kind: keyof ServiceMessages): string[] =>
+  Object.values(table).flatMap((messages) => messages[kind]);
 
-test('the table lists exactly the messages that the code sends and handles', () => {
-  expect(Object.keys(table).toSorted()).toEqual([...code.keys()].toSorted());
-  for (const [service, messages] of code) expect({ service, ...table[service] }).toEqual({ service, ...messages });
+test('SERVICE_MESSAGES lists exactly the messages that the code of each service sends and handles', () => {
+  expect(Object.keys(table).toSorted()).toEqual([...messagesInCode.keys()].toSorted());
+  for (const [service, messages] of messagesInCode)
+    expect({ service, ...table[service] }).toEqual({ service, ...messages });
 });
 
-test('every event type has one publisher, every command one service that answers it', () => {
-  const owned = [...all('publishes'), ...all('answers')];
-  expect(owned.toSorted()).toEqual(messagesInContracts());
-  expect(owned).toEqual(expect.arrayContaining([...all('consumes'), ...all('requests')]));
+test('every event type has one publisher, and every command has one service that handles it', () => {
+  const ownedMessages = [...allMessages('publishes'), ...allMessages('answers')];
+  expect(ownedMessages.toSorted()).toEqual(listAllMessages());
+  expect(ownedMessages).toEqual(expect.arrayContaining([...allMessages('consumes'), ...allMessages('requests')]));
 });
 
-describe('permissions from the table', () => {
+describe('permissionsOf', () => {
   const names = new RabbitMqNames();
-  const topicOf = (messages: ServiceMessages, exchange: string) =>
+  const topicPermission = (messages: ServiceMessages, exchange: string) =>
     permissionsOf(names, 'identity', messages).topics.find((topic) => topic.exchange === exchange)!;
-  const nothing: ServiceMessages = { publishes: [], consumes: [], answers: [], requests: [] };
+  const noMessages: ServiceMessages = { publishes: [], consumes: [], answers: [], requests: [] };
   const origin = { source: 'session', payer: 'partner' } as const;
   const slot = names.slotOf('identity');
+  const ANY_SLOT = 17;
 
-  test('a service without messages has no permission', () => {
-    const { configure, write, read, topics } = permissionsOf(names, 'identity', nothing);
+  test('returns no permission for a service without messages', () => {
+    const { configure, write, read, topics } = permissionsOf(names, 'identity', noMessages);
     const patterns = [configure, write, read, ...topics.flatMap((topic) => [topic.write, topic.read])];
     for (const pattern of patterns) expect(pattern).toBe('^$');
   });
 
-  test('every topic exchange has its permission: without one the broker allows every key', () => {
+  test('restricts every topic exchange, because RabbitMQ otherwise allows every routing key', () => {
     const topics = [...names.exchanges].flatMap(([name, type]) => (type === 'topic' ? [name] : []));
-    expect(permissionsOf(names, 'identity', nothing).topics.map(({ exchange }) => exchange)).toEqual(topics);
+    expect(permissionsOf(names, 'identity', noMessages).topics.map(({ exchange }) => exchange)).toEqual(topics);
   });
 
   test.each([
-    ['thing.made.v1', true],
-    [names.eventKey('thing.made.v1', origin), true],
-    [names.addressed('thing.made.v1', 17), true],
-    [names.addressed('thing.made.v1', 17, origin), true],
-    ['thing.made.v10', false],
-    ['thing-made.v1', false],
-    ['other.made.v1', false],
-    ['other.thing.made.v1', false],
-    ['thing.made.v1.other', false],
-  ])('a publisher of one type may use the key %s: %s', (key, expected) => {
-    const { write } = topicOf({ ...nothing, publishes: ['thing.made.v1'] }, names.events);
-    expect(new RegExp(write).test(key)).toBe(expected);
+    ['order.created.v1', 'allowed'],
+    [names.eventKey('order.created.v1', origin), 'allowed'],
+    [names.addressed('order.created.v1', ANY_SLOT), 'allowed'],
+    [names.addressed('order.created.v1', ANY_SLOT, origin), 'allowed'],
+    ['order.created.v10', 'refused'],
+    ['order-created.v1', 'refused'],
+    ['invoice.created.v1', 'refused'],
+    ['shop.order.created.v1', 'refused'],
+    ['order.created.v1.copy', 'refused'],
+  ])('returns permissions with which the routing key %s of a publisher of order.created.v1 is %s', (key, expected) => {
+    const { write } = topicPermission({ ...noMessages, publishes: ['order.created.v1'] }, names.events);
+    expect(new RegExp(write).test(key) ? 'allowed' : 'refused').toBe(expected);
   });
 
-  test.each<readonly [string, boolean]>([
-    ...names.bindingKeys('thing.made.v1', slot).map((key) => [key, true] as const),
-    ['thing.made.v1.from.session.*', true],
-    ['thing.made.v1.from.*.partner', true],
-    [names.addressed('thing.made.v1', slot + 1), false],
-    ['thing.made.v1.#', false],
-    ['thing.*.v1', false],
-    ['#', false],
-  ])('a consumer of one type may bind to %s: %s', (key, expected) => {
-    const { read } = topicOf({ ...nothing, consumes: ['thing.made.v1'] }, names.events);
-    expect(new RegExp(read).test(key)).toBe(expected);
+  test.each<readonly [string, 'allowed' | 'refused']>([
+    ...names.bindingKeys('order.created.v1', slot).map((key) => [key, 'allowed'] as const),
+    ['order.created.v1.from.session.*', 'allowed'],
+    ['order.created.v1.from.*.partner', 'allowed'],
+    [names.addressed('order.created.v1', slot + 1), 'refused'],
+    ['order.created.v1.#', 'refused'],
+    ['order.*.v1', 'refused'],
+    ['#', 'refused'],
+  ])('returns permissions with which the binding %s of a consumer of order.created.v1 is %s', (key, expected) => {
+    const { read } = topicPermission({ ...noMessages, consumes: ['order.created.v1'] }, names.events);
+    expect(new RegExp(read).test(key) ? 'allowed' : 'refused').toBe(expected);
   });
 });
 
-describe('the deployed definitions', () => {
-  test('compose and ./svc give RabbitMQ the same definitions, with the secrets of docker/.env', () => {
-    const secrets: Record<string, string> = makeSecrets();
+describe('the definitions of RabbitMQ users', () => {
+  test('are the same in compose, with the secrets of docker/.env, and in ./svc', () => {
+    const secrets: Record<string, string> = createSecrets();
     const text = readFileSync(join(import.meta.dirname, '../docker/rabbitmq-users.yaml'), 'utf8');
     const { configs } = parse(text) as { configs: Record<string, { content: string }> };
     const content = configs['rabbitmq-definitions']!.content.replaceAll(
@@ -93,17 +99,17 @@ describe('the deployed definitions', () => {
     );
   });
 
-  test('docker/.env of an earlier release keeps its secrets and gets the missing ones', () => {
-    const all = withMissingSecrets('');
-    const earlier = all.replace(/^\w+_RABBITMQ_PASSWORD=.*\n/gm, '');
-    expect(earlier).not.toBe(all);
-    const now = withMissingSecrets(earlier);
-    expect(now.startsWith(earlier)).toBe(true);
-    expect(now.split('\n')).toHaveLength(all.split('\n').length);
-    expect(withMissingSecrets(now)).toBe(now);
+  test('need further passwords in docker/.env of an earlier release, which are added without changing the others', () => {
+    const completeFile = addMissingSecrets('');
+    const earlierFile = completeFile.replace(/^\w+_RABBITMQ_PASSWORD=.*\n/gm, '');
+    expect(earlierFile).not.toBe(completeFile);
+    const updatedFile = addMissingSecrets(earlierFile);
+    expect(updatedFile.startsWith(earlierFile)).toBe(true);
+    expect(updatedFile.split('\n')).toHaveLength(completeFile.split('\n').length);
+    expect(addMissingSecrets(updatedFile)).toBe(updatedFile);
   });
 
-  test('a user belongs to one virtual host, which is in its URL', () => {
+  test('name each user after its virtual host, which is also in the URL', () => {
     const passwords = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, 'a/b'])) as Parameters<
       typeof urlsOfServices
     >[1];

@@ -1,10 +1,15 @@
-/** The route table (libs/contracts/src/routes.ts) as Gateway API routes, and as the front of docker/compose.yaml. */
+/**
+ * Converts the route table (libs/contracts/src/routes.ts) into routes of the Gateway API, and into the Caddyfile of
+ * compose's reverse proxy.
+ */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
 import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
-import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
+import { createLabels, HOSTNAMES, PORT } from './apps.ts';
 
-/** The administration API has its own Gateway, which is not on the internet. */
-const GATEWAY: Record<Host, 'public' | 'internal'> = {
+/**
+ * Name of the Gateway of each host. The administration API has a separate Gateway, which must not be on the internet.
+ */
+const GATEWAY_NAMES: Record<Host, 'public' | 'internal'> = {
   api: 'public',
   gateway: 'public',
   shop: 'public',
@@ -12,8 +17,9 @@ const GATEWAY: Record<Host, 'public' | 'internal'> = {
 };
 
 /**
- * For apps whose answers take longer than an implementation's default, often 15 s: a payment waits up to 20 s for the
- * acquirer, and a stream of events has no end (`0s`: none). These apps limit their other answers themselves.
+ * Timeouts for apps whose responses may take longer than the default of a Gateway, which is often 15 s. A payment waits
+ * up to 20 s for the acquirer. An event stream does not end, so its app has no timeout (`0s`) and limits its other
+ * responses itself.
  */
 const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
   'payment-processor': '30s',
@@ -21,21 +27,22 @@ const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
   'merchant-retrieval': '0s',
 };
 
-export function httpRouteOf(host: Host): IHTTPRoute {
+export function createHttpRoute(host: Host): IHTTPRoute {
   const component = host === 'shop' ? 'demo' : 'platform';
   const name = `svc-${host}`;
   return {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
-    metadata: { name, labels: labelsOf(name, component) },
+    metadata: { name, labels: createLabels(name, component) },
     spec: {
-      parentRefs: [{ name: GATEWAY[host] }],
+      parentRefs: [{ name: GATEWAY_NAMES[host] }],
       hostnames: [HOSTNAMES[host]],
-      rules: appsOf(host).map(([app, routes]) => ({
-        // Of several matches the longest prefix wins, then the one with a method, in a Gateway as in the table. A regular
-        // expression has no place in that order, and overlaps with none (routes.spec.ts).
+      rules: routesByApp(host).map(([app, routes]) => ({
+        // If several matches apply, the longest prefix has precedence, then a match with a method, as in the route
+        // table. The precedence of a regular expression is not specified, so it must not overlap with other routes
+        // (routes.spec.ts).
         matches: routes.map(({ path, method }) => ({
-          path: pathMatchOf(path),
+          path: createPathMatch(path),
           ...(method === undefined ? {} : { method }),
         })),
         backendRefs: [{ name: app, port: PORT }],
@@ -45,41 +52,45 @@ export function httpRouteOf(host: Host): IHTTPRoute {
   };
 }
 
-function pathMatchOf(path: string): { type: 'PathPrefix' | 'RegularExpression'; value: string } {
+function createPathMatch(path: string): { type: 'PathPrefix' | 'RegularExpression'; value: string } {
   const pattern = patternOf(path);
   return pattern === undefined ? { type: 'PathPrefix', value: path } : { type: 'RegularExpression', value: pattern };
 }
 
-function appsOf(host: Host): [string, Route[]][] {
+function routesByApp(host: Host): [string, Route[]][] {
   const routes = ROUTES.filter((route) => route.host === host);
   return [...new Set(routes.map(({ app }) => app))].map((app) => [app, routes.filter((route) => route.app === app)]);
 }
 
-/** Ports of the compose front, a listener for each host. */
-export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
+/** Ports of compose's reverse proxy: a listener for each host. */
+export const REVERSE_PROXY_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
 
-/** Apps that share the front's network in compose, where another app has the usual port. */
-const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
+/**
+ * Ports of apps that share the network of compose's reverse proxy, in which another app already uses the default port.
+ */
+const COMPOSE_PORTS: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
-function matcherOf(name: string, path: string, method: Route['method']): string {
+function createMatcher(name: string, path: string, method: Route['method']): string {
   const pattern = patternOf(path);
   const paths = pattern === undefined ? `path ${path} ${path}/*` : `path_regexp ${pattern}`;
   return method === undefined ? `\t@${name} ${paths}\n` : `\t@${name} {\n\t\tmethod ${method}\n\t\t${paths}\n\t}\n`;
 }
 
-export function caddyfile(): string {
-  const upstreamOf = (app: string): string => `${app}:${PORT_IN_COMPOSE[app] ?? PORT}`;
-  const sites = (Object.entries(FRONT_PORTS) as [Host, number][]).map(([host, port]) => {
+export function createCaddyfile(): string {
+  const upstreamAddress = (app: string): string => `${app}:${COMPOSE_PORTS[app] ?? PORT}`;
+  const sites = (Object.entries(REVERSE_PROXY_PORTS) as [Host, number][]).map(([host, port]) => {
     const rules = ROUTES.filter((route) => route.host === host)
       .toSorted(bySpecificity)
       .map(({ path, method, app }, index) =>
         path === '/'
-          ? `\thandle {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`
-          : `${matcherOf(`${host}${index}`, path, method)}\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`,
+          ? `\thandle {\n\t\treverse_proxy ${upstreamAddress(app)}\n\t}\n`
+          : `${createMatcher(`${host}${index}`, path, method)}\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamAddress(app)}\n\t}\n`,
       );
-    const rest = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
-    return `# ${host}\n:${port} {\n${rules.join('')}${rest}}\n`;
+    const notFoundRule = rules.some((rule) => rule.startsWith('\thandle {'))
+      ? ''
+      : '\thandle {\n\t\trespond 404\n\t}\n';
+    return `# ${host}\n:${port} {\n${rules.join('')}${notFoundRule}}\n`;
   });
-  // No certificate and no administration: one process that serves all hosts on a developer's machine.
+  // Without TLS and without Caddy's administration API, because compose is for a developer's machine.
   return `{\n\tadmin off\n\tauto_https off\n}\n\n${sites.join('\n')}`;
 }

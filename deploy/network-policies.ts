@@ -1,6 +1,7 @@
 /**
- * Allowed connections. base/network.yaml refuses everything and allows DNS; each app gets the connections in its
- * description. Gateways, databases and brokers run in other namespaces, with a label that the platform team sets.
+ * Creates the network policies of the apps. network/network.yaml refuses all connections except DNS. The policy of an
+ * app allows the connections in its description. Gateways, databases and brokers run in other namespaces, which have a
+ * label that the platform team sets.
  */
 import type {
   INetworkPolicy,
@@ -9,10 +10,13 @@ import type {
   INetworkPolicyPort,
 } from 'kubernetes-models/networking.k8s.io/v1';
 import { ROUTES } from '../libs/contracts/src/routes.ts';
-import { type DeployedApp, type Destination, labelsOf, PORT } from './apps.ts';
+import { createLabels, type DeployedApp, type Destination, PORT } from './apps.ts';
 
-/** Addresses that no merchant can have: the dispatcher itself refuses them too (E7). A second line of defence. */
-const NOT_PUBLIC_V4 = [
+/**
+ * Addresses that no merchant's server can have. webhook-dispatcher refuses them too (E7); the policy is a second
+ * protection.
+ */
+const NON_PUBLIC_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -24,50 +28,50 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/3',
 ];
 
-export function networkPolicyOf(
-  app: Pick<DeployedApp, 'name' | 'connectsTo'> & { readonly part: string },
+export function createNetworkPolicy(
+  app: Pick<DeployedApp, 'name' | 'connectsTo'> & { readonly component: string },
   callers: readonly DeployedApp[],
 ): INetworkPolicy {
-  const allowed = [
-    ...(ROUTES.some((route) => route.app === app.name) ? [namespace('svc-payments/gateway')] : []),
-    ...callers.map((caller) => pods(caller.name)),
+  const allowedPeers = [
+    ...(ROUTES.some((route) => route.app === app.name) ? [namespacePeer('svc-payments/gateway')] : []),
+    ...callers.map((caller) => podPeer(caller.name)),
   ];
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
-    metadata: { name: app.name, labels: labelsOf(app.name, app.part) },
+    metadata: { name: app.name, labels: createLabels(app.name, app.component) },
     spec: {
       podSelector: { matchLabels: { 'app.kubernetes.io/name': app.name } },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: allowed.length === 0 ? [] : [{ from: allowed, ports: tcp(PORT) }],
-      egress: app.connectsTo.map(egressTo),
+      ingress: allowedPeers.length === 0 ? [] : [{ from: allowedPeers, ports: tcpPorts(PORT) }],
+      egress: app.connectsTo.map(createEgressRule),
     },
   };
 }
 
-/** The apps that connect to this one. */
-export function callersOf(app: DeployedApp, apps: readonly DeployedApp[]): DeployedApp[] {
+/** Finds the apps that connect to this app. */
+export function findCallers(app: DeployedApp, apps: readonly DeployedApp[]): DeployedApp[] {
   return apps.filter(({ connectsTo }) => connectsTo.some((to) => typeof to === 'object' && to.app === app.name));
 }
 
-function egressTo(to: Destination): INetworkPolicyEgressRule {
-  if (to === 'postgresql') return { to: [namespace('svc-payments/postgresql')], ports: tcp(5432) };
-  if (to === 'rabbitmq') return { to: [namespace('svc-payments/rabbitmq')], ports: tcp(5672, 5671) };
-  if (to === 'internet') {
-    const addresses = [{ ipBlock: { cidr: '0.0.0.0/0', except: NOT_PUBLIC_V4 } }, { ipBlock: { cidr: '2000::/3' } }];
-    return { to: addresses, ports: tcp(443, 8443) };
+function createEgressRule(destination: Destination): INetworkPolicyEgressRule {
+  if (destination === 'postgresql') return { to: [namespacePeer('svc-payments/postgresql')], ports: tcpPorts(5432) };
+  if (destination === 'rabbitmq') return { to: [namespacePeer('svc-payments/rabbitmq')], ports: tcpPorts(5672, 5671) };
+  if (destination === 'internet') {
+    const addresses = [{ ipBlock: { cidr: '0.0.0.0/0', except: NON_PUBLIC_IPV4 } }, { ipBlock: { cidr: '2000::/3' } }];
+    return { to: addresses, ports: tcpPorts(443, 8443) };
   }
-  return { to: [pods(to.app)], ports: tcp(PORT) };
+  return { to: [podPeer(destination.app)], ports: tcpPorts(PORT) };
 }
 
-function namespace(label: string): INetworkPolicyPeer {
+function namespacePeer(label: string): INetworkPolicyPeer {
   return { namespaceSelector: { matchLabels: { [label]: 'true' } } };
 }
 
-function pods(app: string): INetworkPolicyPeer {
+function podPeer(app: string): INetworkPolicyPeer {
   return { podSelector: { matchLabels: { 'app.kubernetes.io/name': app } } };
 }
 
-function tcp(...ports: number[]): INetworkPolicyPort[] {
+function tcpPorts(...ports: number[]): INetworkPolicyPort[] {
   return ports.map((port) => ({ protocol: 'TCP', port }));
 }

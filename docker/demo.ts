@@ -1,4 +1,7 @@
-/** `node docker/demo.ts`: creates the demo merchants and partner on a compose platform, and docker/demo/demo.json for its shop. */
+/**
+ * `node docker/demo.ts`: creates the merchants and the partner of the demo on a platform that runs in compose. Writes
+ * their keys to docker/demo/demo.json, which the demo shop reads, and docker/demo/partner.json.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -10,17 +13,18 @@ import { createPartnerApi, seedPartner } from '../tools/svc/demo/seed-partner.ts
 const adminUrl = 'http://127.0.0.1:7303';
 const apiUrl = 'http://127.0.0.1:7300';
 const file = join(import.meta.dirname, 'demo', 'demo.json');
-// The partner's credentials are readable by their owner only.
+// Only the user who runs this program can read the partner's credentials.
 const partnerFile = join(import.meta.dirname, 'demo', 'partner.json');
 const { ADMIN_KEY: adminKey } = parseEnv(readFileSync(join(import.meta.dirname, '.env'), 'utf8'));
 if (adminKey === undefined) throw new Error('docker/.env has no ADMIN_KEY: run node docker/secrets.ts');
 
-const known = readJson(file) as Partial<Demo> | undefined;
+const existing = readJson(file) as Partial<Demo> | undefined;
 const administration = createAdministrationApi(adminUrl, adminKey);
-const merchants = await seed(administration, DEMO_MERCHANTS, known?.merchants ?? []);
-const knownPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
-const partner = await seedPartner(administration, createPartnerApi(apiUrl), knownPartner);
-// The shop's container has another user, so the file is readable; it does not contain the administrator's key.
+const merchants = await seed(administration, DEMO_MERCHANTS, existing?.merchants ?? []);
+const existingPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
+const partner = await seedPartner(administration, createPartnerApi(apiUrl), existingPartner);
+// All users can read this file, because the shop's container runs as another user. It does not contain the
+// administrator's key.
 writeAtomically(file, `${JSON.stringify({ merchants }, null, 2)}\n`, 0o644);
 writeAtomically(partnerFile, `${JSON.stringify(partner, null, 2)}\n`, OWNER_ONLY);
 console.log(`${merchants.length} merchants, keys in ${file}; a partner with its customers, in ${partnerFile}`);

@@ -1,4 +1,4 @@
-/** Reads the parts of the Dockerfile that tests and checks need: one instruction a line, continued with a backslash. */
+/** Parses docker/Dockerfile for tests and checks. Each line must be one instruction; a backslash continues a line. */
 import { readFileSync } from 'node:fs';
 
 export interface Instruction {
@@ -32,33 +32,34 @@ export function readDockerfile(file: string): Dockerfile {
   return { stages };
 }
 
-/** The commands of a stage, without Docker's own options. */
-export function runLinesOf(dockerfile: Dockerfile, stage: string): string[] {
-  const found = dockerfile.stages.find(({ name }) => name === stage);
-  return (found?.instructions ?? [])
+/** Returns the commands of the RUN instructions of a stage, without Docker's options such as `--mount`. */
+export function readRunCommands(dockerfile: Dockerfile, stage: string): string[] {
+  const selectedStage = dockerfile.stages.find(({ name }) => name === stage);
+  return (selectedStage?.instructions ?? [])
     .filter(({ name }) => name === 'RUN')
     .map(({ text }) => text.replace(/^(--\S+\s+)+/, ''));
 }
 
-/** The variables that the image itself sets. */
-export function environmentOf(dockerfile: Dockerfile): Record<string, string> {
-  const pairs = ofTheImage(dockerfile, 'ENV').flatMap((text) => text.split(/\s+/));
+/** Returns the environment variables that the image sets. */
+export function readImageEnvironment(dockerfile: Dockerfile): Record<string, string> {
+  const pairs = readInstructions(dockerfile, 'ENV').flatMap((text) => text.split(/\s+/));
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }
 
-export function entryPointOf(dockerfile: Dockerfile): string[] {
-  return JSON.parse(ofTheImage(dockerfile, 'ENTRYPOINT')[0] ?? '[]') as string[];
+export function readEntryPoint(dockerfile: Dockerfile): string[] {
+  return JSON.parse(readInstructions(dockerfile, 'ENTRYPOINT')[0] ?? '[]') as string[];
 }
 
-export function healthCheckOf(dockerfile: Dockerfile): string[] {
-  return JSON.parse(ofTheImage(dockerfile, 'HEALTHCHECK')[0]?.replace(/^.*?CMD /, '') ?? '[]') as string[];
+export function readHealthCheck(dockerfile: Dockerfile): string[] {
+  return JSON.parse(readInstructions(dockerfile, 'HEALTHCHECK')[0]?.replace(/^.*?CMD /, '') ?? '[]') as string[];
 }
 
-export function exposedPortOf(dockerfile: Dockerfile): number {
-  return Number(ofTheImage(dockerfile, 'EXPOSE')[0]);
+export function readExposedPort(dockerfile: Dockerfile): number {
+  return Number(readInstructions(dockerfile, 'EXPOSE')[0]);
 }
 
-function ofTheImage(dockerfile: Dockerfile, instruction: string): string[] {
+/** Returns the text of all instructions with this name in the last stage, which is the image. */
+function readInstructions(dockerfile: Dockerfile, instruction: string): string[] {
   const { instructions = [] } = dockerfile.stages.at(-1) ?? {};
   return instructions.filter(({ name }) => name === instruction).map(({ text }) => text);
 }

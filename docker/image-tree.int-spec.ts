@@ -1,6 +1,6 @@
 /**
- * Runs the steps of the Dockerfile, and starts the apps from the resulting folders alone, with the image's entry point, on
- * a real PostgreSQL. Does not test the base image and the layers, because no Docker runs in tests.
+ * Runs the commands of the Dockerfile without Docker. Then starts each app from its resulting folder, with the entry
+ * point of the image and a real PostgreSQL. Does not test the base image and the layers.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,35 +10,47 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import { DEPLOYED_APPS } from '../deploy/apps.ts';
-import { plausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
-import { entryPointOf, environmentOf, healthCheckOf, readDockerfile, runLinesOf } from './dockerfile.ts';
+import { createPlausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
+import {
+  readDockerfile,
+  readEntryPoint,
+  readHealthCheck,
+  readImageEnvironment,
+  readRunCommands,
+} from './dockerfile.ts';
 
 const root = join(import.meta.dirname, '..');
 const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
 const STAGES = ['compiled', 'tree'];
-/** Runs in a store, and is not deployed with the others. */
+/** This app runs in a store, and is not deployed with the other apps. */
 const TRANSFORMER = 'pos-transformer';
 const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
 
-/** The apps' trees, and the packages they were chosen from. */
+/**
+ * Temporary folders: of each app's image, by the app's name; of all installed packages, as `packages`; of a store, as
+ * `store`.
+ */
 const folders = new Map<string, string>();
 
 beforeAll(async () => {
-  const [install, build, packages, ...rest] = runLinesOf(dockerfile, 'compiled');
-  // The first step has run, or this test would not.
+  const [install, build, packages, ...rest] = readRunCommands(dockerfile, 'compiled');
+  // `npm ci` has already run in this repository, otherwise this test could not run.
   expect([install, rest]).toEqual(['npm ci', []]);
-  const shared = mkdtempSync(join(tmpdir(), 'svc-packages-'));
-  folders.set('packages', shared);
-  await Promise.all([run(build!), run(packages!.replace(/ \/packages$/, ` ${shared}`))]);
-  const lines = runLinesOf(dockerfile, 'tree');
+  const packagesFolder = mkdtempSync(join(tmpdir(), 'svc-packages-'));
+  folders.set('packages', packagesFolder);
+  await Promise.all([runCommand(build!), runCommand(packages!.replace(/ \/packages$/, ` ${packagesFolder}`))]);
+  const commands = readRunCommands(dockerfile, 'tree');
   for (const name of IMAGES) {
     const folder = mkdtempSync(join(tmpdir(), `svc-image-${name}-`));
     folders.set(name, folder);
-    for (const line of lines) {
-      const said = await run(line.replace(' /packages ', ` ${shared} `).replace(/ \/app$/, ` ${folder}`), {
-        APP: name,
-      });
-      expect(said).toMatch(new RegExp(`^${name}: \\d+\\.\\d MB\\n$`));
+    for (const command of commands) {
+      const output = await runCommand(
+        command.replace(' /packages ', ` ${packagesFolder} `).replace(/ \/app$/, ` ${folder}`),
+        {
+          APP: name,
+        },
+      );
+      expect(output).toMatch(new RegExp(`^${name}: \\d+\\.\\d MB\\n$`));
     }
   }
 });
@@ -47,8 +59,8 @@ afterAll(() => {
   for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(IMAGES)('%s contains only files that it needs to run', (name) => {
-  const folder = folderOf(name);
+test.each(IMAGES)('the image of %s contains only files that it needs to run', (name) => {
+  const folder = getFolder(name);
   const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
   expect(globSync('dist/*', { cwd: folder }).sort()).toEqual(
     ['chunks', name, 'telemetry'].sort().map((part) => `dist/${part}`),
@@ -63,51 +75,56 @@ test.each(IMAGES)('%s contains only files that it needs to run', (name) => {
     expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
 });
 
-describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name, app) => {
+describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('the image of %s', (name, app) => {
   let database: TestDatabase;
   let env: Record<string, string>;
 
   beforeAll(async () => {
     database = await newTestDatabase();
     env = {
-      ...environmentOf(dockerfile),
-      ...plausibleEnvironment(app),
+      ...readImageEnvironment(dockerfile),
+      ...createPlausibleEnvironment(app),
       ...(app.schema === undefined ? {} : { SVC_DATABASE_URL: database.url }),
-      ...(name === 'simulated-acquirer' ? { SVC_ACQUIRER_STORE: join(folderOf(name), 'charges.jsonl') } : {}),
-      SVC_PORT: String(await freePort()),
+      ...(name === 'simulated-acquirer' ? { SVC_ACQUIRER_STORE: join(getFolder(name), 'charges.jsonl') } : {}),
+      SVC_PORT: String(await findFreePort()),
     };
-    // Alone, without a broker: other tests cover messages between services.
+    // The app runs without a broker, because other tests cover messages between services.
     delete env['SVC_AMQP_URL'];
   });
   afterAll(() => database.drop());
 
-  // An app without tables has no other tasks.
+  // Only an app with tables has the task `migrate`.
   for (const task of app.schema === undefined ? [] : ['migrate']) {
-    test(`runs the task ${task}, which needs only its database`, async () => {
-      const first = await entryPoint(name, [task], { SVC_DATABASE_URL: database.url });
+    test(`runs the task ${task} with only the database URL`, async () => {
+      const first = await runEntryPoint(name, [task], { SVC_DATABASE_URL: database.url });
       expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
     });
   }
 
-  test('answers its health checks, then ends on SIGTERM', async () => {
-    const child = start(name, env);
+  test('responds to health checks, and exits on SIGTERM', async () => {
+    const child = startApp(name, env);
     try {
-      const at = `http://127.0.0.1:${env['SVC_PORT']}`;
-      const ended = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
+      const url = `http://127.0.0.1:${env['SVC_PORT']}`;
+      const outputAfterExit = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
       await waitUntil(
-        'the service',
+        'the app to start or to exit',
         30_000,
-        async () => ended() !== undefined || (await status(`${at}/health/live`)) === 200,
+        async () => outputAfterExit() !== undefined || (await getStatus(`${url}/health/live`)) === 200,
       );
-      expect(ended()).toBeUndefined();
-      // The Dockerfile's own HEALTHCHECK.
-      const [file, ...args] = healthCheckOf(dockerfile);
-      await promisify(execFile)(nodeFor(file), args, { env });
+      expect(outputAfterExit()).toBeUndefined();
+      // The command of HEALTHCHECK in the Dockerfile.
+      const [file, ...args] = readHealthCheck(dockerfile);
+      await promisify(execFile)(resolveNode(file), args, { env });
 
-      // hosted-gateway is not ready for payers before it has the public key for their cards, which arrives with an event.
-      const [ready, text] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
-      await waitUntil(`readiness ${ready}`, 15_000, async () => (await status(`${at}/health/ready`)) === ready);
-      expect(await (await fetch(`${at}/health/ready`)).text()).toMatch(text);
+      // hosted-gateway is ready only after an event has brought the public key for cards, which cannot arrive without a
+      // broker.
+      const [expectedStatus, expectedText] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
+      await waitUntil(
+        `readiness ${expectedStatus}`,
+        15_000,
+        async () => (await getStatus(`${url}/health/ready`)) === expectedStatus,
+      );
+      expect(await (await fetch(`${url}/health/ready`)).text()).toMatch(expectedText);
     } finally {
       child.process.kill('SIGTERM');
     }
@@ -123,7 +140,7 @@ describe('pos-transformer in a store', () => {
   beforeEach(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-store-'));
     folders.set('store', folder);
-    const port = await freePort();
+    const port = await findFreePort();
     at = `http://127.0.0.1:${port}`;
     configFile = join(folder, 'transformer.json');
     const config = {
@@ -137,46 +154,48 @@ describe('pos-transformer in a store', () => {
     writeFileSync(configFile, JSON.stringify(config));
     env = { SVC_PORT: String(port), TRANSFORMER_API_KEY: 'a-key-of-the-store', TRANSFORMER_SITE_KEY_5001: 'key' };
   });
-  afterEach(() => rmSync(folderOf('store'), { recursive: true, force: true }));
+  afterEach(() => rmSync(getFolder('store'), { recursive: true, force: true }));
 
-  /** Serves tills and pages from the tree alone, also without a platform, then ends on SIGTERM. */
-  const expectToServe = async (child: StartedApp): Promise<void> => {
+  /** Expects the transformer to serve tills and pages without a connection to the platform, and to exit on SIGTERM. */
+  const expectAppToServeTills = async (child: StartedApp): Promise<void> => {
     try {
-      const ended = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
+      const outputAfterExit = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
       await waitUntil(
-        'it to be ready',
+        'the transformer to be ready or to exit',
         30_000,
-        async () => ended() !== undefined || (await status(`${at}/health/ready`)) === 200,
+        async () => outputAfterExit() !== undefined || (await getStatus(`${at}/health/ready`)) === 200,
       );
-      expect(ended()).toBeUndefined();
-      const [file, ...args] = healthCheckOf(dockerfile);
-      await promisify(execFile)(nodeFor(file), args, { env });
-      for (const path of ['/display/5001', '/assets/display.js']) expect(await status(`${at}${path}`)).toBe(200);
-      expect(await status(`${at}/till/5001/state`)).toBe(401);
+      expect(outputAfterExit()).toBeUndefined();
+      const [file, ...args] = readHealthCheck(dockerfile);
+      await promisify(execFile)(resolveNode(file), args, { env });
+      for (const path of ['/display/5001', '/assets/display.js']) expect(await getStatus(`${at}${path}`)).toBe(200);
+      expect(await getStatus(`${at}/till/5001/state`)).toBe(401);
     } finally {
       child.process.kill('SIGTERM');
     }
     expect([await child.ended, child.output()]).toEqual([0, expect.any(String)]);
   };
 
-  test('starts from its image with the configuration that TRANSFORMER_CONFIG names', () =>
-    expectToServe(start(TRANSFORMER, { ...environmentOf(dockerfile), ...env, TRANSFORMER_CONFIG: configFile })));
+  test('starts from its image with the configuration file in TRANSFORMER_CONFIG', () =>
+    expectAppToServeTills(
+      startApp(TRANSFORMER, { ...readImageEnvironment(dockerfile), ...env, TRANSFORMER_CONFIG: configFile }),
+    ));
 
-  test('starts like its systemd unit', async () => {
+  test('starts with the command of its systemd unit', async () => {
     const unit = readFileSync(join(root, 'docker/pos-transformer.service'), 'utf8');
     expect(unit).toContain(`WorkingDirectory=/opt/pos-transformer/dist/${TRANSFORMER}\n`);
     const [file, ...args] = /^ExecStart=(.+)$/m.exec(unit)![1]!.split(' ');
     expect([file, args.pop()]).toEqual(['/usr/bin/node', '/etc/pos-transformer/transformer.json']);
-    await expectToServe(start(TRANSFORMER, env, [...args, configFile]));
+    await expectAppToServeTills(startApp(TRANSFORMER, env, [...args, configFile]));
   });
 });
 
 /** All apps have the same entry point, so one app is enough. */
 describe('the entry point', () => {
-  test('migrates once', async () => {
+  test('with the task migrate applies each migration only once', async () => {
     const database = await newTestDatabase();
     try {
-      const migrate = () => entryPoint('demo-shop', ['migrate'], { SVC_DATABASE_URL: database.url });
+      const migrate = () => runEntryPoint('demo-shop', ['migrate'], { SVC_DATABASE_URL: database.url });
       await migrate();
       expect((await migrate()).trim()).toBe('demo-shop: up to date');
     } finally {
@@ -185,48 +204,48 @@ describe('the entry point', () => {
   });
 
   test('refuses an unknown task', async () => {
-    await expect(entryPoint('demo-shop', ['migrat'], {})).rejects.toThrow('not "migrat"');
+    await expect(runEntryPoint('demo-shop', ['migrat'], {})).rejects.toThrow('not "migrat"');
   });
 });
 
-test('the payment page is in hosted-gateway', () => {
-  const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
+test('the image of hosted-gateway contains the scripts and the style of the payment page', () => {
+  const assets = join(getFolder('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
   const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, { readonly content: string }>>;
     readonly style: { readonly content: string };
   };
-  // A script for each language.
-  const parts = [...Object.values(manifest.scripts), manifest.style].map(({ content }) => content);
-  expect(new Set(parts.filter((content) => content !== '')).size).toBe(6);
+  // One style, and a script for each of the five languages.
+  const contents = [...Object.values(manifest.scripts), manifest.style].map(({ content }) => content);
+  expect(new Set(contents.filter((content) => content !== '')).size).toBe(6);
 });
 
-async function run(line: string, env: Record<string, string> = {}): Promise<string> {
+async function runCommand(command: string, env: Record<string, string> = {}): Promise<string> {
   const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 1e7 };
-  return (await promisify(execFile)('sh', ['-c', line], options)).stdout;
+  return (await promisify(execFile)('sh', ['-c', command], options)).stdout;
 }
 
-function folderOf(app: string): string {
+function getFolder(app: string): string {
   const folder = folders.get(app);
   if (folder === undefined) throw new Error(`${app} was not built`);
   return folder;
 }
 
-/** Distroless images have Node.js elsewhere. */
-function nodeFor(file: string | undefined): string {
+/** Returns this machine's Node.js instead of the path in the distroless image. */
+function resolveNode(file: string | undefined): string {
   expect(file).toBe('/nodejs/bin/node');
   return process.execPath;
 }
 
-async function entryPoint(app: string, args: readonly string[], env: Record<string, string>): Promise<string> {
-  const [file, ...rest] = entryPointOf(dockerfile);
-  const options = { cwd: join(folderOf(app), 'dist', app), env };
-  const { stdout } = await promisify(execFile)(nodeFor(file), [...rest, ...args], options);
+async function runEntryPoint(app: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+  const [file, ...rest] = readEntryPoint(dockerfile);
+  const options = { cwd: join(getFolder(app), 'dist', app), env };
+  const { stdout } = await promisify(execFile)(resolveNode(file), [...rest, ...args], options);
   return stdout;
 }
 
-function argumentsOfImage(): string[] {
-  const [file, ...args] = entryPointOf(dockerfile);
-  nodeFor(file);
+function imageArguments(): string[] {
+  const [file, ...args] = readEntryPoint(dockerfile);
+  resolveNode(file);
   return args;
 }
 
@@ -236,25 +255,25 @@ interface StartedApp {
   output(): string;
 }
 
-function start(app: string, env: Record<string, string>, args = argumentsOfImage()): StartedApp {
-  const child = spawn(process.execPath, args, { cwd: join(folderOf(app), 'dist', app), env });
+function startApp(app: string, env: Record<string, string>, args = imageArguments()): StartedApp {
+  const child = spawn(process.execPath, args, { cwd: join(getFolder(app), 'dist', app), env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { process: child, ended, output: () => output };
 }
 
-async function status(url: string): Promise<number | undefined> {
+async function getStatus(url: string): Promise<number | undefined> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.status;
   } catch {
     return undefined;
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -262,5 +281,5 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('these tests cover all stages of the Dockerfile', () =>
+test('this file tests all named stages of the Dockerfile', () =>
   expect(dockerfile.stages.map(({ name }) => name).filter((name) => name !== undefined)).toEqual(STAGES));

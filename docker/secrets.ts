@@ -1,4 +1,7 @@
-/** `node docker/secrets.ts`: creates the secrets of docker/compose.yaml, once, in docker/.env, readable by its owner only. */
+/**
+ * `node docker/secrets.ts`: writes the secrets that docker/compose.yaml needs to docker/.env, which only its owner can
+ * read.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,25 +40,30 @@ export const COMPOSE_SECRETS = [
   'WEBHOOK_DISPATCHER_SEALING_KEY',
 ] as const;
 
-/** 32 random bytes each, base64url: valid in a URL, in an environment file and as a sealing key. */
-export function makeSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string> {
+/**
+ * Each secret is 32 random bytes as base64url, which is valid in a URL, in an environment file and as a sealing key.
+ */
+export function createSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string> {
   return Object.fromEntries(COMPOSE_SECRETS.map((name) => [name, randomBytes(32).toString('base64url')])) as ReturnType<
-    typeof makeSecrets
+    typeof createSecrets
   >;
 }
 
-/** Adds only the missing secrets to an existing file, because data is sealed with the others. */
-export function withMissingSecrets(known: string): string {
-  const missing = Object.entries(makeSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(known));
-  return known + missing.map(([name, value]) => `${name}=${value}\n`).join('');
+/**
+ * Adds missing secrets to the text of an existing file. It does not change the others, because data are encrypted with
+ * them.
+ */
+export function addMissingSecrets(existing: string): string {
+  const missing = Object.entries(createSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(existing));
+  return existing + missing.map(([name, value]) => `${name}=${value}\n`).join('');
 }
 
 if (import.meta.main) {
   const file = join(import.meta.dirname, '.env');
-  // Otherwise Docker would create it for its mount, owned by root.
+  // Create the folder that compose mounts. Otherwise Docker would create it with the owner root.
   mkdirSync(join(import.meta.dirname, 'demo'), { recursive: true });
   const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const text = withMissingSecrets(known);
+  const text = addMissingSecrets(known);
   if (text !== known) writeFileSync(file, text, { mode: 0o600 });
   console.log(text === known ? `${file} is complete and unchanged` : `${file} is written`);
 }

@@ -63,7 +63,7 @@ it('the example of a merchant’s back office creates an invoice, receives its p
     'invoice: 12500 cents, open',
     'its QR code: an SVG image',
     expect.stringMatching(/^the till's own code: http\S+\/c\/\d{20}$/),
-    expect.stringMatching(/^told: payment, Success, 12500 cents, ORDER-\d+$/),
+    expect.stringMatching(/^received: payment, Success, 12500 cents, ORDER-\d+$/),
     'found: Success, 12500 cents',
   ]);
 });

@@ -1,4 +1,4 @@
-/** A PostgreSQL for the alternatives, set up exactly like the platform's (tools/svc). */
+/** Starts a PostgreSQL for an alternative, with the same settings as the platform's (tools/svc). */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
@@ -6,13 +6,13 @@ import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-pr
 import { ROOT } from '../platforms/platform.ts';
 
 export interface Database {
-  /** URL of the superuser. */
+  /** URL to connect as the superuser. */
   readonly address: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** @param folder emptied by the caller */
+/** @param folder an empty folder for the data */
 export async function startDatabase(folder: string, port: number): Promise<Database> {
   const directory = join(folder, 'postgres');
   const { superuserUrl } = await startPostgres({

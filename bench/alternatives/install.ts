@@ -1,6 +1,6 @@
 /**
- * Installs the alternatives that others use, each from the lock file beside this file into its own cache in the data
- * folder, so that the project itself never depends on them.
+ * Installs the alternatives with which the platform is compared. Each has a lock file in a folder beside this file, and
+ * is installed into a cache in the data folder, so that the project itself does not depend on it.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -12,11 +12,15 @@ export type Alternative = 'bullmq' | 'graphile-worker' | 'vendure';
 
 const FILES = ['package.json', 'package-lock.json'];
 
-/** Installs a package unless the cache has the same lock file. Returns the folder with its node_modules. */
+/**
+ * Installs an alternative, unless the cache contains it with the same lock file. Returns the folder with its
+ * node_modules.
+ */
 export function installAlternative(name: Alternative): string {
   const source = join(import.meta.dirname, name);
   const folder = join(ROOT, '.data', 'bench', 'cache', name);
-  const isInstalled = existsSync(join(folder, 'node_modules')) && FILES.every((file) => isSame(source, folder, file));
+  const isInstalled =
+    existsSync(join(folder, 'node_modules')) && FILES.every((file) => hasSameContent(source, folder, file));
   if (isInstalled) return folder;
   mkdirSync(folder, { recursive: true });
   for (const file of FILES) copyFileSync(join(source, file), join(folder, file));
@@ -27,11 +31,14 @@ export function installAlternative(name: Alternative): string {
   return folder;
 }
 
-/** Loads a package from such a folder. The caller gives its type, because its types are not installed here. */
+/**
+ * Loads a package from the folder of an alternative. The caller declares its type, because its types are not installed
+ * here.
+ */
 export function loadAlternative<Module>(folder: string, name: string): Module {
   return createRequire(join(folder, 'package.json'))(name) as Module;
 }
 
-function isSame(source: string, folder: string, file: string): boolean {
+function hasSameContent(source: string, folder: string, file: string): boolean {
   return existsSync(join(folder, file)) && readFileSync(join(source, file)).equals(readFileSync(join(folder, file)));
 }

@@ -1,15 +1,16 @@
-/** The whole flow on the platform: session, page, encrypted card, charge, webhook; embedded. */
-import { compareBooks } from '../hosted-payment/books.ts';
+/** The whole flow on the platform with the embedded broker: session, page, encrypted card, charge, webhook. */
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
-import { platform } from '../platforms/platform.ts';
+import { reconcile } from '../hosted-payment/reconcile.ts';
+import { newPlatform } from '../platforms/platform.ts';
 import type { Checkout } from './checkout.ts';
 
-export const hostedPayment: Checkout = {
+export const platformCheckout: Checkout = {
   name: 'Svc Payments, embedded',
-  remark: 'a card encrypted and charged once at an acquirer, a ledger, a signed webhook; no catalogue, no shipping',
+  description:
+    'a card encrypted and charged once at an acquirer, a ledger, a signed webhook; no catalogue, no shipping',
   start: async () => {
-    const running = await platform('embedded').start(0);
+    const running = await newPlatform('embedded').start(0);
     const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);
     const payers = new Payers(running.merchant, endpoint);
     let flows = 0;
@@ -19,7 +20,7 @@ export const hostedPayment: Checkout = {
         flows++;
         await payers.pay(performance.now());
       },
-      problem: async () => (await compareBooks(running, endpoint, flows)).disagreement,
+      findProblem: async () => (await reconcile(running, endpoint, flows)).difference,
       stop: async () => {
         await payers.close();
         await running.stop();

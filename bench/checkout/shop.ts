@@ -1,42 +1,45 @@
-/** Customers who buy one after the other at a Vendure shop, with the calls that its documentation gives for a storefront. */
+/** Simulates customers of a Vendure shop, with the calls that Vendure's documentation recommends for a storefront. */
 import pg from 'pg';
 import { Pool } from 'undici';
 
 const ADDRESS = `fullName: "Thandi Nkosi", streetLine1: "1 Main Road", city: "Cape Town", postalCode: "8001", countryCode: "ZA"`;
-const ORDER = '... on Order { id state } ... on ErrorResult { errorCode message }';
+const ORDER_RESULT = '... on Order { id state } ... on ErrorResult { errorCode message }';
 
-export class Shop {
-  orders = 0;
+export class VendureCustomers {
+  orderCount = 0;
   private readonly pool: Pool;
-  private variant: Promise<string> | undefined;
-  private shipping: string | undefined;
+  private variantId: Promise<string> | undefined;
+  private shippingMethodId: string | undefined;
 
   constructor(url: string, connections: number) {
     this.pool = new Pool(url, { connections });
   }
 
-  /** From an empty cart to a captured payment. @throws Error when the payment does not succeed */
+  /** Buys one product, from an empty cart to a captured payment. @throws Error if the payment does not succeed */
   async buy(): Promise<void> {
-    this.variant ??= this.findVariant();
-    const variant = await this.variant;
-    const visitor = new ShopSession(this.pool);
-    await visitor.query(`mutation { addItemToOrder(productVariantId: ${variant}, quantity: 1) { ${ORDER} } }`);
-    const customer = `emailAddress: "customer-${++this.orders}@shop.test", firstName: "Thandi", lastName: "Nkosi"`;
-    await visitor.query(
+    this.variantId ??= this.findVariant();
+    const variantId = await this.variantId;
+    const session = new ShopSession(this.pool);
+    await session.query(`mutation { addItemToOrder(productVariantId: ${variantId}, quantity: 1) { ${ORDER_RESULT} } }`);
+    const customer = `emailAddress: "customer-${++this.orderCount}@shop.test", firstName: "Thandi", lastName: "Nkosi"`;
+    await session.query(
       `mutation { setCustomerForOrder(input: { ${customer} }) { __typename ... on ErrorResult { message } } }`,
     );
-    await visitor.query(`mutation { setOrderShippingAddress(input: { ${ADDRESS} }) { ${ORDER} } }`);
-    this.shipping ??= await findShipping(visitor);
-    await visitor.query(`mutation { setOrderShippingMethod(shippingMethodId: [${this.shipping}]) { ${ORDER} } }`);
-    await visitor.query(`mutation { transitionOrderToState(state: "ArrangingPayment") { ${ORDER} } }`);
-    const paid = await visitor.query(
-      `mutation { addPaymentToOrder(input: { method: "card", metadata: {} }) { ${ORDER} } }`,
+    await session.query(`mutation { setOrderShippingAddress(input: { ${ADDRESS} }) { ${ORDER_RESULT} } }`);
+    this.shippingMethodId ??= await findShippingMethod(session);
+    await session.query(
+      `mutation { setOrderShippingMethod(shippingMethodId: [${this.shippingMethodId}]) { ${ORDER_RESULT} } }`,
     );
-    if (!paid.includes('"PaymentSettled"')) throw new Error(`The order was not paid: ${paid.slice(0, 300)}`);
+    await session.query(`mutation { transitionOrderToState(state: "ArrangingPayment") { ${ORDER_RESULT} } }`);
+    const paymentResponse = await session.query(
+      `mutation { addPaymentToOrder(input: { method: "card", metadata: {} }) { ${ORDER_RESULT} } }`,
+    );
+    if (!paymentResponse.includes('"PaymentSettled"'))
+      throw new Error(`The order was not paid: ${paymentResponse.slice(0, 300)}`);
   }
 
-  /** Counts the orders with a captured payment in its database. */
-  async paidOrders(databaseUrl: string): Promise<number> {
+  /** Counts the orders with a captured payment in Vendure's database. */
+  async countPaidOrders(databaseUrl: string): Promise<number> {
     const database = new pg.Client({ connectionString: databaseUrl });
     await database.connect();
     const { rows } = await database.query<{ count: string }>(
@@ -51,18 +54,18 @@ export class Shop {
   }
 
   private async findVariant(): Promise<string> {
-    const answer = await new ShopSession(this.pool).query('{ products { items { variants { id } } } }');
-    return idIn(answer);
+    const response = await new ShopSession(this.pool).query('{ products { items { variants { id } } } }');
+    return parseId(response);
   }
 }
 
-async function findShipping(visitor: ShopSession): Promise<string> {
-  return idIn(await visitor.query('{ eligibleShippingMethods { id } }'));
+async function findShippingMethod(session: ShopSession): Promise<string> {
+  return parseId(await session.query('{ eligibleShippingMethods { id } }'));
 }
 
-function idIn(answer: string): string {
-  const id = /"id":"(\d+)"/.exec(answer)?.[1];
-  if (id === undefined) throw new Error(`There is no id in ${answer.slice(0, 300)}`);
+function parseId(response: string): string {
+  const id = /"id":"(\d+)"/.exec(response)?.[1];
+  if (id === undefined) throw new Error(`There is no id in ${response.slice(0, 300)}`);
   return id;
 }
 
@@ -75,7 +78,7 @@ class ShopSession {
   }
 
   async query(query: string): Promise<string> {
-    const answer = await this.pool.request({
+    const response = await this.pool.request({
       method: 'POST',
       path: '/shop-api',
       headers: {
@@ -84,11 +87,11 @@ class ShopSession {
       },
       body: JSON.stringify({ query }),
     });
-    const token = answer.headers['vendure-auth-token'];
+    const token = response.headers['vendure-auth-token'];
     if (typeof token === 'string') this.token = token;
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200 || text.includes('"errors"') || text.includes('"errorCode"'))
-      throw new Error(`${query.slice(0, 80)}: ${answer.statusCode} ${text.slice(0, 300)}`);
+    const text = await response.body.text();
+    if (response.statusCode !== 200 || text.includes('"errors"') || text.includes('"errorCode"'))
+      throw new Error(`${query.slice(0, 80)}: ${response.statusCode} ${text.slice(0, 300)}`);
     return text;
   }
 }

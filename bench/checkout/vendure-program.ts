@@ -1,6 +1,7 @@
 /**
- * A Vendure shop as its documentation sets one up, on PostgreSQL, with one product, one shipping method and the dummy
- * payment handler that captures at once. vendure.ts starts it with its settings as JSON; it prints `ready` when it serves.
+ * A program that runs a Vendure shop, configured as in Vendure's documentation: on PostgreSQL, with one product, one
+ * shipping method and Vendure's dummy payment handler, which captures immediately. vendure.ts starts it with its
+ * settings as JSON. It prints `ready` when it accepts requests.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { loadAlternative } from '../alternatives/install.ts';
 
 export interface VendureSettings {
-  /** Where its packages are installed. */
+  /** Folder in which Vendure's packages are installed. */
   readonly folder: string;
   readonly dataDir: string;
   readonly databaseUrl: string;

@@ -1,4 +1,7 @@
-/** The whole flow on Vendure: a customer fills a cart, sets an address and shipping, and pays, over its Shop API. */
+/**
+ * The whole flow on Vendure, through its Shop API: a customer fills a cart, sets an address and a shipping method, and
+ * pays.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -8,15 +11,15 @@ import { startDatabase } from '../alternatives/database.ts';
 import { installAlternative } from '../alternatives/install.ts';
 import { ROOT } from '../platforms/platform.ts';
 import type { Checkout } from './checkout.ts';
-import { Shop } from './shop.ts';
+import { VendureCustomers } from './shop.ts';
 import type { VendureSettings } from './vendure-program.ts';
 
 const PORTS = { shop: 18_601, postgres: 18_602 };
 const CONNECTIONS = 64;
 
-export const vendure: Checkout = {
+export const vendureCheckout: Checkout = {
   name: 'Vendure 3.7',
-  remark: 'a catalogue, taxes, shipping and stock; the payment is a row of its own handler, without a webhook',
+  description: 'a catalogue, taxes, shipping and stock; the payment is a row of its own handler, without a webhook',
   start: async () => {
     const dataDir = join(ROOT, '.data', 'bench', 'vendure');
     rmSync(dataDir, { recursive: true, force: true });
@@ -28,16 +31,16 @@ export const vendure: Checkout = {
       databaseUrl: database.address,
       port: PORTS.shop,
     });
-    const shop = new Shop(`http://127.0.0.1:${PORTS.shop}`, CONNECTIONS);
+    const customers = new VendureCustomers(`http://127.0.0.1:${PORTS.shop}`, CONNECTIONS);
     return {
       groups: { services: [program.pid!], PostgreSQL: [database.pid] },
-      buy: () => shop.buy(),
-      problem: async () => {
-        const paid = await shop.paidOrders(database.address);
-        return paid === shop.orders ? undefined : `${shop.orders} bought, ${paid} paid`;
+      buy: () => customers.buy(),
+      findProblem: async () => {
+        const paid = await customers.countPaidOrders(database.address);
+        return paid === customers.orderCount ? undefined : `${customers.orderCount} bought, ${paid} paid`;
       },
       stop: async () => {
-        await shop.close();
+        await customers.close();
         program.kill('SIGKILL');
         await once(program, 'exit');
         await database.stop();

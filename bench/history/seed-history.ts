@@ -1,12 +1,13 @@
 import type { RunningSystem } from '../platforms/system.ts';
 
-/** A payment every two seconds: 23 days of a busy partner. */
-const SECONDS_BETWEEN = 2;
+/** Time between two payments. A million payments are then 23 days of a partner with much traffic. */
+const SECONDS_BETWEEN_PAYMENTS = 2;
 
 /**
- * Writes the rows and counts that payment-history stores for this many payments of one customer; the newest has number 0 in
- * `invoiceExternalReference`. Tests of the service compare these rows with its own. A million events through the log would
- * take minutes and would not change the cost of a read. Returns seconds.
+ * Writes the rows and the counts that payment-history stores for this many payments of one customer.
+ * `invoiceExternalReference` is the number of the payment; the newest payment has number 0. A test of payment-history
+ * compares these rows with those that the service writes. The rows are not created by events, because a million events
+ * would take minutes and the rows would be the same. Returns the duration in seconds.
  */
 export async function seedHistory(
   sql: RunningSystem['sql'],
@@ -14,7 +15,7 @@ export async function seedHistory(
   customerReference: string,
   payments: number,
 ): Promise<number> {
-  const from = performance.now();
+  const startedAt = performance.now();
   await sql('SET search_path = payment_history');
   await sql(
     `INSERT INTO payments (generation, payment_reference, version, organisation_id, mode, customer_id, payment_utc_date, reference,
@@ -23,7 +24,7 @@ export async function seedHistory(
      SELECT 1, 'ABCDEFGH' || lpad(number::text, 10, '0'), 2, '${organisationId}', 'test', '${customerReference}', at, gen_random_uuid()::text,
             'success', at + interval '1 second', number::text, 'Karoo Books', 'TILL-1', 'ZAR',
             12345, 12345, 0, 12345, 'Card', '**** 4242', 'Thandi', 'Nkosi', '[]'
-       FROM (SELECT number, date_trunc('second', now()) - number * interval '${SECONDS_BETWEEN} seconds' AS at
+       FROM (SELECT number, date_trunc('second', now()) - number * interval '${SECONDS_BETWEEN_PAYMENTS} seconds' AS at
                FROM generate_series(0, ${payments - 1}) AS number) AS made
       -- The oldest first, in the order of their events.
       ORDER BY number DESC`,
@@ -35,5 +36,5 @@ export async function seedHistory(
       GROUP BY 1, 2, 3, 4, 5, 6`,
   );
   await sql('VACUUM ANALYZE payments, payment_counts');
-  return (performance.now() - from) / 1_000;
+  return (performance.now() - startedAt) / 1_000;
 }

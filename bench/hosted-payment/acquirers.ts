@@ -1,24 +1,24 @@
-/** Part `acquirers`: the hosted payment with a slow acquirer. */
+/** Part `acquirers` of the benchmark: measures the hosted payment with slow acquirers. */
 import type { PartOptions } from '../main.ts';
-import { platform } from '../platforms/platform.ts';
+import { newPlatform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
 import type { Measurement } from './measure.ts';
-import { legs, measureAlternating, problemsOf, rates } from './payments.ts';
+import { findProblems, measureAlternating, newLatencyTable, newRatesTable } from './payments.ts';
 
 const LATENCIES_MS = [300, 2_000];
 
 export async function measureAcquirers(options: PartOptions): Promise<Section> {
   const runs: Measurement[] = [];
   for (const latencyMs of LATENCIES_MS) {
-    const system = platform('rabbitmq', {}, `RabbitMQ, all in one, acquirer answers in ${latencyMs} ms`);
+    const system = newPlatform('rabbitmq', {}, `RabbitMQ, all in one, acquirer responds in ${latencyMs} ms`);
     runs.push(...(await measureAlternating([system], latencyMs, options)));
   }
   return {
-    title: 'The acquirer answers in 300 and 2 000 ms',
-    tables: [rates(runs), legs(runs)],
+    title: 'The acquirer responds in 300 and 2 000 ms',
+    tables: [newRatesTable(runs), newLatencyTable(runs)],
     plots: [],
     figures: [],
-    problems: problemsOf(runs),
+    problems: findProblems(runs),
     data: runs,
   };
 }

@@ -1,107 +1,115 @@
 /**
- * Measures the hosted payment on one system: warm-up by payers who pay again at once, then offered load that rises in steps.
- * The rate of a system is the highest step that it carries. The cost of a payment is measured twice: in the second half of
- * the warm-up, when the system is saturated, and at half of that rate, together with the latency of each leg.
+ * Measures the hosted payment on one system. First a warm-up, in which each payer pays again immediately, so that the
+ * system is saturated. Then steps of offered load, each higher than the one before. The rate of a system is the rate of
+ * the highest step that it sustains. The cost of a payment is measured twice: in the second half of the warm-up, and in
+ * a step at half of the saturated rate, together with the latency of each stage.
  */
-import { type CpuMs, cpuOf, difference, loopbackBytes } from '../measuring/cpu.ts';
+import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
+import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem, System } from '../platforms/system.ts';
-import { type Books, compareBooks } from './books.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
 import { Payers, type PaymentTimings } from './payer.ts';
+import { reconcile, type ReconciledCounts } from './reconcile.ts';
 
-export interface Staircase {
+/** Durations of the phases of a measurement, and the latency of the simulated acquirer. */
+export interface LoadPlan {
   readonly acquirerLatencyMs: number;
   readonly warmUpSeconds: number;
   readonly halfLoadSeconds: number;
   readonly stepSeconds: number;
 }
 
-export interface Step {
+export interface StepResult {
   readonly offeredPerSecond: number;
-  /** Payments that began in the step and were charged, or completed, within {@link MAX_DURATION_MS}, a second. */
+  /** Payments of this step that were charged within {@link MAX_DURATION_MS}, per second. */
   readonly acceptedPerSecond: number;
+  /** Payments of this step whose webhook arrived within {@link MAX_DURATION_MS}, per second. */
   readonly completedPerSecond: number;
-  readonly latency: Legs;
-  /** Milliseconds of CPU for each completed payment, by group; `load` is this program. */
+  readonly latency: StageLatencies;
+  /** Milliseconds of CPU for each payment, by group of processes. `load` is this program. */
   readonly cpuMs: CpuMs;
-  readonly failed: string | undefined;
+  /** Why the system did not sustain this step. Undefined if it did. */
+  readonly failure: string | undefined;
 }
 
-/** Milliseconds. */
-export interface Legs {
+/** Latency of each stage of a payment, in milliseconds. */
+export interface StageLatencies {
   readonly session: Percentiles;
   readonly page: Percentiles;
   readonly pay: Percentiles;
-  /** From the time of the outcome in the payment's record until the webhook is at the merchant. */
+  /** From the time of the outcome in the payment's row until the merchant has received the webhook. */
   readonly outcomeToWebhook: Percentiles;
-  /** From the time when the payer was due to begin until the webhook is at the merchant. */
-  readonly whole: Percentiles;
+  /** From the time at which the payer was due to start until the merchant has received the webhook. */
+  readonly total: Percentiles;
 }
 
 export interface Measurement {
   readonly system: string;
   readonly acquirerLatencyMs: number;
-  readonly saturated: Saturated;
-  readonly halfLoad: Step;
-  readonly steps: readonly Step[];
-  /** Of the highest step that the system carried. */
+  readonly saturation: SaturatedResult;
+  readonly halfLoad: StepResult;
+  readonly steps: readonly StepResult[];
+  /** Of the highest step that the system sustained. */
   readonly completedPerSecond: number;
-  readonly perPayment: CostOfPayment;
-  readonly books: Books;
+  readonly perPayment: CostPerPayment;
+  readonly counts: ReconciledCounts;
 }
 
-/** Of the warm-up, in which payers wait for their webhook and pay again at once. */
-export interface Saturated {
+/** Result of the warm-up, in which each payer waits for the webhook and pays again immediately. */
+export interface SaturatedResult {
   readonly completedPerSecond: number;
-  /** For each payment, as of a step. */
+  /** Milliseconds of CPU for each payment, by group of processes. `load` is this program. */
   readonly cpuMs: CpuMs;
-  readonly perPayment: CostOfPayment;
+  readonly perPayment: CostPerPayment;
 }
 
-/** For each payment, counted by PostgreSQL and the kernel. */
-export interface CostOfPayment {
+/** Cost of one payment, from counters of PostgreSQL and the kernel. */
+export interface CostPerPayment {
   readonly commits: number;
   readonly walBytes: number;
-  /** Everything on loopback: HTTP, PostgreSQL, RabbitMQ. */
+  /** Bytes of all connections on the loopback interface: HTTP, PostgreSQL and RabbitMQ. */
   readonly loopbackBytes: number;
 }
 
 const WARM_UP_WORKERS = 48;
 const MAX_IN_FLIGHT = 4_000;
-/** A payment is in time when its webhook arrives within this time after the payment was due; the acquirer's time is added. */
+/**
+ * A payment is in time if its webhook arrives within this time after the payment was due. The acquirer's latency is
+ * added.
+ */
 const MAX_DURATION_MS = 2_000;
-/** The system carries a step when it completes at least this share of the payments in time. */
+/** A system sustains a step if it completes at least this share of the started payments in time. */
 const MIN_COMPLETED_SHARE = 0.95;
+/** Offered load of each step, as a share of the saturated rate. */
 const LOAD_STEPS = [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3];
 
-export async function measure(system: System, staircase: Staircase, log: (line: string) => void): Promise<Measurement> {
-  const { acquirerLatencyMs } = staircase;
+export async function measureSystem(system: System, plan: LoadPlan, log: (line: string) => void): Promise<Measurement> {
+  const { acquirerLatencyMs } = plan;
   const running = await system.start(acquirerLatencyMs);
   const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);
   const payers = new Payers(running.merchant, endpoint);
   try {
-    const run = new Run(running, endpoint, payers, acquirerLatencyMs);
-    const saturated = await run.warmUp(staircase.warmUpSeconds);
-    const warm = saturated.completedPerSecond;
-    log(`${system.name}: warm, about ${warm.toFixed(0)} a second, ${describeCost(saturated)}`);
-    const before = await run.counters();
-    const halfLoad = await run.step(warm / 2, staircase.halfLoadSeconds);
+    const run = new MeasurementRun(running, endpoint, payers, acquirerLatencyMs);
+    const saturation = await run.warmUp(plan.warmUpSeconds);
+    const saturatedRate = saturation.completedPerSecond;
+    log(`${system.name}: warm, about ${saturatedRate.toFixed(0)} a second, ${describeSaturation(saturation)}`);
+    const before = await run.readCounters();
+    const halfLoad = await run.runStep(saturatedRate / 2, plan.halfLoadSeconds);
     const perPayment = await run.costSince(before);
-    log(`${system.name}: ${describe(halfLoad)}`);
+    log(`${system.name}: ${describeStep(halfLoad)}`);
     const steps = [halfLoad];
     for (const share of LOAD_STEPS) {
-      const step = await run.step(warm * share, staircase.stepSeconds);
+      const step = await run.runStep(saturatedRate * share, plan.stepSeconds);
       steps.push(step);
-      log(`${system.name}: ${describe(step)}`);
-      if (step.failed !== undefined) break;
+      log(`${system.name}: ${describeStep(step)}`);
+      if (step.failure !== undefined) break;
     }
-    const books = await compareBooks(running, endpoint, run.flows);
-    const carried = steps.filter(({ failed }) => failed === undefined).map((step) => step.completedPerSecond);
-    const completedPerSecond = Math.max(0, ...carried);
+    const counts = await reconcile(running, endpoint, run.startedPayments);
+    const sustainedRates = steps.filter(({ failure }) => failure === undefined).map((step) => step.completedPerSecond);
+    const completedPerSecond = Math.max(0, ...sustainedRates);
     const { name } = system;
-    return { system: name, acquirerLatencyMs, saturated, halfLoad, steps, completedPerSecond, perPayment, books };
+    return { system: name, acquirerLatencyMs, saturation, halfLoad, steps, completedPerSecond, perPayment, counts };
   } finally {
     await payers.close();
     await running.stop();
@@ -109,9 +117,9 @@ export async function measure(system: System, staircase: Staircase, log: (line: 
   }
 }
 
-class Run {
-  /** Payments begun. */
-  flows = 0;
+class MeasurementRun {
+  /** Number of payments started so far. */
+  startedPayments = 0;
 
   private readonly running: RunningSystem;
   private readonly endpoint: MerchantEndpoint;
@@ -125,46 +133,46 @@ class Run {
     this.acquirerLatencyMs = acquirerLatencyMs;
   }
 
-  async warmUp(seconds: number): Promise<Saturated> {
+  async warmUp(seconds: number): Promise<SaturatedResult> {
     const pay = async (): Promise<void> => {
-      this.flows++;
+      this.startedPayments++;
       await this.payers.pay(performance.now());
     };
-    // While payers wait for the acquirer they cause no load, so a slow acquirer needs more of them.
+    // A payer who waits for the acquirer causes no load, so a slow acquirer needs more payers at the same time.
     const workers = WARM_UP_WORKERS + Math.ceil((this.acquirerLatencyMs / 1_000) * 250);
     await runClosedLoad(workers, seconds / 2, pay);
-    const before = await this.counters();
+    const before = await this.readCounters();
     const cpuBefore = this.cpu();
     const startedAt = performance.now();
-    const done = await runClosedLoad(workers, seconds / 2, pay);
-    const completedPerSecond = done / ((performance.now() - startedAt) / 1_000);
-    const cpuMs = dividedBy(difference(this.cpu(), cpuBefore), done);
+    const completed = await runClosedLoad(workers, seconds / 2, pay);
+    const completedPerSecond = completed / ((performance.now() - startedAt) / 1_000);
+    const cpuMs = divideCpu(subtractCpu(this.cpu(), cpuBefore), completed);
     return { completedPerSecond, cpuMs, perPayment: await this.costSince(before) };
   }
 
-  async step(perSecond: number, seconds: number): Promise<Step> {
+  async runStep(perSecond: number, seconds: number): Promise<StepResult> {
     const timings: PaymentTimings[] = [];
-    const references = this.endpoint.notified.size;
+    const notifiedBefore = this.endpoint.notifiedPayments.size;
     const cpuBefore = this.cpu();
     const { started, refused, errors } = await runOpenLoad({
       perSecond,
       seconds,
       maxInFlight: MAX_IN_FLIGHT,
       work: async (dueAt) => {
-        this.flows++;
+        this.startedPayments++;
         timings.push(await this.payers.pay(dueAt));
       },
     });
     const maxDurationMs = MAX_DURATION_MS + this.acquirerLatencyMs;
-    const rateInTime = (of: (one: PaymentTimings) => number): number =>
-      timings.filter((one) => of(one) - one.dueAt <= maxDurationMs).length / seconds;
-    const completedPerSecond = rateInTime(({ webhook }) => webhook);
-    const acceptedPerSecond = rateInTime((one) => one.paid);
-    const cpu = difference(this.cpu(), cpuBefore);
-    const latency = await this.legs(timings, references);
+    const inTimePerSecond = (getTime: (timing: PaymentTimings) => number): number =>
+      timings.filter((timing) => getTime(timing) - timing.dueAt <= maxDurationMs).length / seconds;
+    const completedPerSecond = inTimePerSecond(({ webhook }) => webhook);
+    const acceptedPerSecond = inTimePerSecond(({ paid }) => paid);
+    const readCpu = subtractCpu(this.cpu(), cpuBefore);
+    const latency = await this.measureLatencies(timings, notifiedBefore);
     const findFailure = (): string | undefined => {
       if (errors.length > 0) return `${errors.length} of ${started} failed: ${String(errors[0])}`;
-      if (refused > 0) return `${refused} could not begin`;
+      if (refused > 0) return `${refused} could not be started`;
       return completedPerSecond < MIN_COMPLETED_SHARE * (started / seconds) ? 'not completed in time' : undefined;
     };
     return {
@@ -172,21 +180,26 @@ class Run {
       acceptedPerSecond,
       completedPerSecond,
       latency,
-      cpuMs: dividedBy(cpu, timings.length),
-      failed: findFailure(),
+      cpuMs: divideCpu(readCpu, timings.length),
+      failure: findFailure(),
     };
   }
 
-  async counters(): Promise<{ flows: number; commits: number; wal: number; loopback: number }> {
+  async readCounters(): Promise<{ flows: number; commits: number; wal: number; loopback: number }> {
     const [row] = await this.running.sql<{ commits: string; wal: string }>(
       `SELECT xact_commit AS commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS wal
          FROM pg_stat_database WHERE datname = current_database()`,
     );
-    return { flows: this.flows, commits: Number(row!.commits), wal: Number(row!.wal), loopback: loopbackBytes() };
+    return {
+      flows: this.startedPayments,
+      commits: Number(row!.commits),
+      wal: Number(row!.wal),
+      loopback: readLoopbackBytes(),
+    };
   }
 
-  async costSince(before: Awaited<ReturnType<Run['counters']>>): Promise<CostOfPayment> {
-    const after = await this.counters();
+  async costSince(before: Awaited<ReturnType<MeasurementRun['readCounters']>>): Promise<CostPerPayment> {
+    const after = await this.readCounters();
     const flows = after.flows - before.flows;
     return {
       commits: (after.commits - before.commits) / flows,
@@ -195,45 +208,47 @@ class Run {
     };
   }
 
-  private async legs(paid: readonly PaymentTimings[], receivedBefore: number): Promise<Legs> {
+  private async measureLatencies(timings: readonly PaymentTimings[], notifiedBefore: number): Promise<StageLatencies> {
     const outcomes = await this.running.sql<{ payment_reference: string; at: string }>(
       `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
     );
-    const outcomeOf = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
-    const received = [...this.endpoint.notified.values()].slice(receivedBefore);
+    const outcomeTimes = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
+    const notifiedPayments = [...this.endpoint.notifiedPayments.values()].slice(notifiedBefore);
     return {
-      session: percentilesOf(paid.map(({ dueAt, session }) => session - dueAt)),
-      page: percentilesOf(paid.map(({ session, page }) => page - session)),
-      pay: percentilesOf(paid.map((one) => one.paid - one.encrypted)),
-      outcomeToWebhook: percentilesOf(
-        received.map(({ paymentReference, at }) => at - outcomeOf.get(paymentReference)!),
+      session: computePercentiles(timings.map(({ dueAt, session }) => session - dueAt)),
+      page: computePercentiles(timings.map(({ session, page }) => page - session)),
+      pay: computePercentiles(timings.map(({ paid, encrypted }) => paid - encrypted)),
+      outcomeToWebhook: computePercentiles(
+        notifiedPayments.map(
+          ({ paymentReference, firstReceivedAt }) => firstReceivedAt - outcomeTimes.get(paymentReference)!,
+        ),
       ),
-      whole: percentilesOf(paid.map(({ dueAt, webhook }) => webhook - dueAt)),
+      total: computePercentiles(timings.map(({ dueAt, webhook }) => webhook - dueAt)),
     };
   }
 
   private cpu(): CpuMs {
     const { user, system } = process.cpuUsage();
-    return { ...cpuOf(this.running.groups), load: (user + system) / 1_000 };
+    return { ...readCpuMs(this.running.groups), load: (user + system) / 1_000 };
   }
 }
 
-function dividedBy(cpu: CpuMs, payments: number): CpuMs {
+function divideCpu(cpu: CpuMs, payments: number): CpuMs {
   return Object.fromEntries(Object.entries(cpu).map(([group, used]) => [group, used / payments]));
 }
 
-/** CPU of services, PostgreSQL and RabbitMQ, without the bench's own. */
+/** CPU of the services, PostgreSQL and RabbitMQ, without the CPU of this program. */
 export function systemCpuMs(cpuMs: CpuMs): number {
   return Object.entries(cpuMs).reduce((sum, [group, used]) => (group === 'load' ? sum : sum + used), 0);
 }
 
-function describeCost({ cpuMs, perPayment }: Saturated): string {
+function describeSaturation({ cpuMs, perPayment }: SaturatedResult): string {
   return `${systemCpuMs(cpuMs).toFixed(1)} ms of CPU and ${perPayment.commits.toFixed(1)} commits each`;
 }
 
-function describe({ offeredPerSecond, completedPerSecond, latency, failed }: Step): string {
+function describeStep({ offeredPerSecond, completedPerSecond, latency, failure }: StepResult): string {
   const { p50, p99 } = latency.outcomeToWebhook;
-  const what = `offered ${offeredPerSecond.toFixed(0)}, completed ${completedPerSecond.toFixed(0)} a second`;
-  const when = `outcome to webhook ${p50.toFixed(0)}/${p99.toFixed(0)} ms (p50/p99), whole ${latency.whole.p50.toFixed(0)}/${latency.whole.p99.toFixed(0)} ms`;
-  return failed === undefined ? `${what}, ${when}` : `${what}, ${when}; not carried: ${failed}`;
+  const rates = `offered ${offeredPerSecond.toFixed(0)}, completed ${completedPerSecond.toFixed(0)} a second`;
+  const latencies = `outcome to webhook ${p50.toFixed(0)}/${p99.toFixed(0)} ms (p50/p99), total ${latency.total.p50.toFixed(0)}/${latency.total.p99.toFixed(0)} ms`;
+  return failure === undefined ? `${rates}, ${latencies}` : `${rates}, ${latencies}; not sustained: ${failure}`;
 }

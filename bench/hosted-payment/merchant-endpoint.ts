@@ -1,28 +1,30 @@
-/** The merchant's server for webhooks: checks each signature, answers 200, remembers the payment. */
+/** The merchant's server for webhooks. It verifies each signature, responds with 200 and records the payment. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '@svc/sdk';
 
-/** A payment without a webhook after this time is an error of the run. */
+/** If a payment has no webhook after this time, the run fails. */
 const MAX_WAIT_MS = 60_000;
 
 export interface NotifiedPayment {
   readonly paymentReference: string;
-  /** Different webhook ids of this payment; there should be one. */
+  /** The different webhook ids of this payment. There should be only one. */
   readonly webhookIds: Set<string>;
-  /** Of the first one: Date.now(). */
-  readonly at: number;
+  /** Date.now() when the first webhook arrived. */
+  readonly firstReceivedAt: number;
 }
 
 export class MerchantEndpoint {
   readonly url: string;
   /** By payment reference. */
-  readonly notified = new Map<string, NotifiedPayment>();
+  readonly notifiedPayments = new Map<string, NotifiedPayment>();
   requestCount = 0;
   invalidSignatures = 0;
   private readonly server: Server;
+  /** By session id: callers that wait for a webhook. */
   private readonly waiters = new Map<string, (at: number) => void>();
+  /** By session id: arrivals for which no caller waits yet. */
   private readonly arrivals = new Map<string, number>();
 
   private constructor(server: Server, url: string) {
@@ -55,7 +57,7 @@ export class MerchantEndpoint {
     return endpoint;
   }
 
-  /** Waits for the webhook of a session. Returns its performance.now(). */
+  /** Waits for the webhook of a session. Returns performance.now() of its arrival. */
   waitForWebhook(sessionId: string): Promise<number> {
     const at = this.arrivals.get(sessionId);
     if (at !== undefined) {
@@ -82,9 +84,13 @@ export class MerchantEndpoint {
 
   private receive(sessionId: string, paymentReference: string, webhookId: string): void {
     this.requestCount++;
-    const known = this.notified.get(paymentReference);
-    if (known) return void known.webhookIds.add(webhookId);
-    this.notified.set(paymentReference, { paymentReference, webhookIds: new Set([webhookId]), at: Date.now() });
+    const notified = this.notifiedPayments.get(paymentReference);
+    if (notified) return void notified.webhookIds.add(webhookId);
+    this.notifiedPayments.set(paymentReference, {
+      paymentReference,
+      webhookIds: new Set([webhookId]),
+      firstReceivedAt: Date.now(),
+    });
     const resolve = this.waiters.get(sessionId);
     if (!resolve) return void this.arrivals.set(sessionId, performance.now());
     this.waiters.delete(sessionId);

@@ -1,4 +1,7 @@
-/** One hosted payment from the merchant's cart to the webhook, over real HTTP: the merchant's calls and the page's. */
+/**
+ * Makes hosted payments over real HTTP: the calls of the merchant's server, those of the payment page, and the wait for
+ * the webhook.
+ */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import type { Merchant } from '../platforms/system.ts';
@@ -14,9 +17,10 @@ const CARD = {
 };
 const CONNECTIONS = 512;
 
-/** When each leg of one payment ended, in milliseconds of performance.now(). */
+/** Time at which each stage of a payment ended, as performance.now() in milliseconds. */
 export interface PaymentTimings {
   readonly sessionId: string;
+  /** The time at which the payment was due to start. */
   readonly dueAt: number;
   readonly session: number;
   readonly page: number;
@@ -41,18 +45,19 @@ export class Payers {
     };
   }
 
-  /** @throws Error when an answer differs from the documentation, or no webhook arrives */
+  /** @throws Error if a response differs from the documentation, or if no webhook arrives */
   async pay(dueAt: number): Promise<PaymentTimings> {
     const { sessionId, redirectUrl } = await this.createSession();
     const session = performance.now();
     const { pathname, search } = new URL(redirectUrl);
-    const page = await this.text('GET', pathname + search);
+    const page = await this.request('GET', pathname + search);
     const pageAt = performance.now();
     const payRequest = buildPayRequest(page, sessionId);
     const encrypted = performance.now();
-    const answer = await this.text('POST', `/pay/${sessionId}/payments`, payRequest);
+    const payResponse = await this.request('POST', `/pay/${sessionId}/payments`, payRequest);
     const paid = performance.now();
-    if (!answer.includes('"state":"succeeded"')) throw new Error(`The gateway answered ${answer.slice(0, 200)}`);
+    if (!payResponse.includes('"state":"succeeded"'))
+      throw new Error(`The gateway responded ${payResponse.slice(0, 200)}`);
     return {
       sessionId,
       dueAt,
@@ -79,31 +84,31 @@ export class Payers {
       cancelUrl: 'http://127.0.0.1:9/cancel',
       origin: '127.0.0.1',
     });
-    return JSON.parse(await this.text('POST', '/api/v3.1/sessions', body, this.headers)) as never;
+    return JSON.parse(await this.request('POST', '/api/v3.1/sessions', body, this.headers)) as never;
   }
 
-  private async text(
+  private async request(
     method: 'GET' | 'POST',
     path: string,
     body: string | null = null,
     headers: Record<string, string> = { 'content-type': 'application/json' },
   ): Promise<string> {
-    const answer = await this.pool.request({ method, path, body, headers });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 200)}`);
+    const response = await this.pool.request({ method, path, body, headers });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 200)}`);
     return text;
   }
 }
 
-/** Does what the page's script does: encrypts the card for this session and try. */
+/** Encrypts the card for this session and attempt, as the script of the page does. */
 function buildPayRequest(page: string, sessionId: string): string {
-  const data = (name: string): string => {
+  const readAttribute = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined) throw new Error(`The page has no data-${name}.`);
     return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   };
-  const tryNumber = Number(data('try'));
-  const binding = { sessionId, try: tryNumber, expiresAt: data('expires-at') };
-  const encryptedCard = encryptCard({ card: CARD, binding }, data('encryption-key'));
-  return JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard });
+  const attemptNumber = Number(readAttribute('try'));
+  const binding = { sessionId, try: attemptNumber, expiresAt: readAttribute('expires-at') };
+  const encryptedCard = encryptCard({ card: CARD, binding }, readAttribute('encryption-key'));
+  return JSON.stringify({ reference: randomUUID(), try: attemptNumber, encryptedCard });
 }

@@ -1,54 +1,60 @@
-/** Processor time as the operating system counts it, by group of processes. Linux only: reads /proc. */
+/** Reads the CPU time and the memory of groups of processes from /proc, so it runs only on Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux reports hundredths of a second, whatever the kernel's own tick is. */
+/** Linux reports CPU time in hundredths of a second, on every kernel. */
 const TICK_MS = 10;
 
-export type Groups = Readonly<Record<string, readonly number[]>>;
+/** Process ids by name of the group. */
+export type ProcessGroups = Readonly<Record<string, readonly number[]>>;
+/** Milliseconds of CPU by name of the group. */
 export type CpuMs = Readonly<Record<string, number>>;
 
 /** Milliseconds of CPU that the processes of each group and their descendants have used so far. */
-export function cpuOf(groups: Groups): CpuMs {
+export function readCpuMs(groups: ProcessGroups): CpuMs {
   const stats = readStats();
   return Object.fromEntries(
     Object.entries(groups).map(([group, pids]) => {
-      const ticks = familyOf(pids, stats).reduce((sum, pid) => sum + (stats.get(pid)?.ticks ?? 0), 0);
+      const ticks = withDescendants(pids, stats).reduce((sum, pid) => sum + (stats.get(pid)?.ticks ?? 0), 0);
       return [group, ticks * TICK_MS];
     }),
   );
 }
 
-export function difference(after: CpuMs, before: CpuMs): CpuMs {
+export function subtractCpu(after: CpuMs, before: CpuMs): CpuMs {
   return Object.fromEntries(Object.entries(after).map(([group, used]) => [group, used - (before[group] ?? 0)]));
 }
 
-/** Memory of processes and their descendants, in megabytes; a page that n of them share counts 1/n for each. */
-export function memoryOf(pids: readonly number[]): number {
-  const kilobytes = familyOf(pids, readStats()).reduce((sum, pid) => {
+/**
+ * Memory of processes and their descendants, in megabytes (PSS: a page that n processes share counts as 1/n for each of
+ * them).
+ */
+export function readMemoryMb(pids: readonly number[]): number {
+  const kilobytes = withDescendants(pids, readStats()).reduce((sum, pid) => {
     const match = /^Pss:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/smaps_rollup`));
     return sum + Number(match?.[1] ?? 0);
   }, 0);
   return kilobytes / 1024;
 }
 
-function familyOf(pids: readonly number[], stats: ReadonlyMap<number, Stat>): number[] {
-  const family = new Set(pids);
-  // A child may be listed before its parent: repeat until the family no longer grows.
-  for (let size = -1; size !== family.size;) {
-    size = family.size;
-    for (const [pid, { parent }] of stats) if (family.has(parent)) family.add(pid);
+/** The processes and all their descendants. */
+function withDescendants(pids: readonly number[], stats: ReadonlyMap<number, ProcessStat>): number[] {
+  const found = new Set(pids);
+  // A child may be listed before its parent, so repeat until no further process is found.
+  for (let size = -1; size !== found.size;) {
+    size = found.size;
+    for (const [pid, { parent }] of stats) if (found.has(parent)) found.add(pid);
   }
-  return [...family];
+  return [...found];
 }
 
-interface Stat {
+interface ProcessStat {
   readonly parent: number;
-  /** Of the process and its children that have ended. */
+  /** CPU time in ticks: of the process itself, and of its children that have exited. */
   readonly ticks: number;
 }
 
-function readStats(): Map<number, Stat> {
-  const stats = new Map<number, Stat>();
+function readStats(): Map<number, ProcessStat> {
+  const stats = new Map<number, ProcessStat>();
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const text = readText(`/proc/${entry}/stat`);
@@ -69,8 +75,8 @@ function readText(file: string): string {
   }
 }
 
-/** Bytes over the loopback interface since the machine started. */
-export function loopbackBytes(): number {
+/** Number of bytes that the loopback interface has received since the machine started. */
+export function readLoopbackBytes(): number {
   const line = readText('/proc/net/dev')
     .split('\n')
     .find((candidate) => candidate.trim().startsWith('lo:'));

@@ -1,15 +1,16 @@
 /**
- * Load that does not wait for answers: work begins at times drawn beforehand, and its latency counts from the time it
- * was due. This shows when a system stalls; a loop that waits for each answer would hide it.
+ * Generates open-loop load: work starts at random times that do not depend on the responses. Its latency is measured
+ * from the time at which it was due, so a stalled system shows a high latency. A closed loop waits for each response
+ * before it starts more work, so it would hide the stall.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface OpenLoad {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Work does not begin, and counts as failed, while this much is already running. */
+  /** Limit of work that runs at the same time. Above it, work that is due is not started and counts as refused. */
   readonly maxInFlight: number;
-  /** @param dueAt performance.now() at which the work was due to begin */
+  /** @param dueAt performance.now() at which the work was due to start */
   readonly work: (dueAt: number) => Promise<void>;
 }
 
@@ -19,49 +20,52 @@ export interface OpenLoadResult {
   readonly errors: readonly unknown[];
 }
 
-/** Begins work as a Poisson process, and returns when all work has ended. */
+/** Starts work at the times of a Poisson process, and returns when all work has ended. */
 export async function runOpenLoad({ perSecond, seconds, maxInFlight, work }: OpenLoad): Promise<OpenLoadResult> {
-  const draw = seededRandom(42);
+  const nextRandom = seededRandom(42);
   const inFlight = new Set<Promise<void>>();
   const errors: unknown[] = [];
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
-  let begun = 0;
+  let started = 0;
   let refused = 0;
   for (let dueAt = startedAt; dueAt < endsAt;) {
     for (const now = performance.now(); dueAt <= now && dueAt < endsAt;) {
       if (inFlight.size >= maxInFlight) refused++;
       else {
-        begun++;
-        const one: Promise<void> = work(dueAt)
+        started++;
+        const running: Promise<void> = work(dueAt)
           .catch((error: unknown) => void errors.push(error))
-          .finally(() => inFlight.delete(one));
-        inFlight.add(one);
+          .finally(() => inFlight.delete(running));
+        inFlight.add(running);
       }
-      dueAt += (-Math.log(1 - draw()) / perSecond) * 1_000;
+      dueAt += (-Math.log(1 - nextRandom()) / perSecond) * 1_000;
     }
     await pause(Math.max(1, Math.min(dueAt - performance.now(), 5)));
   }
   await Promise.all(inFlight);
-  return { started: begun, refused, errors };
+  return { started, refused, errors };
 }
 
-/** Runs `workers` in parallel; each begins again as soon as its work has ended. Returns the number of runs. */
+/**
+ * Runs `workers` loops in parallel. Each loop repeats the work as soon as it has ended. Returns how often the work was
+ * done.
+ */
 export async function runClosedLoad(workers: number, seconds: number, work: () => Promise<void>): Promise<number> {
   const endsAt = performance.now() + seconds * 1_000;
-  let done = 0;
+  let runs = 0;
   await Promise.all(
     Array.from({ length: workers }, async () => {
       while (performance.now() < endsAt) {
         await work();
-        done++;
+        runs++;
       }
     }),
   );
-  return done;
+  return runs;
 }
 
-/** Mulberry32: the same arrival times in every round and for every system. */
+/** A Mulberry32 generator. The fixed seed gives the same start times in every round and for every system. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** Percentiles of all measured values; a run has some ten thousand of them. */
+/** Percentiles of all values of a run. */
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;
@@ -7,14 +7,20 @@ export interface Percentiles {
   readonly max: number;
 }
 
-export function percentilesOf(values: readonly number[]): Percentiles {
+export function computePercentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
-  // Nearest rank: the smallest value that is not below this share of all values.
-  const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
-  return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+  // Nearest rank: the smallest value such that at least this share of all values is not greater.
+  const percentile = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
+  return {
+    count: sorted.length,
+    p50: percentile(0.5),
+    p95: percentile(0.95),
+    p99: percentile(0.99),
+    max: percentile(1),
+  };
 }
 
-/** With an even number of values, the mean of the middle two. */
+/** The middle value. With an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length / 2;

@@ -1,4 +1,4 @@
-/** One pool; every statement is prepared once for each connection. */
+/** A pool of connections. Every statement has a name, so that each connection prepares it only once. */
 import pg from 'pg';
 
 export type Query = <Row extends object>(name: string, text: string, values: unknown[]) => Promise<Row[]>;

@@ -1,9 +1,9 @@
-/** Records notifications under a lease, signs each twice, posts it, and stores the result. */
+/** Records notifications under a lease, adds two signatures to each, sends it by POST, and stores the result. */
 import { createHash, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { Agent } from 'undici';
 import type { Query } from './database.ts';
-import type { Snapshot } from './gateway.ts';
+import type { PaymentSnapshot } from './gateway.ts';
 
 const CONCURRENCY = 50;
 const LEASE_MS = 30_000;
@@ -13,8 +13,8 @@ export class Dispatcher {
   private readonly apiKey: string;
   private readonly signer: Webhook;
   private readonly agent = new Agent({ connections: CONCURRENCY });
-  private readonly waiting: (() => void)[] = [];
-  private sending = 0;
+  private readonly waitingForSlot: (() => void)[] = [];
+  private sendingCount = 0;
 
   constructor(query: Query, apiKey: string, secret: string) {
     this.query = query;
@@ -22,12 +22,12 @@ export class Dispatcher {
     this.signer = new Webhook(secret);
   }
 
-  async record(payments: Snapshot[]): Promise<void> {
+  async record(payments: PaymentSnapshot[]): Promise<void> {
     const rows = payments.map((payment) => ({
       id: randomUUID(),
       payment,
       url: String(payment.request['notificationUrl']),
-      fields: fieldsOf(payment),
+      fields: newNotificationFields(payment),
     }));
     const recorded = await this.query<{ id: string }>(
       'record',
@@ -47,13 +47,13 @@ export class Dispatcher {
   }
 
   private async send(id: string, url: string, fields: Record<string, unknown>): Promise<void> {
-    while (this.sending >= CONCURRENCY) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.sending++;
+    while (this.sendingCount >= CONCURRENCY) await new Promise<void>((resolve) => this.waitingForSlot.push(resolve));
+    this.sendingCount++;
     const startedAt = new Date();
-    const hash = createHash('sha256')
+    const bodySignature = createHash('sha256')
       .update(Object.values(fields).join('') + this.apiKey)
       .digest('hex');
-    const body = JSON.stringify({ ...fields, signature: hash });
+    const body = JSON.stringify({ ...fields, signature: bodySignature });
     const { origin, pathname, search } = new URL(url);
     const headers = {
       'content-type': 'application/json',
@@ -61,20 +61,26 @@ export class Dispatcher {
       'webhook-timestamp': String(Math.floor(startedAt.getTime() / 1_000)),
       'webhook-signature': this.signer.sign(id, startedAt, body),
     };
-    const answer = await this.agent.request({ origin, path: pathname + search, method: 'POST', headers, body });
-    await answer.body.dump();
-    this.sending--;
-    this.waiting.shift()?.();
+    const response = await this.agent.request({ origin, path: pathname + search, method: 'POST', headers, body });
+    await response.body.dump();
+    this.sendingCount--;
+    this.waitingForSlot.shift()?.();
     await this.query(
       'result',
       `WITH delivered AS (UPDATE dispatcher.notifications SET state = 'delivered', leased_until = NULL, next_attempt_at = NULL WHERE id = $1 RETURNING id)
        INSERT INTO dispatcher.delivery_attempts SELECT id, 1, $2, $3 FROM delivered`,
-      [id, startedAt, answer.statusCode],
+      [id, startedAt, response.statusCode],
     );
   }
 }
 
-function fieldsOf({ sessionId, paymentReference, amount, request, paymentUTCDate }: Snapshot): Record<string, unknown> {
+function newNotificationFields({
+  sessionId,
+  paymentReference,
+  amount,
+  request,
+  paymentUTCDate,
+}: PaymentSnapshot): Record<string, unknown> {
   const { merchantOrderId, currencyISOCode } = request;
   return {
     sessionId,

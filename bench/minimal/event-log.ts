@@ -1,4 +1,7 @@
-/** Publishes the events of a service in order, below the snapshot horizon, and moves a cursor when they are confirmed. */
+/**
+ * Publishes the events of a service in order, and advances a cursor when RabbitMQ has confirmed them. It reads only
+ * events below the snapshot horizon: those of transactions that are older than every open transaction.
+ */
 import type { ConfirmChannel } from 'amqplib';
 import type { Query } from './database.ts';
 

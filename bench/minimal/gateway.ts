@@ -1,9 +1,9 @@
-/** Sessions, the payment page, and the request of its Pay button. */
+/** The routes of the gateway: create a session, the payment page, and the request of its Pay button. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Query } from './database.ts';
 
-export interface Snapshot {
+export interface PaymentSnapshot {
   readonly sessionId: string;
   readonly paymentReference: string;
   readonly state: 'processing' | 'success';
@@ -21,23 +21,24 @@ interface SessionRow {
   expires_at: Date;
 }
 
-export interface Gateway {
+export interface GatewayOptions {
   readonly query: Query;
   readonly url: string;
   readonly apiKeys: ReadonlyMap<string, string>;
-  /** JSON of the public key. */
+  /** The public key for cards, as JSON. */
   readonly publicJwk: string;
+  /** Called after each commit with an event. */
   readonly onCommit: () => void;
-  readonly charge: (request: object) => Promise<Snapshot>;
+  readonly charge: (request: object) => Promise<PaymentSnapshot>;
 }
 
-const LIFETIME_MS = 30 * 60_000;
+const SESSION_LIFETIME_MS = 30 * 60_000;
 
-export function serveGateway(
+export function addGatewayRoutes(
   app: FastifyInstance,
-  { query, url, apiKeys, publicJwk, onCommit, charge }: Gateway,
-): (payments: Snapshot[]) => Promise<void> {
-  const find = async (sessionId: string): Promise<SessionRow> => {
+  { query, url, apiKeys, publicJwk, onCommit, charge }: GatewayOptions,
+): (payments: PaymentSnapshot[]) => Promise<void> {
+  const findSession = async (sessionId: string): Promise<SessionRow> => {
     const [session] = await query<SessionRow>(
       'find session',
       'SELECT session_id, request, amount, state, expires_at FROM gateway.sessions WHERE session_id = $1',
@@ -59,7 +60,7 @@ export function serveGateway(
       `WITH created AS (
          INSERT INTO gateway.sessions VALUES ($1, $2, $3, $4, 'open', 1, $5) ON CONFLICT (request_id) DO NOTHING RETURNING session_id)
        INSERT INTO gateway.event_log (id, type, payload) SELECT $6, 'session.created', $7 FROM created`,
-      [sessionId, body.requestId, body, body.amount, new Date(Date.now() + LIFETIME_MS), randomUUID(), payload],
+      [sessionId, body.requestId, body, body.amount, new Date(Date.now() + SESSION_LIFETIME_MS), randomUUID(), payload],
     );
     onCommit();
     return reply
@@ -68,7 +69,7 @@ export function serveGateway(
   });
 
   app.get('/pay', async (request, reply) => {
-    const session = await find((request.query as { sessionId: string }).sessionId);
+    const session = await findSession((request.query as { sessionId: string }).sessionId);
     const key = publicJwk.replaceAll('"', '&quot;');
     return reply
       .type('text/html')
@@ -78,7 +79,7 @@ export function serveGateway(
   });
 
   app.post('/pay/:sessionId/payments', async (request) => {
-    const session = await find((request.params as { sessionId: string }).sessionId);
+    const session = await findSession((request.params as { sessionId: string }).sessionId);
     const { reference, encryptedCard } = request.body as { reference: string; encryptedCard: string };
     const payable = { payableId: session.session_id, amount: Number(session.amount), request: session.request };
     const payment = await charge({ payable, reference, encryptedCard });
@@ -88,8 +89,8 @@ export function serveGateway(
   return saveSnapshots;
 }
 
-/** Returns a function that stores payments, the newest version of each. */
-function newSnapshotStore(query: Query): (payments: Snapshot[]) => Promise<void> {
+/** Returns a function that stores the newest version of each payment. */
+function newSnapshotStore(query: Query): (payments: PaymentSnapshot[]) => Promise<void> {
   const storedVersions = new Map<string, number>();
   return async (payments) => {
     const newer = payments.filter(
@@ -97,7 +98,9 @@ function newSnapshotStore(query: Query): (payments: Snapshot[]) => Promise<void>
     );
     if (newer.length === 0) return;
     const newest = [
-      ...new Map(newer.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
+      ...new Map(
+        newer.sort((a, b) => a.version - b.version).map((payment) => [payment.paymentReference, payment]),
+      ).values(),
     ];
     await query(
       'keep',
@@ -108,11 +111,11 @@ function newSnapshotStore(query: Query): (payments: Snapshot[]) => Promise<void>
          FROM unnest($2::uuid[], $4::bigint[], $5::text[]) AS n(session_id, version, state)
         WHERE s.session_id = n.session_id AND s.version < n.version`,
       [
-        newest.map((one) => one.paymentReference),
-        newest.map((one) => one.sessionId),
+        newest.map((payment) => payment.paymentReference),
+        newest.map((payment) => payment.sessionId),
         newest,
-        newest.map((one) => one.version),
-        newest.map((one) => one.state),
+        newest.map((payment) => payment.version),
+        newest.map((payment) => payment.state),
       ],
     );
     for (const { paymentReference, version } of newest) storedVersions.set(paymentReference, version);

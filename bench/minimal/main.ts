@@ -1,19 +1,24 @@
 /**
- * The smallest program that stores the same data as the platform for one hosted payment, in one process over RabbitMQ:
- * session and event; payable reserved, payment, attempt and event; outcome, ledger transfer and event; the result for the
- * page; both logs published with confirms; payables and payments copied from events; the notification recorded, signed
- * twice, sent, its result recorded. It leaves out everything that stores nothing: validation, limits, rendering, logs,
- * traces, retries, recovery.
+ * The minimal program ("least code" in the report): it stores the same data for a hosted payment as the platform, with
+ * as little code as possible, in one process with RabbitMQ. It writes:
+ * - the session and its event;
+ * - the reserved payable, the payment, the attempt and their event;
+ * - the outcome, the ledger transfer and their event;
+ * - the result for the page, and the payables and payments that services copy from events;
+ * - the notification, which is sent with two signatures, and the result of its delivery.
+ *
+ * Both event logs are published with publisher confirms. The program leaves out all code that does not store data:
+ * validation, limits, rendering, logs, traces, retries and recovery.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { connect as connectAmqp, type ConsumeMessage } from 'amqplib';
 import { fastify } from 'fastify';
-import { consume } from './consume.ts';
+import { consumeInBatches } from './consume.ts';
 import { connect } from './database.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EXCHANGE, Relay } from './event-log.ts';
-import { serveGateway, type Snapshot } from './gateway.ts';
+import { addGatewayRoutes, type PaymentSnapshot } from './gateway.ts';
 import { type ChargeRequest, Processor } from './processor.ts';
 
 const { DATABASE_URL, AMQP_URL, PORT, API_KEY, SITE_ID, WEBHOOK_SECRET, ACQUIRER_STORE, ACQUIRER_LATENCY_MS } =
@@ -21,13 +26,16 @@ const { DATABASE_URL, AMQP_URL, PORT, API_KEY, SITE_ID, WEBHOOK_SECRET, ACQUIRER
 const COMMANDS = 'least.charge';
 
 const { query } = connect(DATABASE_URL!);
-const publishing = await connectAmqp(AMQP_URL!, { noDelay: true });
-const consuming = await connectAmqp(AMQP_URL!, { noDelay: true });
-const events = [await publishing.createConfirmChannel(), await publishing.createConfirmChannel()] as const;
-await events[0].assertExchange(EXCHANGE, 'topic', { durable: true });
+const publishConnection = await connectAmqp(AMQP_URL!, { noDelay: true });
+const consumeConnection = await connectAmqp(AMQP_URL!, { noDelay: true });
+const eventChannels = [
+  await publishConnection.createConfirmChannel(),
+  await publishConnection.createConfirmChannel(),
+] as const;
+await eventChannels[0].assertExchange(EXCHANGE, 'topic', { durable: true });
 const relays = {
-  gateway: new Relay('gateway', query, events[0]),
-  processor: new Relay('payment_processor', query, events[1]),
+  gateway: new Relay('gateway', query, eventChannels[0]),
+  processor: new Relay('payment_processor', query, eventChannels[1]),
 };
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -38,21 +46,25 @@ const acquirer = await startSimulatedAcquirer({
 const processor = new Processor(query, privateKey, acquirer.url, () => relays.processor.nudge());
 const dispatcher = new Dispatcher(query, API_KEY!, WEBHOOK_SECRET!);
 
-// Request and reply: transient, directly to the channel that sent the request.
-const replyChannel = await publishing.createChannel();
-const pendingReplies = new Map<string, { resolve: (payment: Snapshot) => void; reject: (error: Error) => void }>();
+// Request-reply with RabbitMQ's direct reply-to: the reply goes to the channel that published the request, without a
+// queue.
+const replyChannel = await publishConnection.createChannel();
+const pendingReplies = new Map<
+  string,
+  { resolve: (payment: PaymentSnapshot) => void; reject: (error: Error) => void }
+>();
 await replyChannel.consume('amq.rabbitmq.reply-to', (message) => message && handleReply(message), { noAck: true });
-const commandChannel = await consuming.createChannel();
+const commandChannel = await consumeConnection.createChannel();
 await commandChannel.assertQueue(COMMANDS, { durable: true });
 await commandChannel.prefetch(1_000);
 await commandChannel.consume(COMMANDS, (message) => message && void handleCommand(message));
 
 function handleReply({ properties, content }: ConsumeMessage): void {
-  const one = pendingReplies.get(String(properties.correlationId));
+  const pendingReply = pendingReplies.get(String(properties.correlationId));
   pendingReplies.delete(String(properties.correlationId));
-  const reply = JSON.parse(content.toString()) as Snapshot | { error: string };
-  if ('error' in reply) one?.reject(new Error(reply.error));
-  else one?.resolve(reply);
+  const reply = JSON.parse(content.toString()) as PaymentSnapshot | { error: string };
+  if ('error' in reply) pendingReply?.reject(new Error(reply.error));
+  else pendingReply?.resolve(reply);
 }
 
 async function handleCommand(message: ConsumeMessage): Promise<void> {
@@ -64,7 +76,7 @@ async function handleCommand(message: ConsumeMessage): Promise<void> {
   commandChannel.ack(message);
 }
 
-function charge(request: object): Promise<Snapshot> {
+function requestCharge(request: object): Promise<PaymentSnapshot> {
   const correlationId = randomUUID();
   return new Promise((resolve, reject) => {
     pendingReplies.set(correlationId, { resolve, reject });
@@ -76,19 +88,27 @@ function charge(request: object): Promise<Snapshot> {
 }
 
 const app = fastify({ logger: false });
-const saveSnapshots = serveGateway(app, {
+const saveSnapshots = addGatewayRoutes(app, {
   query,
   url: `http://127.0.0.1:${PORT}`,
   apiKeys: new Map([[API_KEY!, SITE_ID!]]),
   publicJwk: JSON.stringify({ ...publicKey.export({ format: 'jwk' }), kid: randomUUID() }),
   onCommit: () => relays.gateway.nudge(),
-  charge,
+  charge: requestCharge,
 });
-await consume(consuming, 'least.processor', ['session.created'], 20, (payables) => processor.insertIfAbsent(payables));
-await consume(consuming, 'least.gateway', ['payment.processing', 'payment.succeeded'], 20, (payments) =>
-  saveSnapshots(payments),
+await consumeInBatches(consumeConnection, 'least.processor', ['session.created'], 20, (payables) =>
+  processor.insertIfAbsent(payables),
 );
-await consume(consuming, 'least.dispatcher', ['payment.succeeded'], 2, (payments) => dispatcher.record(payments));
+await consumeInBatches(
+  consumeConnection,
+  'least.gateway',
+  ['payment.processing', 'payment.succeeded'],
+  20,
+  (payments) => saveSnapshots(payments),
+);
+await consumeInBatches(consumeConnection, 'least.dispatcher', ['payment.succeeded'], 2, (payments) =>
+  dispatcher.record(payments),
+);
 void relays.gateway.run();
 void relays.processor.run();
 await app.listen({ host: '127.0.0.1', port: Number(PORT) });

@@ -3,10 +3,14 @@ import { type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { Pool } from 'undici';
 import type { Query } from './database.ts';
-import type { Snapshot } from './gateway.ts';
+import type { PaymentSnapshot } from './gateway.ts';
 
 export interface ChargeRequest {
-  readonly payable: { readonly payableId: string; readonly amount: number; readonly request: Snapshot['request'] };
+  readonly payable: {
+    readonly payableId: string;
+    readonly amount: number;
+    readonly request: PaymentSnapshot['request'];
+  };
   readonly reference: string;
   readonly encryptedCard: string;
 }
@@ -17,11 +21,11 @@ export class Processor {
   private readonly acquirer: Pool;
   private readonly onCommit: () => void;
 
-  constructor(query: Query, privateKey: KeyObject, acquirerUrl: string, committed: () => void) {
+  constructor(query: Query, privateKey: KeyObject, acquirerUrl: string, onCommit: () => void) {
     this.query = query;
     this.privateKey = privateKey;
     this.acquirer = new Pool(acquirerUrl, { connections: 1_000 });
-    this.onCommit = committed;
+    this.onCommit = onCommit;
   }
 
   async insertIfAbsent(payables: { payableId: string; amount: number }[]): Promise<void> {
@@ -33,11 +37,11 @@ export class Processor {
     );
   }
 
-  async charge({ payable, reference, encryptedCard }: ChargeRequest): Promise<Snapshot> {
-    const card = await this.open(encryptedCard, payable.payableId);
+  async charge({ payable, reference, encryptedCard }: ChargeRequest): Promise<PaymentSnapshot> {
+    const card = await this.decryptCard(encryptedCard, payable.payableId);
     const [paymentId, attemptId] = [randomUUID(), randomUUID()];
     const now = new Date();
-    const accepted: Snapshot = {
+    const acceptedPayment: PaymentSnapshot = {
       sessionId: payable.payableId,
       paymentReference: randomBytes(9).toString('hex').toUpperCase(),
       state: 'processing',
@@ -46,7 +50,7 @@ export class Processor {
       request: payable.request,
       paymentUTCDate: now.toISOString(),
     };
-    const reserved = await this.query(
+    const reservedRows = await this.query(
       'accept',
       `WITH payable AS (
          INSERT INTO payment_processor.payables AS p VALUES ($1, $2, 'reserved', $3, 2)
@@ -64,18 +68,18 @@ export class Processor {
         payable.amount,
         paymentId,
         reference,
-        accepted.paymentReference,
+        acceptedPayment.paymentReference,
         now,
         attemptId,
         new Date(now.getTime() + 2_000),
         randomUUID(),
-        accepted,
+        acceptedPayment,
       ],
     );
-    if (reserved.length === 0) throw new Error('The payable is not available.');
+    if (reservedRows.length === 0) throw new Error('The payable is not available.');
     this.onCommit();
-    const acquirerReference = await this.callAcquirer(attemptId, accepted, card.cardNumber);
-    const settled: Snapshot = { ...accepted, state: 'success', version: 3 };
+    const acquirerReference = await this.callAcquirer(attemptId, acceptedPayment, card.cardNumber);
+    const settledPayment: PaymentSnapshot = { ...acceptedPayment, state: 'success', version: 3 };
     await this.query(
       'settle',
       `WITH attempt AS (
@@ -97,14 +101,14 @@ export class Processor {
         randomUUID(),
         payable.amount,
         randomUUID(),
-        settled,
+        settledPayment,
       ],
     );
     this.onCommit();
-    return settled;
+    return settledPayment;
   }
 
-  private async open(encryptedCard: string, sessionId: string): Promise<{ cardNumber: string }> {
+  private async decryptCard(encryptedCard: string, sessionId: string): Promise<{ cardNumber: string }> {
     const { plaintext } = await compactDecrypt(encryptedCard, this.privateKey);
     const { card, binding } = JSON.parse(Buffer.from(plaintext).toString()) as {
       card: { cardNumber: string };
@@ -114,8 +118,12 @@ export class Processor {
     return card;
   }
 
-  private async callAcquirer(key: string, { paymentReference, amount }: Snapshot, cardNumber: string): Promise<string> {
-    const answer = await this.acquirer.request({
+  private async callAcquirer(
+    key: string,
+    { paymentReference, amount }: PaymentSnapshot,
+    cardNumber: string,
+  ): Promise<string> {
+    const response = await this.acquirer.request({
       method: 'POST',
       path: '/charges',
       headers: { 'content-type': 'application/json' },
@@ -127,8 +135,11 @@ export class Processor {
         cardNumber,
       }),
     });
-    const { outcome, acquirerReference } = (await answer.body.json()) as { outcome: string; acquirerReference: string };
-    if (outcome !== 'approved') throw new Error(`The acquirer answered ${outcome}.`);
+    const { outcome, acquirerReference } = (await response.body.json()) as {
+      outcome: string;
+      acquirerReference: string;
+    };
+    if (outcome !== 'approved') throw new Error(`The acquirer responded ${outcome}.`);
     return acquirerReference;
   }
 }

@@ -1,4 +1,7 @@
-/** The rows that every implementation must store for a payment. Tables that books.ts compares are named like the platform's. */
+/**
+ * Tables for the data that every implementation must store for a payment. The tables that reconcile.ts reads have the
+ * same names as those of the platform.
+ */
 export const SCHEMA = `
   CREATE SCHEMA gateway; CREATE SCHEMA payment_processor; CREATE SCHEMA dispatcher;
 

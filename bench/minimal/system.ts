@@ -1,4 +1,7 @@
-/** The minimal program with its own PostgreSQL and RabbitMQ, set up exactly like the platform's (tools/svc). */
+/**
+ * Starts the minimal program with its own PostgreSQL and RabbitMQ, which have the same settings as the platform's
+ * (tools/svc).
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -65,7 +68,7 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
 }
 
 async function startServers(): Promise<{ superuserUrl: string; amqpUrl: string }> {
-  await stopServers(); // left over from a killed run
+  await stopServers(); // a killed run may have left them running
   rmSync(DATA_DIR, { recursive: true, force: true });
   mkdirSync(DATA_DIR, { recursive: true });
   const password = randomBytes(16).toString('hex');
@@ -94,7 +97,7 @@ async function stopServers(): Promise<void> {
   if (findPostgres(FOLDERS.postgres)) await stopPostgres(FOLDERS.postgres);
 }
 
-/** Resolves when the program prints that it is ready. */
+/** Starts the program, and resolves when it prints that it is ready. */
 async function startProgram(variables: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],

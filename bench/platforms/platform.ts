@@ -1,15 +1,15 @@
-/** The platform as `./svc up -d …` starts it, with its own data and ports. */
+/** Runs the platform with `./svc up -d …`, with data and ports of the benchmark. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
-import type { Groups } from '../measuring/cpu.ts';
+import type { ProcessGroups } from '../measuring/cpu.ts';
 import type { RunningSystem, System } from './system.ts';
 
 export interface RunningPlatform extends RunningSystem {
-  /** After a stop, on the same data. */
+  /** Starts the stopped platform again with the same data. */
   restart(): Promise<RunningPlatform>;
 }
 
@@ -24,8 +24,8 @@ export const DEPLOYMENT_NAMES: Readonly<Record<Deployment, string>> = {
   distributed: 'RabbitMQ, a process each',
 };
 
-/** @param settings passed to `./svc` in addition to its own, for example the variables of OpenTelemetry */
-export function platform(
+/** @param settings further environment variables for `./svc`, for example those of OpenTelemetry */
+export function newPlatform(
   deployment: Deployment,
   settings: Readonly<Record<string, string>> = {},
   name = DEPLOYMENT_NAMES[deployment],
@@ -44,13 +44,13 @@ export function platform(
           // All payments of the measurement have one merchant with one endpoint.
           SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '50',
           SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: '50',
-          // As in production, where the proxy before the services logs each request.
+          // As in production, where the reverse proxy logs each request instead of the services.
           SVC_LOG_LEVEL: 'warn',
           ...settings,
         },
         root,
       );
-      await svc('down'); // left over from a killed run
+      await svc('down'); // a killed run may have left it running
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
         await svc('up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`]));
@@ -61,25 +61,27 @@ export function platform(
   };
 }
 
-/** The platform at a commit, in its own worktree; the first start installs and builds it. */
-export function platformAt(commit: string, deployment: Deployment): System<RunningPlatform> {
+/** The platform at a commit, in a Git worktree of the commit. The first start installs and builds it. */
+export function newPlatformAtCommit(commit: string, deployment: Deployment): System<RunningPlatform> {
   const root = join(ROOT, '.data', 'bench', 'commits', commit);
-  return platform(deployment, {}, `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`, checkOut(commit, root));
+  return newPlatform(deployment, {}, `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`, addWorktree(commit, root));
 }
 
-function checkOut(commit: string, folder: string): string {
+function addWorktree(commit: string, folder: string): string {
   const git = (...args: string[]): void => void execFileSync('git', args, { cwd: ROOT, stdio: 'pipe' });
   git('worktree', 'prune');
   if (!existsSync(join(folder, 'svc'))) git('worktree', 'add', '--detach', folder, commit);
   return folder;
 }
 
-type Svc = (...args: string[]) => Promise<void>;
+type SvcCommand = (...args: string[]) => Promise<void>;
 
-function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string>>, root: string): Svc {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
+function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string>>, root: string): SvcCommand {
+  const inheritedVariables = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL',
+  );
   const env = {
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(inheritedVariables),
     SVC_DATA_DIR: dataDir,
     SVC_PORT_BASE: String(PORT_BASE),
     ...settings,
@@ -89,17 +91,17 @@ function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string
   };
 }
 
-async function connectTo(dataDir: string, svc: Svc): Promise<RunningSystem> {
-  const json = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
-  const demo = json<Demo>('demo.json');
+async function connectTo(dataDir: string, svc: SvcCommand): Promise<RunningSystem> {
+  const readJson = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
+  const demo = readJson<Demo>('demo.json');
   const [merchant] = demo.merchants;
   const [site] = merchant?.sites ?? [];
-  if (!merchant || !site) throw new Error('The platform has no merchant to be measured with.');
+  if (!merchant || !site) throw new Error('The demo data contain no merchant with a site.');
   const database = new pg.Client({
     host: '127.0.0.1',
     port: PORT_BASE + 32,
     user: 'postgres',
-    password: json<{ postgresPassword: string }>('secrets.json').postgresPassword,
+    password: readJson<{ postgresPassword: string }>('secrets.json').postgresPassword,
     database: 'svc',
   });
   database.on('error', () => undefined);
@@ -112,7 +114,7 @@ async function connectTo(dataDir: string, svc: Svc): Promise<RunningSystem> {
       apiKey: site.apiKey,
       webhookSecret: site.webhookSecret,
     },
-    groups: groupsOf(dataDir),
+    groups: readProcessGroups(dataDir),
     sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
     readCharges: () => readCharges(join(dataDir, 'acquirer', 'charges.jsonl')),
     stop: async () => {
@@ -122,25 +124,28 @@ async function connectTo(dataDir: string, svc: Svc): Promise<RunningSystem> {
   };
 }
 
-function groupsOf(dataDir: string): Groups {
-  const text = (...path: string[]): string => readFileSync(join(dataDir, ...path), 'utf8');
-  const services = (JSON.parse(text('run', 'services.json')) as { pid: number }).pid;
-  const postgres = Number(text('postgres', 'postmaster.pid').split('\n')[0]);
+function readProcessGroups(dataDir: string): ProcessGroups {
+  const readText = (...path: string[]): string => readFileSync(join(dataDir, ...path), 'utf8');
+  const services = (JSON.parse(readText('run', 'services.json')) as { pid: number }).pid;
+  const postgres = Number(readText('postgres', 'postmaster.pid').split('\n')[0]);
   const groups = { services: [services], PostgreSQL: [postgres] };
   try {
-    const broker = JSON.parse(text('rabbitmq', 'broker.json')) as { process?: { pid: number } };
+    const broker = JSON.parse(readText('rabbitmq', 'broker.json')) as { process?: { pid: number } };
     return broker.process === undefined ? groups : { ...groups, RabbitMQ: [broker.process.pid] };
   } catch {
-    return groups; // embedded
+    return groups; // the embedded broker has no process
   }
 }
 
-/** References of the payments that the simulated acquirer charged and did not void; the last line of a key counts. */
+/**
+ * References of the payments that the simulated acquirer has charged and not reversed. The last line of a key is its
+ * state.
+ */
 export function readCharges(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const records = lines.map((line) => JSON.parse(line) as { key: string; outcome: string; paymentReference: string });
-  const last = new Map(records.map((record) => [record.key, record]));
-  return [...last.values()].flatMap(({ outcome, paymentReference }) =>
+  const lastRecords = new Map(records.map((record) => [record.key, record]));
+  return [...lastRecords.values()].flatMap(({ outcome, paymentReference }) =>
     outcome === 'approved' ? [paymentReference] : [],
   );
 }

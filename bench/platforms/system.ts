@@ -1,21 +1,21 @@
-/** The system under measurement: it answers the gateway's calls and sends webhooks. */
-import type { Groups } from '../measuring/cpu.ts';
+/** The system that is measured. It has the API of the hosted gateway and sends webhooks. */
+import type { ProcessGroups } from '../measuring/cpu.ts';
 
-/** A merchant of the system, with the settings of its server. */
+/** A merchant of the system, with the addresses and credentials that its server needs. */
 export interface Merchant {
   readonly gatewayUrl: string;
   readonly merchantId: string;
   readonly siteId: string;
   readonly apiKey: string;
-  /** `whsec_…` */
+  /** Secret for the signatures of webhooks: `whsec_…` */
   readonly webhookSecret: string;
 }
 
 export interface RunningSystem {
   readonly merchant: Merchant;
-  /** Processes whose CPU is counted: services, PostgreSQL, RabbitMQ. */
-  readonly groups: Groups;
-  /** Runs one statement over all schemas, as a superuser. */
+  /** Processes whose CPU is measured: services, PostgreSQL, RabbitMQ. */
+  readonly groups: ProcessGroups;
+  /** Runs one SQL statement as a superuser, who can read all schemas. */
   readonly sql: <Row extends object>(statement: string) => Promise<Row[]>;
   /** Payment references of all charges at the acquirer, one for each charge. */
   readCharges(): string[];
@@ -25,6 +25,6 @@ export interface RunningSystem {
 export interface System<Running extends RunningSystem = RunningSystem> {
   /** The name in the report. */
   readonly name: string;
-  /** @param acquirerLatencyMs delay of each answer of the acquirer */
+  /** @param acquirerLatencyMs time after which the simulated acquirer responds */
   start(acquirerLatencyMs: number): Promise<Running>;
 }

@@ -1,25 +1,27 @@
-/** The time from a payment's outcome until its site's stream sends it and a look-up finds it. */
+/**
+ * Measures the time from a payment's outcome until the stream of its site has sent it, and until a look-up finds it.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantClient } from '@svc/sdk';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
+import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem } from '../platforms/system.ts';
 
 export const MAX_VISIBILITY_MS = 1_000;
 const WARM_UP_WORKERS = 48;
 const MAX_IN_FLIGHT = 4_000;
-/** Look-ups are load too, so only one of this many payments is looked up. */
+/** One of this many payments is looked up. More look-ups would be too much load. */
 const PAYMENTS_PER_LOOK_UP = 10;
 const POLL_INTERVAL_MS = 5;
-/** A payment that is not found or streamed within this time is missing. */
+/** A payment that is not found or not streamed within this time counts as missing. */
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Milliseconds from the time of the outcome in the payment's record. A look-up starts when the webhook has arrived, so
- * `found` is an upper bound.
+ * Milliseconds from the time of the outcome in the payment's row. A look-up starts only when the webhook has arrived,
+ * so the real values of `found` may be lower.
  */
 export interface Visibility {
   readonly perSecond: number;
@@ -34,7 +36,7 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
   const endpoint = await MerchantEndpoint.start(webhookSecret);
   const payers = new Payers(running.merchant, endpoint);
   const [streamed, found, duplicates] = [new Map<string, number>(), new Map<string, number>(), [] as string[]];
-  const end = new AbortController();
+  const abortStream = new AbortController();
   const lookUps: Promise<void>[] = [];
   const lookUp = async (sessionId: string): Promise<void> => {
     const deadline = performance.now() + MAX_WAIT_MS;
@@ -46,7 +48,7 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
   };
   const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
   const reading = (async () => {
-    for await (const { type, payment } of site.stream({ signal: end.signal, onOpen })) {
+    for await (const { type, payment } of site.stream({ signal: abortStream.signal, onOpen })) {
       if (type !== 'payment') continue;
       if (streamed.has(payment.paymentReference)) duplicates.push(payment.paymentReference);
       streamed.set(payment.paymentReference, Date.now());
@@ -54,15 +56,15 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
   })();
   try {
     await Promise.race([opened, reading]);
-    let paid = 0;
+    let paidCount = 0;
     const pay = async (dueAt: number): Promise<void> => {
       const { sessionId } = await payers.pay(dueAt);
-      paid++;
-      if (paid % PAYMENTS_PER_LOOK_UP === 0) lookUps.push(lookUp(sessionId));
+      paidCount++;
+      if (paidCount % PAYMENTS_PER_LOOK_UP === 0) lookUps.push(lookUp(sessionId));
     };
     const waitUntilStreamed = async (): Promise<void> => {
       const deadline = performance.now() + MAX_WAIT_MS;
-      while (streamed.size < paid && performance.now() < deadline) await pause(POLL_INTERVAL_MS);
+      while (streamed.size < paidCount && performance.now() < deadline) await pause(POLL_INTERVAL_MS);
       await Promise.all(lookUps);
     };
     const warmUpRate = (await runClosedLoad(WARM_UP_WORKERS, seconds, () => pay(performance.now()))) / seconds;
@@ -78,22 +80,26 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     const outcomes = await running.sql<{ payment_reference: string; at: string }>(
       `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
     );
-    const outcomeOf = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
-    const since = (times: Map<string, number>): Percentiles =>
-      percentilesOf([...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeOf.get(id)!));
+    const outcomeTimes = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
+    const sinceOutcome = (times: Map<string, number>): Percentiles =>
+      computePercentiles(
+        [...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeTimes.get(id)!),
+      );
     const problems = [
-      ...(streamed.size === paid ? [] : [`${paid} payments were made, ${streamed.size} were on the stream`]),
-      ...(found.size === lookUps.length
-        ? []
-        : [`${lookUps.length - found.size} were not found within ${MAX_WAIT_MS} ms`]),
-      ...(duplicates.length === 0 ? [] : [`${duplicates.length} were streamed twice`]),
-      ...(refused + errors.length === 0 ? [] : [`${refused} of ${started} could not begin, ${errors.length} failed`]),
+      ...describeProblem(paidCount - streamed.size, 'payments were not sent on the stream'),
+      ...describeProblem(lookUps.length - found.size, `payments were not found within ${MAX_WAIT_MS} ms`),
+      ...describeProblem(duplicates.length, 'payments were sent twice on the stream'),
+      ...describeProblem(refused + errors.length, `of ${started} payments could not be started, or failed`),
     ];
-    return { perSecond: warmUpRate / 2, found: since(found), streamed: since(streamed), problems };
+    return { perSecond: warmUpRate / 2, found: sinceOutcome(found), streamed: sinceOutcome(streamed), problems };
   } finally {
-    end.abort();
+    abortStream.abort();
     await reading;
     await payers.close();
     await endpoint.stop();
   }
+}
+
+function describeProblem(count: number, description: string): string[] {
+  return count === 0 ? [] : [`${count} ${description}`];
 }

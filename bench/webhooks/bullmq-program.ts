@@ -1,6 +1,6 @@
-/** Webhooks as jobs of BullMQ on Redis. Started by job-queues.ts. */
+/** A program that sends webhooks as jobs of BullMQ on Redis. job-queues.ts starts it. */
 import { loadAlternative } from '../alternatives/install.ts';
-import { deliver, type Job, serve, settings } from './job-program.ts';
+import { deliverWebhook, type Job, processRequests, settings } from './job-program.ts';
 import { CONCURRENCY } from './sender.ts';
 
 interface BullMq {
@@ -16,8 +16,8 @@ const { hostname, port } = new URL(settings.address);
 const connection = { host: hostname, port: Number(port), maxRetriesPerRequest: null };
 
 const queue = new Queue('webhooks', { connection });
-new Worker('webhooks', (job) => deliver(job.data), { connection, concurrency: CONCURRENCY });
+new Worker('webhooks', (job) => deliverWebhook(job.data), { connection, concurrency: CONCURRENCY });
 const opts = { attempts: 12, backoff: { type: 'exponential', delay: 5_000 }, removeOnComplete: true };
-await serve(async (jobs) => {
+await processRequests(async (jobs) => {
   await queue.addBulk(jobs.map((data) => ({ name: 'webhook', data, opts })));
 });

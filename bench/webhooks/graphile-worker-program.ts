@@ -1,6 +1,6 @@
-/** Webhooks as jobs of graphile-worker in PostgreSQL. Started by job-queues.ts. */
+/** A program that sends webhooks as jobs of graphile-worker in PostgreSQL. job-queues.ts starts it. */
 import { loadAlternative } from '../alternatives/install.ts';
-import { deliver, type Job, serve, settings } from './job-program.ts';
+import { deliverWebhook, type Job, processRequests, settings } from './job-program.ts';
 import { CONCURRENCY } from './sender.ts';
 
 interface GraphileWorker {
@@ -22,9 +22,9 @@ await run({
   concurrency: CONCURRENCY,
   pollInterval: 500,
   noHandleSignals: true,
-  taskList: { webhook: (job: Job) => deliver(job) },
+  taskList: { webhook: (job: Job) => deliverWebhook(job) },
 });
-await serve(async (jobs) => {
+await processRequests(async (jobs) => {
   await utils.withPgClient((client) =>
     client.query(
       `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(

@@ -1,6 +1,7 @@
 /**
- * Shared by both job queues: a program that gets its settings as JSON in its first argument, prints `ready`, adds jobs in
- * bulk for each line that it reads, and processes them at the same time.
+ * The common code of the programs for both job queues. A program gets its settings as JSON in its first argument and
+ * prints `ready`. Each line of its input requests a number of webhooks; the program adds their jobs in bulk, and
+ * processes jobs at the same time.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -9,9 +10,9 @@ import { Pool } from 'undici';
 import { BATCH_SIZE, CONCURRENCY, newNotification, type Notification } from './sender.ts';
 
 export interface JobSettings {
-  /** Where the packages of the queue are installed. */
+  /** Folder in which the packages of the queue are installed. */
   readonly folder: string;
-  /** Of Redis or PostgreSQL. */
+  /** URL of Redis or PostgreSQL. */
   readonly address: string;
   readonly secret: string;
 }
@@ -27,13 +28,13 @@ export const settings = JSON.parse(process.argv[2]!) as JobSettings;
 const webhook = new Webhook(settings.secret);
 let pool: Pool | undefined;
 
-/** One attempt. Throws unless the merchant acknowledges it, so that the queue retries. */
-export async function deliver({ id, url, body }: Job): Promise<void> {
+/** Makes one delivery attempt. @throws Error if the merchant does not acknowledge it, so that the queue retries */
+export async function deliverWebhook({ id, url, body }: Job): Promise<void> {
   const { origin, pathname } = new URL(url);
   pool ??= new Pool(origin, { connections: CONCURRENCY, headersTimeout: 10_000, bodyTimeout: 10_000 });
-  const payload = JSON.stringify({ ...body, signature: signatureOf(body) });
+  const payload = JSON.stringify({ ...body, signature: computeBodySignature(body) });
   const now = new Date();
-  const answer = await pool.request({
+  const response = await pool.request({
     method: 'POST',
     path: pathname,
     headers: {
@@ -44,12 +45,12 @@ export async function deliver({ id, url, body }: Job): Promise<void> {
     },
     body: payload,
   });
-  await answer.body.dump();
-  if (answer.statusCode >= 300) throw new Error(`The merchant answered ${answer.statusCode}.`);
+  await response.body.dump();
+  if (response.statusCode >= 300) throw new Error(`The merchant responded ${response.statusCode}.`);
 }
 
-/** The signature in the body (E3). */
-function signatureOf(body: Notification): string {
+/** Computes the signature in the body of a webhook (E3). */
+function computeBodySignature(body: Notification): string {
   const { sessionId, amount, currencyISOCode, merchantOrderId, paymentReference, paymentStatus, paymentUTCDate } = body;
   const parts = [settings.secret, sessionId, amount, currencyISOCode, merchantOrderId, paymentReference];
   return createHash('sha256')
@@ -57,8 +58,8 @@ function signatureOf(body: Notification): string {
     .digest('hex');
 }
 
-/** Prints that the program is ready, and adds the requested jobs in bulk. */
-export async function serve(addBulk: (jobs: Job[]) => Promise<void>): Promise<void> {
+/** Prints `ready`, then reads requests from the input and adds their jobs in bulk. */
+export async function processRequests(addBulk: (jobs: Job[]) => Promise<void>): Promise<void> {
   process.on('SIGTERM', () => process.exit(0));
   console.log('ready');
   for await (const line of createInterface({ input: process.stdin })) {

@@ -1,4 +1,4 @@
-/** Webhooks through common job queues: BullMQ on Redis, graphile-worker in PostgreSQL. */
+/** Sends webhooks through two common job queues: BullMQ on Redis, and graphile-worker in PostgreSQL. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,19 +10,19 @@ import { type Alternative, installAlternative } from '../alternatives/install.ts
 import { ROOT } from '../platforms/platform.ts';
 import type { JobSettings } from './job-program.ts';
 import { startRedis } from './redis.ts';
-import type { RunningSender, Sender } from './sender.ts';
+import type { RunningWebhookSender, WebhookSender } from './sender.ts';
 
 const PORTS = { redis: 18_511, postgres: 18_512 };
 
-export const bullMq: Sender = {
+export const bullMq: WebhookSender = {
   name: 'BullMQ on Redis',
-  remark: 'appended to a file that is synced once a second; a finished job is deleted',
+  description: 'the append-only file is synced once a second; a finished job is deleted',
   start: () => start('bullmq', 'Redis', (folder) => startRedis(folder, PORTS.redis)),
 };
 
-export const graphileWorker: Sender = {
+export const graphileWorker: WebhookSender = {
   name: 'graphile-worker 0.16',
-  remark: 'the same PostgreSQL, each commit synced; a finished job is deleted',
+  description: 'PostgreSQL with the same settings, each commit synced; a finished job is deleted',
   start: () => start('graphile-worker', 'PostgreSQL', (folder) => startDatabase(folder, PORTS.postgres)),
 };
 
@@ -36,11 +36,11 @@ async function start(
   name: Alternative,
   group: string,
   startServer: (folder: string) => Promise<Server>,
-): Promise<RunningSender> {
-  const data = join(ROOT, '.data', 'bench', name);
-  rmSync(data, { recursive: true, force: true });
-  mkdirSync(data, { recursive: true });
-  const server = await startServer(data);
+): Promise<RunningWebhookSender> {
+  const dataDir = join(ROOT, '.data', 'bench', name);
+  rmSync(dataDir, { recursive: true, force: true });
+  mkdirSync(dataDir, { recursive: true });
+  const server = await startServer(dataDir);
   const settings: JobSettings = {
     folder: installAlternative(name),
     address: server.address,

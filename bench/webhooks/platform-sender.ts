@@ -1,16 +1,16 @@
-/** Webhooks as the platform sends them: from an event in payment-processor's log to the merchant's acknowledgement. */
+/** Sends webhooks through the platform: from an event in payment-processor's log to the merchant's acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { platform } from '../platforms/platform.ts';
+import { newPlatform } from '../platforms/platform.ts';
 import type { Merchant, RunningSystem } from '../platforms/system.ts';
-import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
+import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type WebhookSender } from './sender.ts';
 
-export const platformSender: Sender = {
+export const platformSender: WebhookSender = {
   name: 'Svc Payments, embedded',
-  remark:
-    'each commit synced; duplicate events ignored, two signatures, every attempt stored, the session updated as well',
+  description:
+    'each commit synced; duplicate events ignored, two signatures, every attempt stored, the session updated too',
   start: async () => {
-    const running = await platform('embedded', { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) }).start(0);
+    const running = await newPlatform('embedded', { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) }).start(0);
     return {
       secret: running.merchant.webhookSecret,
       groups: running.groups,

@@ -1,4 +1,7 @@
-/** A Redis for the benchmark, as durable as people usually run it: appended to a file, synced once a second. */
+/**
+ * Starts a Redis for the benchmark with common settings for durability: an append-only file that is synced once a
+ * second.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,29 +11,29 @@ import { installPackages } from '../../tools/svc/install/apt.ts';
 import { findOnPath, isExecutable } from '../../tools/svc/install/find-on-path.ts';
 import { ROOT } from '../platforms/platform.ts';
 
-const find = (): string | undefined =>
+const findRedis = (): string | undefined =>
   findOnPath(['redis-server', 'valkey-server'], process.env['PATH'] ?? '', isExecutable);
 
 export async function startRedis(
   folder: string,
   port: number,
 ): Promise<{ address: string; pid: number; stop(): Promise<void> }> {
-  if (find() === undefined)
+  if (findRedis() === undefined)
     await installPackages(['redis-server'], {
       root: ROOT,
       logFile: join(folder, 'apt.log'),
       hint: 'install redis-server',
-      isInstalled: () => find() !== undefined,
+      isInstalled: () => findRedis() !== undefined,
     });
   const settings = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', appendfsync: 'everysec', save: '' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   if (await isListening(port)) throw new Error(`Port ${port} is in use, perhaps by a killed run.`);
-  const server = spawn(find()!, args, { stdio: 'ignore' });
-  const answers = await waitUntil(async () => ((await isListening(port)) ? true : undefined), {
+  const server = spawn(findRedis()!, args, { stdio: 'ignore' });
+  const isReady = await waitUntil(async () => ((await isListening(port)) ? true : undefined), {
     withinSeconds: 10,
     everyMilliseconds: 50,
   });
-  if (answers !== true) throw new Error('Redis did not start.');
+  if (isReady !== true) throw new Error('Redis did not start.');
   return {
     address: `redis://127.0.0.1:${port}`,
     pid: server.pid!,

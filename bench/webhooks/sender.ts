@@ -1,27 +1,27 @@
-/** The system under measurement: it gets payments and sends webhooks to the merchant. */
+/** The system that is measured: it sends a webhook for each payment to the merchant. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Groups } from '../measuring/cpu.ts';
+import type { ProcessGroups } from '../measuring/cpu.ts';
 
-/** Every sender gets payments in batches of this size. */
+/** Number of payments in each batch that a sender gets. */
 export const BATCH_SIZE = 200;
-/** Parallel requests of every sender. */
+/** Number of requests that each sender sends at the same time. */
 export const CONCURRENCY = 50;
 
-export interface RunningSender {
-  /** `whsec_…`: the merchant checks signatures with it. */
+export interface RunningWebhookSender {
+  /** Secret with which the merchant verifies signatures: `whsec_…` */
   readonly secret: string;
-  readonly groups: Groups;
-  /** Sends webhooks of `count` payments to `url`; returns as soon as the first of them may be sent. */
+  readonly groups: ProcessGroups;
+  /** Requests webhooks for `count` payments to `url`. Does not wait until they are sent. */
   send(url: string, count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface Sender {
+export interface WebhookSender {
   /** The name in the report. */
   readonly name: string;
   /** How this sender differs from the others. */
-  readonly remark: string;
-  start(): Promise<RunningSender>;
+  readonly description: string;
+  start(): Promise<RunningWebhookSender>;
 }
 
 /** The body of a webhook before it is signed. Amounts in cents. */
@@ -51,7 +51,7 @@ export function newNotification(): Notification {
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Has the format of a payment reference (C3), without its check character. */
+/** Returns 18 random characters in the format of a payment reference (C3), without a valid check character. */
 export function newPaymentReference(): string {
   return [...randomBytes(18)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }

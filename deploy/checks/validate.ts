@@ -1,7 +1,7 @@
 /**
- * Validates rendered objects against Kubernetes' own schemas: `kubectl kustomize FOLDER | node deploy/checks/validate.ts`.
- * Prints the problems and exits with 1. The schemas ignore unknown fields: a server reports these
- * (`kubectl apply --dry-run=server`), and so does the compiler for generated objects.
+ * Validates rendered objects against Kubernetes' own schemas: `kubectl kustomize FOLDER | node
+ * deploy/checks/validate.ts`. Prints the problems and exits with 1 if there are any. The schemas ignore unknown fields.
+ * A server reports them (`kubectl apply --dry-run=server`), and for generated objects the TypeScript compiler does.
  */
 import { readFileSync } from 'node:fs';
 import { Gateway, HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
@@ -32,18 +32,18 @@ const MODELS = [
   ServiceAccount,
 ] as unknown as readonly Model[];
 
-let checked = 0;
+let validCount = 0;
 for (const document of parseAllDocuments(readFileSync(0, 'utf8'))) {
   const object = document.toJS() as { apiVersion?: string; kind?: string; metadata?: { name?: string } };
-  const what = `${object.kind} ${object.metadata?.name}`;
+  const objectName = `${object.kind} ${object.metadata?.name}`;
   const Model = MODELS.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind);
   try {
     if (Model === undefined) throw new Error(`no schema is known for ${object.kind} of ${object.apiVersion}`);
     new Model(object).validate();
-    checked++;
+    validCount++;
   } catch (error) {
-    console.error(`${what}: ${(error as Error).message}`);
+    console.error(`${objectName}: ${(error as Error).message}`);
     process.exitCode = 1;
   }
 }
-console.log(`${checked} objects are valid`);
+console.log(`${validCount} objects are valid`);

@@ -1,4 +1,7 @@
-/** Runs roles.sql like compose and a platform team, but in a database of this test. Roles belong to the server. */
+/**
+ * Runs roles.sql, as compose and a platform team do, in a test database. Roles belong to the whole server, so the test
+ * drops them.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';
@@ -8,7 +11,7 @@ import pg from 'pg';
 import { ownerRoleOf, roleOf, schemaOf } from '../../tools/svc/processes/env-files.ts';
 import { SERVICES } from '../../tools/svc/settings/settings.ts';
 
-const sql = readFileSync(join(import.meta.dirname, 'roles.sql'), 'utf8');
+const rolesScript = readFileSync(join(import.meta.dirname, 'roles.sql'), 'utf8');
 const ROLES = SERVICES.flatMap((service) => [roleOf(service), ownerRoleOf(service)]);
 let database: TestDatabase;
 let superuser: pg.Client;
@@ -24,81 +27,84 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('without every password it changes nothing and names the missing one', async () => {
-  await expect(superuser.query(sql)).rejects.toThrow('"svc.identity_password"');
+test('roles.sql changes nothing if a password is missing, and the error names that password', async () => {
+  await expect(superuser.query(rolesScript)).rejects.toThrow('"svc.identity_password"');
   await superuser.query(`SELECT set_config('svc.identity_password', 'x', false)`);
-  await expect(superuser.query(sql)).rejects.toThrow('"svc.identity_owner_password"');
+  await expect(superuser.query(rolesScript)).rejects.toThrow('"svc.identity_owner_password"');
   const { rows } = await superuser.query(`SELECT FROM pg_namespace WHERE nspname = 'identity'`);
   expect(rows).toEqual([]);
 });
 
-test('each owner creates tables in its schema; the service reads and writes them, and neither sees any other schema', async () => {
-  await runWith('a-password');
+test('an owner creates tables that its service reads and writes, and neither can access other schemas', async () => {
+  await runRolesScript('a-password');
   for (const service of SERVICES) {
-    const owner = await connect(urlOf(ownerRoleOf(service), 'a-password'));
-    const client = await connect(urlOf(roleOf(service), 'a-password'));
+    const owner = await connect(newUrl(ownerRoleOf(service), 'a-password'));
+    const serviceClient = await connect(newUrl(roleOf(service), 'a-password'));
     try {
-      await owner.query('CREATE TABLE kept (id int); CREATE SEQUENCE numbers');
-      await client.query(`INSERT INTO kept VALUES (nextval('numbers'))`);
-      await client.query('UPDATE kept SET id = 2');
-      expect((await client.query('DELETE FROM kept RETURNING id')).rows).toEqual([{ id: 2 }]);
+      await owner.query('CREATE TABLE items (id int); CREATE SEQUENCE numbers');
+      await serviceClient.query(`INSERT INTO items VALUES (nextval('numbers'))`);
+      await serviceClient.query('UPDATE items SET id = 2');
+      expect((await serviceClient.query('DELETE FROM items RETURNING id')).rows).toEqual([{ id: 2 }]);
       for (const statement of [
-        'DROP TABLE kept',
-        'ALTER TABLE kept ADD COLUMN more int',
+        'DROP TABLE items',
+        'ALTER TABLE items ADD COLUMN note int',
         'ALTER SEQUENCE numbers RESTART',
       ])
-        await expect(client.query(statement)).rejects.toThrow('must be owner of');
-      for (const statement of ['TRUNCATE kept', 'CREATE TABLE more (id int)', `SELECT setval('numbers', 1)`])
-        await expect(client.query(statement)).rejects.toThrow('permission denied for');
-      await expect(client.query(`SET ROLE ${ownerRoleOf(service)}`)).rejects.toThrow('permission denied to set role');
+        await expect(serviceClient.query(statement)).rejects.toThrow('must be owner of');
+      for (const statement of ['TRUNCATE items', 'CREATE TABLE other_items (id int)', `SELECT setval('numbers', 1)`])
+        await expect(serviceClient.query(statement)).rejects.toThrow('permission denied for');
+      await expect(serviceClient.query(`SET ROLE ${ownerRoleOf(service)}`)).rejects.toThrow(
+        'permission denied to set role',
+      );
 
-      const foreign = SERVICES.filter((other) => other !== service).map(schemaOf);
-      for (const role of [owner, client]) {
+      const otherSchemas = SERVICES.filter((name) => name !== service).map(schemaOf);
+      for (const role of [owner, serviceClient]) {
         const { rows } = await role.query('SELECT current_schema() AS schema');
         expect(rows).toEqual([{ schema: schemaOf(service) }]);
-        for (const schema of [...foreign, 'public']) {
-          await expect(role.query(`CREATE TABLE ${schema}.mine (id int)`)).rejects.toThrow('permission denied');
-          await expect(role.query(`SELECT * FROM ${schema}.kept`)).rejects.toThrow('permission denied');
+        for (const schema of [...otherSchemas, 'public']) {
+          await expect(role.query(`CREATE TABLE ${schema}.items (id int)`)).rejects.toThrow('permission denied');
+          await expect(role.query(`SELECT * FROM ${schema}.items`)).rejects.toThrow('permission denied');
         }
-        await expect(role.query('CREATE SCHEMA more')).rejects.toThrow('permission denied');
+        await expect(role.query('CREATE SCHEMA other_schema')).rejects.toThrow('permission denied');
       }
     } finally {
       await owner.end();
-      await client.end();
+      await serviceClient.end();
     }
   }
 });
 
-test('objects that the service creates itself do not restore its privileges on an append-only table', async () => {
-  await runWith('a-password');
+test('roles.sql does not restore revoked privileges, even if the service has created objects itself', async () => {
+  await runRolesScript('a-password');
   const [service] = SERVICES;
-  const owner = await connect(urlOf(ownerRoleOf(service), 'a-password'));
-  await owner.query(`CREATE TABLE books (id int); REVOKE UPDATE, DELETE ON books FROM ${roleOf(service)}`);
+  const owner = await connect(newUrl(ownerRoleOf(service), 'a-password'));
+  await owner.query(`CREATE TABLE ledger (id int); REVOKE UPDATE, DELETE ON ledger FROM ${roleOf(service)}`);
   await owner.end();
-  const client = await connect(urlOf(roleOf(service), 'a-password'));
-  await client.query('SELECT lo_create(0)');
-  await client.query(`ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO ${roleOf(service)}`);
-  await runWith('a-password');
-  await expect(client.query('DELETE FROM books')).rejects.toThrow('permission denied');
-  await client.end();
+  const serviceClient = await connect(newUrl(roleOf(service), 'a-password'));
+  await serviceClient.query('SELECT lo_create(0)');
+  await serviceClient.query(`ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO ${roleOf(service)}`);
+  await runRolesScript('a-password');
+  await expect(serviceClient.query('DELETE FROM ledger')).rejects.toThrow('permission denied');
+  await serviceClient.end();
 });
 
-test('the service gets the same privileges on migrated objects as in test databases', async () => {
-  const definition = { name: 'given', config: ServiceConfig, module: class {}, migrations: [] };
-  const tested = await newMigratedDatabase(definition);
-  const client = await connect(tested.superuserUrl);
+test('a service gets the same default privileges on objects of migrations as in test databases', async () => {
+  const definition = { name: 'example', config: ServiceConfig, module: class {}, migrations: [] };
+  const testDatabase = await newMigratedDatabase(definition);
+  const client = await connect(testDatabase.superuserUrl);
   try {
-    const inTests = await defaultPrivilegesOf(client, 'tested_given');
-    expect(inTests.length).toBeGreaterThan(0);
-    for (const service of SERVICES) expect(await defaultPrivilegesOf(superuser, roleOf(service))).toEqual(inTests);
+    const privilegesInTests = await readDefaultPrivileges(client, 'tested_example');
+    expect(privilegesInTests.length).toBeGreaterThan(0);
+    for (const service of SERVICES)
+      expect(await readDefaultPrivileges(superuser, roleOf(service))).toEqual(privilegesInTests);
   } finally {
     await client.end();
-    await tested.drop();
+    await testDatabase.drop();
   }
 });
 
-/** The owner's default privileges: kind of object and privilege. */
-async function defaultPrivilegesOf(client: pg.Client, role: string): Promise<unknown[]> {
+/** Reads the privileges that the owner of a schema grants by default: kind of object and privilege. */
+async function readDefaultPrivileges(client: pg.Client, role: string): Promise<unknown[]> {
   const { rows } = await client.query(
     `SELECT defaclobjtype AS kind, privilege_type AS privilege FROM pg_default_acl, aclexplode(defaclacl)
       WHERE defaclrole = $1::regrole AND grantee = $2::regrole ORDER BY 1, 2`,
@@ -107,49 +113,51 @@ async function defaultPrivilegesOf(client: pg.Client, role: string): Promise<unk
   return rows;
 }
 
-test('the server ends an idle transaction of a role', async () => {
+test('each role has a timeout for idle transactions', async () => {
   for (const role of ROLES) {
-    const client = await connect(urlOf(role, 'a-password'));
+    const client = await connect(newUrl(role, 'a-password'));
     const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
     await client.end();
     expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS / 1000}s` }]);
   }
 });
 
-test('it can be repeated, and then sets the new passwords', async () => {
-  await runWith('another-password');
-  const client = await connect(urlOf('svc_identity', 'another-password'));
-  await expect(client.query('SELECT * FROM kept')).resolves.toMatchObject({ rows: [] });
+test('roles.sql can be run again, and then sets the new passwords', async () => {
+  await runRolesScript('another-password');
+  const client = await connect(newUrl('svc_identity', 'another-password'));
+  await expect(client.query('SELECT * FROM items')).resolves.toMatchObject({ rows: [] });
   await client.end();
-  const { rows } = await superuser.query<{ kept: boolean }>(
-    `SELECT rolpassword IS NOT NULL AND NOT rolsuper AND NOT rolinherit AS kept FROM pg_authid WHERE rolname LIKE 'svc\\_%'`,
+  const { rows } = await superuser.query<{ isRestricted: boolean }>(
+    `SELECT rolpassword IS NOT NULL AND NOT rolsuper AND NOT rolinherit AS "isRestricted" FROM pg_authid WHERE rolname LIKE 'svc\\_%'`,
   );
-  expect(rows).toEqual(ROLES.map(() => ({ kept: true })));
+  expect(rows).toEqual(ROLES.map(() => ({ isRestricted: true })));
 });
 
-test('it aborts rather than block services with a lock', async () => {
-  await superuser.query('ALTER SCHEMA identity OWNER TO svc_identity; ALTER TABLE identity.kept OWNER TO svc_identity');
+test('roles.sql stops with a lock timeout instead of blocking the services', async () => {
+  await superuser.query(
+    'ALTER SCHEMA identity OWNER TO svc_identity; ALTER TABLE identity.items OWNER TO svc_identity',
+  );
   const reader = await connect(database.url);
   try {
-    await reader.query('BEGIN; SELECT FROM identity.kept');
-    await expect(superuser.query(sql)).rejects.toThrow('lock timeout');
+    await reader.query('BEGIN; SELECT FROM identity.items');
+    await expect(superuser.query(rolesScript)).rejects.toThrow('lock timeout');
   } finally {
     await reader.end();
   }
-  await superuser.query(sql);
+  await superuser.query(rolesScript);
   const { rows } = await superuser.query(
-    `SELECT tableowner FROM pg_tables WHERE schemaname = 'identity' AND tablename = 'kept'`,
+    `SELECT tableowner FROM pg_tables WHERE schemaname = 'identity' AND tablename = 'items'`,
   );
   expect(rows).toEqual([{ tableowner: 'svc_identity_owner' }]);
 });
 
-async function runWith(password: string): Promise<void> {
+async function runRolesScript(password: string): Promise<void> {
   for (const role of ROLES)
     await superuser.query('SELECT set_config($1, $2, false)', [`${role.replace('svc_', 'svc.')}_password`, password]);
-  await superuser.query(sql);
+  await superuser.query(rolesScript);
 }
 
-function urlOf(role: string, password: string): string {
+function newUrl(role: string, password: string): string {
   const url = new URL(database.url);
   url.username = role;
   url.password = password;

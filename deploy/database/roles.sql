@@ -1,10 +1,11 @@
--- For each service a schema that no other service sees, and two roles: `svc_<service>_owner` owns the schema and runs the
--- migrations; the service runs as `svc_<service>`, which reads and writes rows (ADR 45). Run as a superuser in the
--- platform's own database, with any client. To change a password, run it again. The passwords are settings of the session:
+-- Creates for each service a schema that no other service can access, and two roles: `svc_<service>_owner` owns the schema
+-- and runs the migrations; the service runs as `svc_<service>`, which reads and writes rows (ADR 45). Run this script as a
+-- superuser in the platform's own database, with any client. To change a password, run it again. The script reads the
+-- passwords from settings of the session:
 --
 --   PGOPTIONS='-c svc.identity_owner_password=… -c svc.identity_password=… …' psql -d svc -f roles.sql
 --
--- A missing password ends it with an error, and nothing is changed. The names are those of the apps' folders.
+-- If a password is missing, the script fails and changes nothing. The services have the names of the apps' folders.
 DO $roles$
 DECLARE
   service text;
@@ -12,7 +13,7 @@ DECLARE
   owner text;
   login text;
 BEGIN
-  -- Statements of services would queue behind a waiting lock, so this script gives up instead and can be run again.
+  -- While this script waited for a lock, statements of services would wait behind it. So it fails instead; run it again.
   PERFORM set_config('lock_timeout', '5s', true);
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   REVOKE ALL ON SCHEMA public FROM PUBLIC;
@@ -32,8 +33,8 @@ BEGIN
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), login);
     END LOOP;
     EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service, owner);
-    -- Until ADR 45 the service's own role owned everything.
-    -- Once: the service's role may later create objects, such as large objects, and must not get these privileges back with them.
+    -- Before ADR 45 the service's role owned the schema. Transfer its objects only once: later the role may own objects that
+    -- it has created itself, such as large objects, and must not get these privileges again because of them.
     IF EXISTS (SELECT FROM pg_namespace WHERE nspname = service AND nspowner = role::regrole) THEN
       EXECUTE format('REASSIGN OWNED BY %I TO %I', role, owner);
       EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO %I', service, role);
@@ -41,7 +42,8 @@ BEGIN
     END IF;
     EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', service);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', service, role);
-    -- For objects of migrations; a migration of an append-only table revokes the excess (libs/messaging/src/migrations).
+    -- Privileges on objects that migrations create. A migration of an append-only table revokes UPDATE and DELETE
+    -- (libs/messaging/src/migrations).
     EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %I IN SCHEMA %I GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %I', owner, service, role);
     EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %I IN SCHEMA %I GRANT USAGE ON SEQUENCES TO %I', owner, service, role);
   END LOOP;

@@ -1,7 +1,6 @@
 #!/bin/sh
-# A step of an image: packages.sh FOLDER installs the packages that the apps need at run time, once for all images. Without
-# development packages; tree.ts omits packages that an app does not need. Runs no install scripts: no package needs one at
-# run time.
+# A step of an image: packages.sh FOLDER installs the packages that the apps need at run time, once for all images, without development
+# packages. tree.ts omits the packages that an app does not need. No install scripts run, because no package needs one at run time.
 set -eu
 folder=$1
 cd "$(dirname "$0")/../.."

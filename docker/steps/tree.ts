@@ -1,7 +1,8 @@
 /**
- * Last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` creates the only folder of an image: the app's bundled
- * program from build.sh, the files that it reads, and, from the PACKAGES of packages.sh, those that the program imports,
- * directly or not. Prints its size.
+ * The last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into FOLDER
+ * and prints their size. They are the app's bundled program (build.sh creates it), the files that the program reads,
+ * and the packages that it imports directly or indirectly. The packages are copied from PACKAGES (packages.sh installs
+ * them).
  */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -10,7 +11,10 @@ import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Files that no program reads at run time: types, sources, third-party source maps, manuals. Licences stay. */
+/**
+ * Files that no program reads at run time: types, sources, third-party source maps and manuals. Licences are copied
+ * anyway.
+ */
 const UNUSED_AT_RUN_TIME = /\.(ts|mts|cts|tsx|md|markdown|map|flow)$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 
@@ -21,33 +25,36 @@ interface Manifest {
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
 }
 
-/** Telemetry loads these by name only when tracing is on, so no import shows them. */
+/** Packages that telemetry loads by name when tracing is on, so that no import refers to them. */
 const LOADED_BY_TELEMETRY = /^@opentelemetry\//;
 
-/** Creates the tree of one app. Returns its size in bytes. */
-export function makeTree(app: string, packagesFolder: string, folder: string): number {
+/** Writes all files of an app's image into a folder. Returns their size in bytes. */
+export function createTree(app: string, packagesFolder: string, folder: string): number {
   const packages = realpathSync(packagesFolder);
   const programs = JSON.parse(readFileSync(PROGRAMS_FILE, 'utf8')) as Programs;
   const [program, telemetry] = [programs[`${app}/main`], programs['telemetry/main']];
   if (program === undefined || telemetry === undefined) throw new Error(`there is no app "${app}" in ${PROGRAMS_FILE}`);
   for (const file of new Set([...program.files, ...telemetry.files]))
-    for (const each of [file, `${file}.map`]) copyFromRoot(each, folder);
+    for (const path of [file, `${file}.map`]) copyFromRoot(path, folder);
   for (const folderOfPackage of [...program.bundledPackages, ...telemetry.bundledPackages])
     copyLicences(folderOfPackage, join(folder, 'licences'));
   for (const files of ['assets', 'dist/pay-assets', 'dist/reference-pages'])
     copyFromRoot(join('apps', app, files), folder);
-  // Makes its scripts ES modules.
+  // With this file Node.js loads the scripts in the folder as ES modules.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  const traced = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter((name) =>
-    LOADED_BY_TELEMETRY.test(name),
+  const telemetryPackages = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter(
+    (name) => LOADED_BY_TELEMETRY.test(name),
   );
-  for (const found of dependenciesOf([...program.packages, ...traced], packages))
-    copyPackage(found, join(resolve(folder), relative(packages, found)));
-  return sizeOf(folder);
+  for (const packageFolder of findDependencies([...program.packages, ...telemetryPackages], packages))
+    copyPackage(packageFolder, join(resolve(folder), relative(packages, packageFolder)));
+  return computeSize(folder);
 }
 
-/** The folders of packages and their dependencies, resolved like Node.js. An optional package may not be installed. */
-function dependenciesOf(names: readonly string[], packages: string): Set<string> {
+/**
+ * Finds the folders of packages and of all their dependencies, as Node.js resolves them. Optional packages may be
+ * missing.
+ */
+function findDependencies(names: readonly string[], packages: string): Set<string> {
   const found = new Set(
     names.map((name) => findPackage(name, packages, packages)).filter((path) => path !== undefined),
   );
@@ -81,13 +88,14 @@ function copyPackage(from: string, to: string): void {
     recursive: true,
     filter: (file) => {
       const name = basename(file);
-      if (file !== from && name === 'node_modules') return false; // Its dependencies are copied separately.
+      // Dependencies in node_modules are copied separately.
+      if (file !== from && name === 'node_modules') return false;
       return LICENCE.test(name) || !UNUSED_AT_RUN_TIME.test(name) || lstatSync(file).isDirectory();
     },
   });
 }
 
-/** A bundle contains the code of packages but not their files, so their licences are copied. */
+/** Copies the licences of a package whose code is in the bundle. */
 function copyLicences(folderOfPackage: string, to: string): void {
   for (const name of readdirSync(join(root, folderOfPackage)).filter((file) => LICENCE.test(file)))
     cpSync(join(root, folderOfPackage, name), join(to, folderOfPackage.replace(/^.*node_modules\//, ''), name), {
@@ -99,7 +107,7 @@ function copyFromRoot(path: string, folder: string): void {
   if (existsSync(join(root, path))) cpSync(join(root, path), join(folder, path), { recursive: true });
 }
 
-function sizeOf(folder: string): number {
+function computeSize(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
@@ -111,6 +119,6 @@ if (import.meta.main) {
     console.error('usage: node docker/steps/tree.ts APP PACKAGES FOLDER');
     process.exit(2);
   }
-  const bytes = makeTree(app, packages, folder);
+  const bytes = createTree(app, packages, folder);
   console.log(`${app}: ${(bytes / 1e6).toFixed(1)} MB`);
 }

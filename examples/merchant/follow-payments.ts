@@ -1,6 +1,7 @@
 /**
- * A complete back office of a merchant: creates an invoice for a till, shows its code, and reads the payment from the stream
- * as soon as a customer of a partner has made it. Runs against `./svc up`, with the demo's merchant, partner and customers:
+ * An example of a merchant's back office. It creates an invoice for a till and shows its code. A customer of a partner
+ * pays the invoice, and the back office reads the payment from the stream of its site. Start the platform with `./svc
+ * up`; the example uses the merchant, the partner and the customers of its demo:
  *
  *     node examples/merchant/follow-payments.ts
  */
@@ -29,12 +30,13 @@ const site = new MerchantClient({
   apiKey: shop.apiKey,
 }).site(shop.siteId);
 
-// From now on. After a restart, continue after the last applied notice: `stream({ after: id })`.
+// The stream starts with new payments. After a restart, continue after the last processed notice: `stream({ after: id
+// })`.
 const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
 const notices = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
-const first = notices.next();
-// Wait until the stream is open, or fails.
-await Promise.race([opened, first]);
+const firstNotice = notices.next();
+// Wait until the stream is open. If it fails to open, `firstNotice` is rejected.
+await Promise.race([opened, firstNotice]);
 
 const externalReference = `ORDER-${Date.now()}`;
 const invoice = await site.createInvoice({
@@ -50,19 +52,21 @@ console.log(`invoice: ${invoice.amount} cents, ${invoice.state}`);
 console.log(`its QR code: ${(await site.invoiceQrCode(invoice.reference)).length > 0 ? 'an SVG image' : 'MISSING'}`);
 console.log(`the till's own code: ${await site.tillCode('TILL-1')}`);
 
-// A customer scans it and pays.
+// A customer scans the code and pays.
 const partner = new PartnerClient({ apiUrl: demo.apiUrl, ...demo.partner });
 const customer = partner.asCustomer({ email: thandi.email, password: thandi.password });
 const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 };
 await customer.pay({ code: invoice.code, amount: invoice.amount, card });
 
-for (let next = await first; !next.done; next = await notices.next()) {
+for (let next = await firstNotice; !next.done; next = await notices.next()) {
   const { type, payment } = next.value;
   if (payment.invoiceReference !== invoice.reference) continue;
-  console.log(`told: ${type}, ${payment.status}, ${payment.tenderedAmount} cents, ${payment.invoiceExternalReference}`);
+  console.log(
+    `received: ${type}, ${payment.status}, ${payment.tenderedAmount} cents, ${payment.invoiceExternalReference}`,
+  );
   break;
 }
 await notices.return();
 
-const [found] = await site.paymentsOfExternalReference(externalReference);
-console.log(`found: ${found?.status}, ${found?.tenderedAmount} cents`);
+const [foundPayment] = await site.paymentsOfExternalReference(externalReference);
+console.log(`found: ${foundPayment?.status}, ${foundPayment?.tenderedAmount} cents`);

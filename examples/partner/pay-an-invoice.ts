@@ -1,6 +1,7 @@
 /**
- * A complete partner's server: a till shows a code, a customer of the partner pays it with a card that is stored for the next
- * time, and the payment is in the history. Runs against `./svc up`, with the demo's partner, customers and merchant:
+ * An example of a partner's server. A till shows the code of an invoice. A customer of the partner stores a card and
+ * pays the invoice with it. Then the partner reads the payment from the history. Start the platform with `./svc up`;
+ * the example uses the partner, the customers and the merchant of its demo:
  *
  *     node examples/partner/pay-an-invoice.ts
  */
@@ -25,8 +26,8 @@ if (!merchant || !site || !thandi) throw new Error('demo.json has no merchant, o
 
 const partner = new PartnerClient({ apiUrl: demo.apiUrl, ...demo.partner });
 
-// The till of a shop, which does not know the partner: an invoice of R 89.50, and the text of its QR code.
-const code = await newInvoice(8_950);
+// The till of a shop creates an invoice of R 89.50. `code` is the text of its QR code.
+const code = await createInvoice(8_950);
 
 // The customer's app shows the scanned invoice before the payment.
 const customer = partner.asCustomer({ email: thandi.email, password: thandi.password });
@@ -35,7 +36,7 @@ console.log(
   `scanned: ${String(shop['merchantName'])}, ${String(invoice['amount'])} cents, ${String(invoice['state'])}`,
 );
 
-// Pay with a card and store it. The number is encrypted before it leaves this process.
+// Store a card. The number is encrypted before it leaves this process.
 const card = await customer.storeCard({
   cardNumber: '4242424242424242',
   holderName: 'Thandi Nkosi',
@@ -44,38 +45,40 @@ const card = await customer.storeCard({
 });
 console.log(`stored: ${card.cardMask} (${card.brand})`);
 
-const paid = await customer.pay({ code, amount: Number(invoice['amount']), cardToken: card.token });
-console.log(`paid: ${paid.status}, ${paid.processedAmount} cents`);
+const payment = await customer.pay({ code, amount: Number(invoice['amount']), cardToken: card.token });
+console.log(`paid: ${payment.status}, ${payment.processedAmount} cents`);
 
-// Repeating the reference, for example after a lost answer, returns the same payment.
-const again = await customer.pay({
-  reference: paid.reference,
+// A repeated request with the same reference, for example after a lost response, returns the same payment.
+const repeated = await customer.pay({
+  reference: payment.reference,
   code,
   amount: Number(invoice['amount']),
   cardToken: card.token,
 });
-console.log(`repeated: ${again.paymentReference === paid.paymentReference ? 'the same payment' : 'ANOTHER PAYMENT'}`);
+console.log(
+  `repeated: ${repeated.paymentReference === payment.paymentReference ? 'the same payment' : 'ANOTHER PAYMENT'}`,
+);
 
 // A declined card is a failed payment, not an error.
 const declined = await customer.pay({
-  code: await newInvoice(1_000),
+  code: await createInvoice(1_000),
   amount: 1_000,
   card: { cardNumber: '4000000000000002', cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2030 },
 });
 console.log(`declined: ${declined.status}, error ${declined.errors[0]?.errorReference}`);
 
 // The partner's server reads the payments of all its customers, the newest first.
-for await (const payment of partner.service.history({ pageSize: 10 })) {
-  console.log(`history: ${payment.status}, ${payment.paymentMethodDescription}, ${payment.customer.id}`);
-  if (payment.paymentReference === paid.paymentReference) break;
+for await (const entry of partner.service.history({ pageSize: 10 })) {
+  console.log(`history: ${entry.status}, ${entry.paymentMethodDescription}, ${entry.customer.id}`);
+  if (entry.paymentReference === payment.paymentReference) break;
 }
 
 await customer.deleteCard(card.token);
 console.log('deleted');
 
-async function newInvoice(amount: number): Promise<string> {
+async function createInvoice(amount: number): Promise<string> {
   const path = `/business/api/v1/merchants/${merchant!.merchantId}/sites/${site!.siteId}/invoices`;
-  const answer = await fetch(`${demo.apiUrl}${path}`, {
+  const response = await fetch(`${demo.apiUrl}${path}`, {
     method: 'POST',
     headers: { 'x-api-key': site!.apiKey, accept: 'text/plain', 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -87,6 +90,7 @@ async function newInvoice(amount: number): Promise<string> {
     }),
     signal: AbortSignal.timeout(10_000),
   });
-  if (!answer.ok) throw new Error(`The till was answered ${answer.status}: ${await answer.text()}`);
-  return answer.text();
+  if (!response.ok)
+    throw new Error(`The till could not create the invoice: ${response.status} ${await response.text()}`);
+  return response.text();
 }

@@ -1,21 +1,21 @@
 <?php
 /**
- * Svc Payments for PHP 8.1 and newer: sessions of the hosted payment page, and its webhooks. One file, nothing to install
- * but the extension curl: copy it beside your shop.
+ * Svc Payments for PHP 8.1 and newer: sessions of the hosted payment page, and its webhooks. Copy this file into your shop. It
+ * needs only the extension curl.
  *
- * An order is paid when a *verified webhook* has the `paymentStatus` "Success": never because a payer returned to your
- * returnUrl, and never because of `status`, which only describes the call.
+ * An order is paid when a *verified webhook* has the `paymentStatus` "Success". The return of a payer to your returnUrl proves
+ * nothing, and `status` only describes the API call.
  */
 declare(strict_types=1);
 
-/** A failed call: an error of the gateway, or no answer. */
+/** A failed call: the gateway responded with an error, or did not respond. */
 final class SvcPaymentsError extends RuntimeException
 {
     /**
-     * @param int         $httpStatus 0 without an answer
-     * @param list<string> $messages  for people; branch on the status
+     * @param int         $httpStatus 0 without a response
+     * @param list<string> $messages  for people; programs must use the status
      * @param bool        $retryable  true if the same call may succeed later without a change
-     * @param string|null $requestId  quote it to support
+     * @param string|null $requestId  identifies the call for support
      * @param string|null $type       address of the page that explains the error
      */
     public function __construct(
@@ -30,7 +30,7 @@ final class SvcPaymentsError extends RuntimeException
     }
 }
 
-/** An invalid webhook. Answer it with 400. `reason` is one of bad-headers, too-old, too-new, bad-signature, bad-secret, bad-body. */
+/** An invalid webhook. Respond with 400. `reason` is one of bad-headers, too-old, too-new, bad-signature, bad-secret, bad-body. */
 final class SvcWebhookError extends RuntimeException
 {
     public function __construct(public readonly string $reason, string $message)
@@ -41,7 +41,7 @@ final class SvcWebhookError extends RuntimeException
 
 final class SvcPayments
 {
-    private const MAX_TRIES = 4;
+    private const MAX_ATTEMPTS = 4;
     private const MAX_BODY_BYTES = 262144;
     private const TOLERANCE_SECONDS = 300;
 
@@ -76,75 +76,75 @@ final class SvcPayments
     }
 
     /**
-     * Creates a session; send the payer to its page, the `redirectUrl` of the answer. Safe to repeat: the same requestId returns
-     * the same session with its current `sessionState`. "refused", "expired" and "cancelled" accept no payment any more: create
-     * another session with another requestId, such as "$orderId.$attempt".
+     * Creates a session. Redirect the payer to its page, the `redirectUrl` of the response. A repeat with the same requestId
+     * returns the same session with its current `sessionState`. If it is "refused", "expired" or "cancelled", the session accepts
+     * no more payments: create another session with another requestId, such as "$orderId.$attempt".
      *
      * @param array{requestId: string, merchantOrderId: string, amount: int, currencyISOCode: string, notificationUrl: string,
      *              returnUrl: string, cancelUrl: string, origin: string, siteName?: string, locale?: string,
      *              customFields?: list<array{key: string, value: string}>} $session amount in cents
      * @return array{sessionId: string, redirectUrl: string, sessionState: string}
-     * @throws SvcPaymentsError 400 names every bad field, 401 explains the wrong header, 409 another request with this requestId
+     * @throws SvcPaymentsError 400 names every invalid field, 401 names the wrong header, 409: requestId was used for other content
      */
     public function createSession(array $session): array
     {
-        $answer = $this->repeatably('POST', '/sessions', $session);
-        return $answer + ['sessionState' => 'open'];
+        $response = $this->callWithRetries('POST', '/sessions', $session);
+        return $response + ['sessionState' => 'open'];
     }
 
-    /** A session with its `sessionState`. @throws SvcPaymentsError 404 unless it is yours */
+    /** Returns a session with its `sessionState`. @throws SvcPaymentsError 404 if it is not a session of your site */
     public function getSession(string $sessionId): array
     {
-        return $this->repeatably('GET', '/sessions/' . rawurlencode($sessionId));
+        return $this->callWithRetries('GET', '/sessions/' . rawurlencode($sessionId));
     }
 
-    /** The final payments of a session, failed ones included, the newest first. */
+    /** Lists the final payments of a session, including failed ones, newest first. */
     public function listPayments(string $sessionId): array
     {
-        return $this->repeatably('GET', '/payments?sessionId=' . rawurlencode($sessionId))['payments'];
+        return $this->callWithRetries('GET', '/payments?sessionId=' . rawurlencode($sessionId))['payments'];
     }
 
     /**
-     * All notifications for your server, the oldest first, at most 100. Store `after` and continue from it next time; '' is the
-     * beginning. Each `id` is the webhook-id: apply each once, from a webhook or from here.
+     * Lists the notifications for your server, oldest first, at most 100. Store `after` and pass it to the next call; '' starts at
+     * the beginning. `id` is the webhook-id: process each id only once, whether it came by webhook or from this list.
      *
      * @return array{notifications: list<array{id: string, notification: array}>, after: string, hasMore: bool}
      */
     public function listNotifications(string $after = ''): array
     {
-        return $this->repeatably('GET', '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
+        return $this->callWithRetries('GET', '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
     }
 
     /**
-     * The deliveries to your endpoints, the newest first, at most 50: `state`, `lastAttempt` with your answer, `nextAttemptUTCDate`.
+     * Lists the deliveries to your endpoints, newest first, at most 50: `state`, `lastAttempt` with your response, `nextAttemptUTCDate`.
      *
      * @param string $state pending, delivered, superseded, exhausted, gone; '' for all
      * @return array{deliveries: list<array>, hasMore: bool, after?: string}
      */
     public function listDeliveries(string $state = '', string $after = ''): array
     {
-        return $this->repeatably('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
+        return $this->callWithRetries('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
     }
 
-    /** Sends a delivery again now. Does not retry. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last time */
+    /** Sends a delivery again immediately. Does not retry. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last resend */
     public function resendDelivery(string $id): void
     {
-        $this->once('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
+        $this->call('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
     }
 
     /** Cancels the session, so that it accepts no payment. Does not retry. @throws SvcPaymentsError 409 after a payment or during one */
     public function cancelSession(string $sessionId): void
     {
-        $this->once('DELETE', '/sessions/' . rawurlencode($sessionId), null);
+        $this->call('DELETE', '/sessions/' . rawurlencode($sessionId), null);
     }
 
     /**
-     * Verifies and reads a webhook: the signature over the bytes as received, then its age, then the body. Compare amount and
-     * currency with your own order before you mark it as paid, and apply each paymentReference once.
+     * Verifies and parses a webhook: its age, the signature over the bytes as received, then the body. Compare amount and currency
+     * with your own order before you mark it as paid, and process each paymentReference only once.
      *
      * @param array<string, string> $headers in any case, as from getallheaders()
-     * @param string                $rawBody file_get_contents('php://input'), not parsed and encoded again
-     * @param list<string>          $secrets whsec_…; two during a change of the secret
+     * @param string                $rawBody the bytes as received, file_get_contents('php://input')
+     * @param list<string>          $secrets whsec_…; both secrets during a rotation
      * @return array the notification: merchantOrderId, amount (cents), currencyISOCode, paymentStatus, paymentReference, …
      * @throws SvcWebhookError
      */
@@ -177,7 +177,7 @@ final class SvcPayments
             if (!is_string($payment[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
         }
         if (!is_int($payment['amount'] ?? null)) throw new SvcWebhookError('bad-body', 'amount is no whole number of cents');
-        // Text or number: the API allows both.
+        // The API allows text and numbers.
         $payment['paymentStatus'] = [1 => 'Success', 2 => 'Failed'][$payment['paymentStatus'] ?? 0] ?? $payment['paymentStatus'] ?? null;
         if (!in_array($payment['paymentStatus'], ['Success', 'Failed'], true)) {
             throw new SvcWebhookError('bad-body', 'paymentStatus is missing');
@@ -202,24 +202,24 @@ final class SvcPayments
         return $isSigned;
     }
 
-    /** Retries the call without an answer, and after 429, 502, 503, 504, or 409 while an equal call still runs. */
-    private function repeatably(string $method, string $path, ?array $body = null): array
+    /** Retries a call without a response, and after 429, 502, 503, 504, or 409 while the same call is still running. */
+    private function callWithRetries(string $method, string $path, ?array $body = null): array
     {
-        for ($try = 1; ; $try++) {
+        for ($attempt = 1; ; $attempt++) {
             try {
-                return $this->once($method, $path, $body);
+                return $this->call($method, $path, $body);
             } catch (SvcPaymentsError $error) {
-                if (!$error->retryable || $try === self::MAX_TRIES) throw $error;
-                usleep((int) (250_000 * 2 ** ($try - 1) * (0.75 + mt_rand() / mt_getrandmax() / 2)));
+                if (!$error->retryable || $attempt === self::MAX_ATTEMPTS) throw $error;
+                usleep((int) (250_000 * 2 ** ($attempt - 1) * (0.75 + mt_rand() / mt_getrandmax() / 2)));
             }
         }
     }
 
-    private function once(string $method, string $path, ?array $body): array
+    private function call(string $method, string $path, ?array $body): array
     {
-        $call = curl_init($this->base . $path);
-        $answered = [];
-        curl_setopt_array($call, [
+        $curl = curl_init($this->base . $path);
+        $responseHeaders = [];
+        curl_setopt_array($curl, [
             CURLOPT_CUSTOMREQUEST => $method,
             CURLOPT_HTTPHEADER => [...$this->headers, ...($body === null ? [] : ['content-type: application/json'])],
             CURLOPT_RETURNTRANSFER => true,
@@ -227,25 +227,25 @@ final class SvcPayments
             // A redirect would send the key to its target.
             CURLOPT_FOLLOWLOCATION => false,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
-            CURLOPT_HEADERFUNCTION => static function ($_, string $line) use (&$answered): int {
+            CURLOPT_HEADERFUNCTION => static function ($_, string $line) use (&$responseHeaders): int {
                 [$name, $value] = explode(':', $line, 2) + [1 => ''];
-                $answered[strtolower(trim($name))] = trim($value);
+                $responseHeaders[strtolower(trim($name))] = trim($value);
                 return strlen($line);
             },
         ]);
         if ($body !== null) {
-            curl_setopt($call, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
+            curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
         }
-        $text = curl_exec($call);
-        $status = curl_getinfo($call, CURLINFO_RESPONSE_CODE);
-        $failure = curl_error($call);
+        $text = curl_exec($curl);
+        $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+        $failure = curl_error($curl);
         if ($text === false) throw new SvcPaymentsError(0, [$failure], true);
-        $answer = json_decode($text, true);
-        if ($status >= 200 && $status < 300 && is_array($answer)) return $answer;
-        $messages = array_column(is_array($answer['errors'] ?? null) ? $answer['errors'] : [], 'message');
-        $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($answered['retry-after']));
-        $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $answered['link'] ?? '', $page) ? $page[1] : null;
-        $requestId = $answered['x-request-id'] ?? null;
+        $response = json_decode($text, true);
+        if ($status >= 200 && $status < 300 && is_array($response)) return $response;
+        $messages = array_column(is_array($response['errors'] ?? null) ? $response['errors'] : [], 'message');
+        $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($responseHeaders['retry-after']));
+        $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $responseHeaders['link'] ?? '', $page) ? $page[1] : null;
+        $requestId = $responseHeaders['x-request-id'] ?? null;
         throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $requestId, $type);
     }
 }

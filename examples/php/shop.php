@@ -1,6 +1,7 @@
 <?php
 /**
- * A shop in one file: an order, the payment page, the webhook, and the return of the customer. Settings are in the environment:
+ * A shop in one file: it creates an order, redirects to the payment page, receives the webhook, and shows the order when the
+ * customer returns. Its settings are environment variables:
  *
  *     eval "$(./svc demo env)" # GATEWAY_URL, MERCHANT_ID, SITE_ID, WEBHOOK_SECRET of the demo; or set your own
  *     API_KEY=$SITE_API_KEY SHOP_URL=http://127.0.0.1:8080 \
@@ -9,7 +10,7 @@
 declare(strict_types=1);
 require __DIR__ . '/SvcPayments.php';
 
-/** Orders are files here; use table rows instead, and an UPDATE in a transaction for `changed`. */
+/** The orders of this example are files. In a real shop use rows of a table, and an UPDATE in a transaction for `change`. */
 final class Orders
 {
     public function __construct(private readonly string $folder)
@@ -49,8 +50,8 @@ function show(string $text, string $more = ''): void
         htmlspecialchars($text), '</p>', $more;
 }
 
-/** The payment page of the order's session, or of a new one if that can no longer be paid. */
-function pageOf(SvcPayments $svc, Orders $orders, array $order, string $shopUrl): string
+/** Returns the URL of the payment page of the order's session, or of a new session if that one can no longer be paid. */
+function createPaymentPage(SvcPayments $svc, Orders $orders, array $order, string $shopUrl): string
 {
     for (;;) {
         $session = $svc->createSession([
@@ -64,8 +65,8 @@ function pageOf(SvcPayments $svc, Orders $orders, array $order, string $shopUrl)
             'origin' => (string) parse_url($shopUrl, PHP_URL_HOST),
         ]);
         if (!in_array($session['sessionState'], ['refused', 'expired', 'cancelled'], true)) return $session['redirectUrl'];
-        $ended = $order['attempt'];
-        $order = $orders->change($order['id'], fn (array $now) => ['attempt' => max($now['attempt'], $ended + 1)] + $now);
+        $endedAttempt = $order['attempt'];
+        $order = $orders->change($order['id'], fn (array $current) => ['attempt' => max($current['attempt'], $endedAttempt + 1)] + $current);
     }
 }
 
@@ -75,18 +76,18 @@ try {
         $order = $orders->find($payment['merchantOrderId']);
         $isExpected = $order !== null && $order['amount'] === $payment['amount'] && $payment['currencyISOCode'] === 'ZAR';
         if ($isExpected && $payment['paymentStatus'] === 'Success') {
-            $orders->change($order['id'], fn (array $now) => ['paidWith' => $now['paidWith'] ?? $payment['paymentReference']] + $now);
+            $orders->change($order['id'], fn (array $current) => ['paidWith' => $current['paidWith'] ?? $payment['paymentReference']] + $current);
         } elseif (!$isExpected) {
-            error_log("A payment of no order of ours: {$payment['paymentReference']}");
+            error_log("A payment without a matching order: {$payment['paymentReference']}");
         }
         http_response_code(204);
     } elseif ($path === '/' && $_SERVER['REQUEST_METHOD'] === 'POST') {
         $id = bin2hex(random_bytes(8));
         $order = $orders->change($id, fn () => ['id' => $id, 'attempt' => 1, 'amount' => 12_345, 'paidWith' => null]);
-        header('location: ' . pageOf($svc, $orders, $order, $shopUrl), true, 303);
+        header('location: ' . createPaymentPage($svc, $orders, $order, $shopUrl), true, 303);
     } elseif (preg_match('~^/orders/(\w+)(/pay)?$~D', $path, $found) && ($order = $orders->find($found[1])) !== null) {
         if ($order['paidWith'] !== null) show("Order {$order['id']} is paid: {$order['paidWith']}.");
-        elseif (isset($found[2])) header('location: ' . pageOf($svc, $orders, $order, $shopUrl), true, 303);
+        elseif (isset($found[2])) header('location: ' . createPaymentPage($svc, $orders, $order, $shopUrl), true, 303);
         else show("Order {$order['id']} is not paid yet.", "<a href=\"/orders/{$order['id']}/pay\">Pay</a>");
     } elseif ($path === '/') {
         show('A mug: R 123.45', '<form method="post"><button>Buy</button></form>');
@@ -100,5 +101,5 @@ try {
 } catch (SvcPaymentsError $error) {
     error_log($error->getMessage());
     http_response_code(503);
-    show('Paying is not possible just now. Your order is kept: try again in a moment.');
+    show('Payment is not possible at the moment. Your order is saved: try again later.');
 }

@@ -1,11 +1,11 @@
-/** WEBHOOK_SECRET=whsec_… PORT=3000 node express.ts */
+/** A receiver of webhooks on Express: `WEBHOOK_SECRET=whsec_… PORT=3000 node express.ts` */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
 const app = express();
 
-// Keeps the raw body for this path. Register `express.json()` for other paths after it.
+// This path needs the raw body to verify the signature. Register `express.json()` for other paths after this route.
 app.post(
   '/webhooks/payments',
   express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }),

@@ -1,10 +1,10 @@
-/** WEBHOOK_SECRET=whsec_… PORT=3000 node fastify.ts */
+/** A receiver of webhooks on Fastify: `WEBHOOK_SECRET=whsec_… PORT=3000 node fastify.ts` */
 import fastify from 'fastify';
 import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
 const app = fastify({ bodyLimit: MAX_BODY_BYTES });
 
-// Keeps the raw body, inside this plugin only.
+// The routes of this plugin get the raw body, which is needed to verify the signature. Other routes are not affected.
 await app.register(async (webhooks) => {
   webhooks.removeAllContentTypeParsers();
   webhooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));

@@ -4,11 +4,11 @@ export interface Order {
   orderId: string;
   /** Cents. */
   amount: number;
-  /** Reference of its payment. */
+  /** Reference of the payment. Null if the order is not paid. */
   paidBy: string | null;
 }
 
-/** The shop's own orders, in a file: a payment must match one of them. */
+/** The orders of the shop, in an SQLite file. A payment must match one of them. */
 export class Orders {
   private readonly database: DatabaseSync;
 
@@ -31,7 +31,10 @@ export class Orders {
       .get(orderId) as Order | undefined;
   }
 
-  /** True for the first payment of the order, false for every repeat: ship, mail and book only if true. */
+  /**
+   * Returns true only for the first payment of the order, and false for each repeat. Ship the order only if it returns
+   * true.
+   */
   markPaid(orderId: string, paymentReference: string): boolean {
     const { changes } = this.database
       .prepare(`UPDATE orders SET paid_by = ? WHERE order_id = ? AND paid_by IS NULL`)

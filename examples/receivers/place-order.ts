@@ -1,6 +1,6 @@
 /**
- * Places an order and creates the session to pay it: open the printed address and pay, and the receiver prints the paid order.
- * `eval "$(./svc demo env)"` sets addresses and keys; the receiver must run in the same folder.
+ * Places an order and creates a session to pay it. Open the printed URL and pay; then the receiver prints the paid
+ * order. Start the receiver in the same folder before. `eval "$(./svc demo env)"` sets the addresses and keys.
  *
  *     PORT=3000 node place-order.ts
  */
@@ -10,11 +10,11 @@ import { Orders } from './orders.ts';
 
 const { GATEWAY_URL = '', MERCHANT_ID = '', SITE_ID = '', SITE_API_KEY = '', PORT = '3000' } = process.env;
 if (GATEWAY_URL === '')
-  throw new Error('GATEWAY_URL is not set: eval "$(./svc demo env)" sets it, with all the others');
-const receiver = `http://127.0.0.1:${PORT}`;
+  throw new Error('GATEWAY_URL is not set: eval "$(./svc demo env)" sets this and all other variables');
+const receiverUrl = `http://127.0.0.1:${PORT}`;
 const order = { orderId: `order-${randomUUID().slice(0, 8)}`, amount: 12_345 };
 
-// First store the order: the receiver compares the webhook with it.
+// Store the order before the session, because the receiver compares the webhook with the stored order.
 new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite').place(order.orderId, order.amount);
 
 const gateway = new HostedGatewayClient({
@@ -28,9 +28,9 @@ const { redirectUrl } = await gateway.createSession({
   merchantOrderId: order.orderId,
   amount: order.amount,
   currencyISOCode: 'ZAR',
-  notificationUrl: `${receiver}/webhooks/payments`,
-  returnUrl: `${receiver}/orders/${order.orderId}`,
-  cancelUrl: `${receiver}/orders/${order.orderId}`,
+  notificationUrl: `${receiverUrl}/webhooks/payments`,
+  returnUrl: `${receiverUrl}/orders/${order.orderId}`,
+  cancelUrl: `${receiverUrl}/orders/${order.orderId}`,
   origin: '127.0.0.1',
 });
 console.log(

@@ -1,17 +1,17 @@
-/** WEBHOOK_SECRET=whsec_… PORT=3000 node plain-node.ts */
+/** A receiver of webhooks without a framework: `WEBHOOK_SECRET=whsec_… PORT=3000 node plain-node.ts` */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
+  handleRequest(request, response).catch((error: unknown) => {
     console.error(error);
     response.writeHead(500).end();
   });
 });
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST' || request.url !== '/webhooks/payments') return void response.writeHead(404).end();
   const rawBody = await readBody(request);
   if (!rawBody) return void response.writeHead(413, { connection: 'close' }).end();
@@ -19,7 +19,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(status).end(text);
 }
 
-/** Undefined if it is too large. */
+/** Reads the raw body, which is needed to verify the signature. Returns undefined if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -2,16 +2,17 @@ import type { VerifyWebhookInput } from '@svc/sdk';
 import { assertExpectedPayment, verifyWebhook, WebhookVerificationError } from '@svc/sdk';
 import { Orders } from './orders.ts';
 
-/** The service sends no larger body. */
+/** The platform never sends a larger body. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
 const { WEBHOOK_SECRET: secret = '' } = process.env;
-if (secret === '') throw new Error('WEBHOOK_SECRET is not set: the site has one, it begins with whsec_');
+if (secret === '')
+  throw new Error('WEBHOOK_SECRET is not set: use the webhook secret of the site, which begins with whsec_');
 const orders = new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite');
 
 /**
- * The answer to a webhook, for any framework: 204 after applying it, 4xx to have it sent again later.
- * `rawBody` must be the bytes as received.
+ * Processes a webhook, and returns the status and text of the response, for any framework. 204 acknowledges the
+ * webhook. After any other status the platform sends the webhook again later. `rawBody` must be the bytes as received.
  */
 export function receivePayment(
   headers: VerifyWebhookInput['headers'],
@@ -21,14 +22,14 @@ export function receivePayment(
     const payment = verifyWebhook({ headers, rawBody, secret });
     const order = orders.find(payment.merchantOrderId);
     if (!order) return { status: 404, text: 'no such order' };
-    // The signature proves the sender. This shop must check that the amount is that of the order.
+    // The signature proves only who sent the webhook. The shop must check that the amount is the amount of the order.
     assertExpectedPayment(payment, { amount: order.amount, currencyISOCode: 'ZAR' });
     if (payment.paymentStatus === 'Success' && orders.markPaid(order.orderId, payment.paymentReference)) {
       console.log(`${order.orderId} paid by ${payment.paymentReference}`);
     }
     return { status: 204, text: '' };
   } catch (error) {
-    // A malformed secret is a mistake of this server, not of the sender.
+    // A malformed secret is an error in the configuration of this server and not of the sender, so it is not a 400.
     if (error instanceof WebhookVerificationError && error.code !== 'bad-secret')
       return { status: 400, text: error.code };
     throw error;

@@ -1,48 +1,51 @@
-/** Messages for a caller whose session or invoice has expired, or whose key is of the other mode. */
+/** Error messages when a session or an invoice has expired, and when a live key is used for test data. */
 import { randomUUID } from 'node:crypto';
-import { encrypt } from '../test/bank-and-platform.js';
-import { aSession, TwoMerchants } from '../test/hosted-callers.js';
-import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
+import { encryptForPage } from '../test/bank-and-platform.js';
+import { newSessionRequest, TwoMerchants } from '../test/hosted-callers.js';
+import { type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
+
+const SESSION_LIFETIME_MS = 30 * 60_000;
+const INVOICE_LIFETIME_MS = 60 * 60_000;
 
 let api: MainApi;
-let two: TwoMerchants;
+let merchants: TwoMerchants;
 beforeAll(async () => {
   api = await startMainApi({ hostedGateway: true });
-  two = await TwoMerchants.onboard(api);
+  merchants = await TwoMerchants.onboard(api);
 });
 afterAll(() => api?.stop());
 
-const messagesOf = ({ text }: Answer): string[] =>
+const errorMessages = ({ text }: ApiResponse): string[] =>
   (JSON.parse(text) as { errors: { message: string }[] }).errors.map(({ message }) => message);
 
-test('the message on the page of an expired session', async () => {
-  const sessionId = await two.newSession('site 1');
+test('a payment on the page of an expired session is refused with a message to reload the page', async () => {
+  const sessionId = await merchants.createSession('site 1');
   const { text: page } = await api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` });
-  const body = { reference: randomUUID(), try: 1, encryptedCard: await encrypt(page, sessionId, 1) };
-  api.clock.advance(30 * 60_000);
-  const answer = await api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
-  expect(messagesOf(answer)).toEqual(['The card was encrypted for another page. Reload the page and try again.']);
+  const body = { reference: randomUUID(), try: 1, encryptedCard: await encryptForPage(page, sessionId, 1) };
+  api.clock.advance(SESSION_LIFETIME_MS);
+  const response = await api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
+  expect(errorMessages(response)).toEqual(['The card was encrypted for another page. Reload the page and try again.']);
 });
 
-test('the message for the requestId of an expired session', async () => {
-  const call = { method: 'POST', path: '/api/v3.1/sessions', body: aSession() };
-  expect((await two.as('site 1', call)).status).toBe(201);
-  api.clock.advance(30 * 60_000);
-  expect(JSON.parse((await two.as('site 1', call)).text)).toMatchObject({ sessionState: 'expired' });
+test('a repeated request for an expired session returns that session with the state expired', async () => {
+  const request = { method: 'POST', path: '/api/v3.1/sessions', body: newSessionRequest() };
+  expect((await merchants.callAs('site 1', request)).status).toBe(201);
+  api.clock.advance(SESSION_LIFETIME_MS);
+  expect(JSON.parse((await merchants.callAs('site 1', request)).text)).toMatchObject({ sessionState: 'expired' });
 });
 
-test('the message for an expired invoice', async () => {
-  const { merchantId, siteId } = two.numbers.get('site 1')!;
-  const { reference } = await two.newInvoice();
-  api.clock.advance(60 * 60_000);
+test('a request for an expired invoice gets 410 with a message that it can no longer be paid', async () => {
+  const { merchantId, siteId } = merchants.siteIds.get('site 1')!;
+  const { reference } = await merchants.createInvoice();
+  api.clock.advance(INVOICE_LIFETIME_MS);
   const path = `/business/api/v1/merchants/${merchantId}/sites/${siteId}/invoices/${reference}`;
-  const answer = await api.call({ method: 'GET', path, headers: { 'x-api-key': two.keys.get('site 1')! } });
-  expect([answer.status, messagesOf(answer)]).toEqual([410, ['This can no longer be paid: it has expired.']]);
-  expect(JSON.parse(answer.text)).toMatchObject({ code: 'payable.expired', type: '/errors/payable.expired' });
+  const response = await api.call({ method: 'GET', path, headers: { 'x-api-key': merchants.keys.get('site 1')! } });
+  expect([response.status, errorMessages(response)]).toEqual([410, ['This can no longer be paid: it has expired.']]);
+  expect(JSON.parse(response.text)).toMatchObject({ code: 'payable.expired', type: '/errors/payable.expired' });
 });
 
-test('the message for a live key on data of a test key', async () => {
-  const sessionId = await two.newSession('site 1');
-  const answer = await two.as('site 1 live', { method: 'GET', path: `/api/v3.1/sessions/${sessionId}` });
-  expect(messagesOf(answer)).toEqual(['There is no such session of this merchant, site and mode (test or live).']);
+test('a live key does not find a test session, and the message mentions the mode', async () => {
+  const sessionId = await merchants.createSession('site 1');
+  const response = await merchants.callAs('site 1 live', { method: 'GET', path: `/api/v3.1/sessions/${sessionId}` });
+  expect(errorMessages(response)).toEqual(['There is no such session of this merchant, site and mode (test or live).']);
 });

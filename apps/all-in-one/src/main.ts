@@ -1,4 +1,4 @@
-// First, so that modules loaded later can be instrumented.
+// Imported first, because OpenTelemetry can only instrument modules that are loaded after it.
 import '@svc/service/telemetry';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -7,20 +7,22 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { listenersOf, loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
-import { newFront, stopListening } from './front.js';
-import { envOf, SERVICES } from './services.js';
+import { createHostListener, stopListening } from './host-listener.js';
+import { readServiceEnv, SERVICES } from './services.js';
 
 /**
- * All services in one process, with the embedded broker or RabbitMQ; `./svc up` runs it. Test mode only: in one process there is
- * no boundary around card data.
+ * Runs all services in one process, with the embedded broker or RabbitMQ; `./svc up` starts it. Only for test mode,
+ * because services in one process are not isolated from payment-processor, which decrypts card data.
  */
 await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);
   const log = newLog('all-in-one', config.SVC_LOG_LEVEL);
   const broker = new EmbeddedBroker();
-  const acquirer = await startSimulatedAcquirer(envOf('simulated-acquirer', config.SVC_ENV_DIR));
+  const acquirer = await startSimulatedAcquirer(readServiceEnv('simulated-acquirer', config.SVC_ENV_DIR));
   const services = await Promise.all(
-    SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })),
+    SERVICES.map((definition) =>
+      startService(definition, { env: readServiceEnv(definition.name, config.SVC_ENV_DIR), broker }),
+    ),
   );
   // Start relaying only after all consumers have subscribed: an event type without a subscriber is skipped.
   await Promise.all(services.map((service) => service.startRelaying()));
@@ -31,18 +33,18 @@ await runUntilStopped(async () => {
     shop: config.SVC_SHOP_PORT,
     admin: config.SVC_ADMIN_PORT,
   };
-  const fronts: Server[] = [];
+  const listeners: Server[] = [];
   for (const { host, port, address, tls } of listenersOf(ports, config)) {
-    const front = newFront(host, services, { tls, errorPages: config.SVC_ERROR_PAGES_URL });
-    front.listen(port, address);
-    await once(front, 'listening');
-    fronts.push(front);
+    const listener = createHostListener(host, services, { tls, errorPages: config.SVC_ERROR_PAGES_URL });
+    listener.listen(port, address);
+    await once(listener, 'listening');
+    listeners.push(listener);
   }
   log.info({ ports }, 'all services are up');
 
   return async () => {
-    // First stop accepting requests, then stop relaying messages, then let each service finish its work.
-    await Promise.all(fronts.map((front) => stopListening(front)));
+    // First stop accepting requests, then stop relaying messages, then close each service after its running work.
+    await Promise.all(listeners.map((listener) => stopListening(listener)));
     await Promise.all(services.map((service) => service.stopRelaying()));
     await Promise.all(services.map((service) => service.close()));
     await acquirer.close();

@@ -1,27 +1,30 @@
-/** After a day of mixed payments in all services, all books agree. The reconciliation reports every row that is changed by SQL. */
-import { manualChanges } from '../test/books/manual-changes.js';
-import { type NamedDifference, ReconciledDay, type StatementLine } from '../test/books/reconciled-day.js';
+/**
+ * After a day of payments in all services, all books agree. The reconciliation reports every row that a test changes by
+ * SQL.
+ */
+import { manualChanges } from '../test/reconciliation/manual-changes.js';
+import { ReconciledDay, type ReportedDifference, type StatementLine } from '../test/reconciliation/reconciled-day.js';
 
-let books: ReconciledDay;
+let reconciledDay: ReconciledDay;
 beforeAll(async () => {
-  books = await ReconciledDay.trade();
+  reconciledDay = await ReconciledDay.simulate();
 });
-afterAll(() => books?.api.stop());
+afterAll(() => reconciledDay?.api.stop());
 
-const merchantOf = (site: 'site 1' | 'site of merchant 2'): number =>
-  Number(books.merchants.numbers.get(site)!.merchantId);
+const merchantIdOf = (site: 'site 1' | 'site of merchant 2'): number =>
+  Number(reconciledDay.merchants.siteIds.get(site)!.merchantId);
 
-test('all books agree, and the report has the right totals', async () => {
-  const { merchants, named, differences, open } = await books.reconcile();
+test('after a day of payments all books agree, and the report has the right totals', async () => {
+  const { merchants, named, differences, open } = await reconciledDay.reconcile();
   expect(named).toEqual([]);
   // The day is not over, so it must be reconciled again.
   expect([differences, open]).toEqual([0, 1]);
-  const agree = Object.fromEntries(
+  const noDifferences = Object.fromEntries(
     ['payments', 'ledger', 'acquirer', 'notifications', 'webhooks', 'stream', 'retrieval', 'history', 'sessions'].map(
       (name) => [name, 0],
     ),
   );
-  const none = {
+  const emptyTotals = {
     failed: 0,
     pending: 0,
     unknown: 0,
@@ -29,16 +32,17 @@ test('all books agree, and the report has the right totals', async () => {
     refunded: 0,
     refundsPending: 0,
     undelivered: 0,
-    books: agree,
+    books: noDifferences,
   };
-  const one = { ...none, payments: 1, processed: 12_345 };
+  const onePayment = { ...emptyTotals, payments: 1, processed: 12_345 };
   expect(merchants).toEqual([
-    { ...none, merchantId: 1001, mode: 'test', payments: 3, processed: 3 * 8_950 - 2_345, failed: 1 },
-    // This test delivers no notifications: those of the session, and those of the site with its refunds.
-    { ...one, merchantId: merchantOf('site 1'), mode: 'live', undelivered: 2 },
+    { ...emptyTotals, merchantId: 1001, mode: 'test', payments: 3, processed: 3 * 8_950 - 2_345, failed: 1 },
+    // No notification is delivered in this test. A payment has one for its session and one for its site, a refund one
+    // for its site.
+    { ...onePayment, merchantId: merchantIdOf('site 1'), mode: 'live', undelivered: 2 },
     {
-      ...none,
-      merchantId: merchantOf('site 1'),
+      ...emptyTotals,
+      merchantId: merchantIdOf('site 1'),
       mode: 'test',
       // The last payment, of a till's invoice with a tip, has neither a session nor a partner.
       payments: 3,
@@ -47,70 +51,82 @@ test('all books agree, and the report has the right totals', async () => {
       refunded: 1_500 + 9_000,
       undelivered: 8,
     },
-    { ...one, merchantId: merchantOf('site of merchant 2'), mode: 'test', undelivered: 1 },
+    { ...onePayment, merchantId: merchantIdOf('site of merchant 2'), mode: 'test', undelivered: 1 },
   ]);
 });
 
-describe('a manual change', () => {
-  test.each(manualChanges())('$what is found and named', async ({ service, table, statement, named: expected }) => {
-    const { undo } = await books.tamper(service, table, statement);
+describe('the reconciliation', () => {
+  test.each(manualChanges())('reports $title', async ({ service, table, statement, difference }) => {
+    const { undo } = await reconciledDay.changeTable(service, table, statement);
     try {
-      const { named, differences } = await books.reconcile();
-      expect(named[0]).toMatchObject(expected);
+      const { named, differences } = await reconciledDay.reconcile();
+      expect(named[0]).toMatchObject(difference);
       expect(differences).toBe(named.length);
       // The transfers of a deleted payment do not contain its reference.
-      const isGone = expected.book === 'payments' && expected.kind === 'missing';
-      expect(named.filter(({ book }) => book !== expected.book && !(isGone && book === 'ledger'))).toEqual([]);
+      const isDeletedPayment = difference.book === 'payments' && difference.kind === 'missing';
+      expect(named.filter(({ book }) => book !== difference.book && !(isDeletedPayment && book === 'ledger'))).toEqual(
+        [],
+      );
     } finally {
       await undo();
     }
   });
 
-  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<NamedDifference>]>([
+  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<ReportedDifference>]>([
     [
-      'an amount',
+      'a changed amount',
       ([line, ...rest]) => [{ ...line!, amount: line!.amount + 1 }, ...rest],
       { kind: 'differs', field: 'amount' },
     ],
     [
-      'a reference',
-      ([line, ...rest]) => [{ ...line!, acquirerReference: 'x' }, ...rest],
+      'a changed reference',
+      ([line, ...rest]) => [{ ...line!, acquirerReference: 'another-reference' }, ...rest],
       { kind: 'differs', field: 'acquirerReference' },
     ],
-    ['a line that is missing', ([, ...rest]) => rest, { kind: 'missing' }],
-    ['a line that came twice', ([line, ...rest]) => [line!, line!, ...rest], { kind: 'unexpected' }],
+    ['a missing line', ([, ...rest]) => rest, { kind: 'missing' }],
+    ['a duplicate line', ([line, ...rest]) => [line!, line!, ...rest], { kind: 'unexpected' }],
     [
-      'a movement that nobody knows',
-      ([line, ...rest]) => [{ ...line!, idempotencyKey: 'by hand' }, line!, ...rest],
+      'a line with an unknown idempotency key',
+      ([line, ...rest]) => [{ ...line!, idempotencyKey: 'unknown-key' }, line!, ...rest],
       { kind: 'unexpected' },
     ],
-  ])('the acquirer’s statement: %s is found and named', async (_, change, expected) => {
-    const { acquirer } = books;
-    const read = acquirer.readStatement.bind(acquirer);
+  ])('reports %s in the acquirer’s statement', async (_, changeLines, expected) => {
+    const { acquirer } = reconciledDay;
+    const readStatement = acquirer.readStatement.bind(acquirer);
     acquirer.readStatement = async (day, account, next) => {
-      const page = await read(day, account, next);
-      const isOne = account.accountReference === `merchant-${merchantOf('site 1')}` && account.mode === 'test';
-      return page && isOne && page.lines.length > 0 ? { ...page, lines: change([...page.lines]) } : page;
+      const page = await readStatement(day, account, next);
+      const isTestedAccount =
+        account.accountReference === `merchant-${merchantIdOf('site 1')}` && account.mode === 'test';
+      return page && isTestedAccount && page.lines.length > 0 ? { ...page, lines: changeLines([...page.lines]) } : page;
     };
     try {
-      const { named } = await books.reconcile();
+      const { named } = await reconciledDay.reconcile();
       expect(named).toHaveLength(1);
-      expect(named[0]).toMatchObject({ book: 'acquirer', merchantId: merchantOf('site 1'), mode: 'test', ...expected });
+      expect(named[0]).toMatchObject({
+        book: 'acquirer',
+        merchantId: merchantIdOf('site 1'),
+        mode: 'test',
+        ...expected,
+      });
     } finally {
-      acquirer.readStatement = read;
+      acquirer.readStatement = readStatement;
     }
   });
 
-  test('is reported only for its merchant, if the request is for one merchant', async () => {
-    const ofOther = `merchant_id = ${merchantOf('site of merchant 2')}`;
-    const { undo } = await books.tamper('merchant-retrieval', 'notices', `DELETE FROM notices WHERE ${ofOther}`);
+  test('of one merchant does not report a deleted row of another merchant', async () => {
+    const ofMerchant2 = `merchant_id = ${merchantIdOf('site of merchant 2')}`;
+    const { undo } = await reconciledDay.changeTable(
+      'merchant-retrieval',
+      'notices',
+      `DELETE FROM notices WHERE ${ofMerchant2}`,
+    );
     try {
-      const [mine, others] = [
-        await books.reconcile({ merchantId: merchantOf('site 1') }),
-        await books.reconcile({ merchantId: merchantOf('site of merchant 2') }),
+      const [merchant1, merchant2] = [
+        await reconciledDay.reconcile({ merchantId: merchantIdOf('site 1') }),
+        await reconciledDay.reconcile({ merchantId: merchantIdOf('site of merchant 2') }),
       ];
-      expect([mine.differences, mine.merchants.map(({ mode }) => mode)]).toEqual([0, ['live', 'test']]);
-      expect(others.named).toMatchObject([{ book: 'stream', kind: 'missing', mode: 'test' }]);
+      expect([merchant1.differences, merchant1.merchants.map(({ mode }) => mode)]).toEqual([0, ['live', 'test']]);
+      expect(merchant2.named).toMatchObject([{ book: 'stream', kind: 'missing', mode: 'test' }]);
     } finally {
       await undo();
     }
@@ -118,24 +134,24 @@ describe('a manual change', () => {
 });
 
 test('a payment that the bank charges after midnight, and its refund, cause no difference on either day', async () => {
-  const { api } = books;
+  const { api } = reconciledDay;
   api.clock.advance(Date.parse('2026-03-01T23:59:59.500Z') - api.clock.now().getTime());
-  const { acquirer } = books;
+  const { acquirer } = reconciledDay;
   const charge = acquirer.charge.bind(acquirer);
-  acquirer.charge = (...given) => {
+  acquirer.charge = (...args) => {
     api.clock.advance(1_000);
-    return charge(...given);
+    return charge(...args);
   };
-  const { paymentReference } = await books.merchants.newPaidSession('site 1');
+  const { paymentReference } = await reconciledDay.merchants.createPaidSession('site 1');
   acquirer.charge = charge;
-  await books.refund(paymentReference, 100);
-  await books.settle();
-  const [before, after] = [await books.reconcile(), await books.reconcile({ day: '2026-03-02' })];
-  expect([before.named, after.named]).toEqual([[], []]);
-  expect([before.open, after.open]).toEqual([0, 1]);
-  const rowOf = ({ merchants }: typeof before) =>
-    merchants.find(({ merchantId, mode }) => merchantId === merchantOf('site 1') && mode === 'test');
-  expect([rowOf(before), rowOf(after)]).toMatchObject([
+  await reconciledDay.refund(paymentReference, 100);
+  await reconciledDay.relayEverything();
+  const [firstDay, secondDay] = [await reconciledDay.reconcile(), await reconciledDay.reconcile({ day: '2026-03-02' })];
+  expect([firstDay.named, secondDay.named]).toEqual([[], []]);
+  expect([firstDay.open, secondDay.open]).toEqual([0, 1]);
+  const totalsOf = ({ merchants }: typeof firstDay) =>
+    merchants.find(({ merchantId, mode }) => merchantId === merchantIdOf('site 1') && mode === 'test');
+  expect([totalsOf(firstDay), totalsOf(secondDay)]).toMatchObject([
     { payments: 4, refunds: 3 },
     { payments: 0, refunds: 1 },
   ]);

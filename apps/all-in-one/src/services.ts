@@ -23,8 +23,8 @@ export const SERVICES = [
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 
-/** The environment of one service: only its own file, so that no service sees another's secrets. */
-export function envOf(app: string, envDir: string): Record<string, string | undefined> {
+/** Reads the environment of one service from its own file only, so that no service gets the secrets of another. */
+export function readServiceEnv(app: string, envDir: string): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync(join(envDir, `${app}.env`), 'utf8'));
   } catch (cause) {

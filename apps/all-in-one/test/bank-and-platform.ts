@@ -15,18 +15,19 @@ import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './
 
 const SITE = { merchantId: 1001, siteId: 5001 };
 
-/** Hosted-gateway and payment-processor with an unreliable bank and a manual clock. */
+/** hosted-gateway and payment-processor with an unreliable bank, and a clock that the test advances. */
 export interface BankAndPlatform {
   readonly clock: ManualClock;
   readonly acquirer: UnreliableAcquirer;
   readonly processor: TestService;
   createSession(amount: number): Promise<string>;
-  /** The page as a payer loads it. */
-  page(sessionId: string): Promise<PageSnapshot>;
-  /** Submits the form of a page. */
+  /** Loads the payment page of a session. */
+  loadPage(sessionId: string): Promise<PageSnapshot>;
+  /** Submits the form of a page with an approved card. */
   pay(page: PageSnapshot): Promise<void>;
-  /** Number of charges of this amount in the bank's records that were not reversed. */
+  /** Number of charges of this amount in the bank's records, without reversed charges. */
   chargeCount(amount: number): number;
+  /** Number of reversed charges of this amount in the bank's records. */
   reversalCount(amount: number): number;
   /** Relays the events of both services. */
   relayAllEvents(): Promise<void>;
@@ -44,8 +45,8 @@ export async function startBankAndPlatform(
   timeoutMs: number,
 ): Promise<BankAndPlatform> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bank-'));
-  const store = join(folder, 'charges.jsonl');
-  const bank = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
+  const chargesFile = join(folder, 'charges.jsonl');
+  const bank = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: chargesFile });
   const acquirer = await startUnreliableAcquirer(bank.url, faultOf);
   const [broker, clock] = [new EmbeddedBroker(), new ManualClock()];
   const adminKey = randomBytes(32).toString('base64url');
@@ -66,14 +67,14 @@ export async function startBankAndPlatform(
     clock,
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
-  await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()), ...signingKeys());
+  await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, newSitePayload()), ...signingKeyEvents());
   const relayAllEvents = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
   };
   await relayAllEvents();
-  const call = (method: 'GET' | 'POST', url: string, payload?: object) =>
-    gateway.service.app.inject({ method, url, ...(payload ? { payload, headers: headersOf(url) } : {}) });
+  const request = (method: 'GET' | 'POST', url: string, payload?: object) =>
+    gateway.service.app.inject({ method, url, ...(payload ? { payload, headers: requestHeaders(url) } : {}) });
 
   return {
     clock,
@@ -81,23 +82,30 @@ export async function startBankAndPlatform(
     processor,
     relayAllEvents,
     createSession: async (amount) => {
-      const answer = await call('POST', '/api/v3.1/sessions', aSession(amount));
-      if (answer.statusCode !== 201) throw new Error(answer.body);
-      return answer.json<{ sessionId: string }>().sessionId;
+      const response = await request('POST', '/api/v3.1/sessions', newSessionRequest(amount));
+      if (response.statusCode !== 201) throw new Error(response.body);
+      return response.json<{ sessionId: string }>().sessionId;
     },
-    page: async (sessionId) => {
-      const html = (await call('GET', `/pay?sessionId=${sessionId}`)).body;
-      return { sessionId, state: dataOf(html, 'state') ?? 'no page', html };
+    loadPage: async (sessionId) => {
+      const html = (await request('GET', `/pay?sessionId=${sessionId}`)).body;
+      return { sessionId, state: dataAttribute(html, 'state') ?? 'no page', html };
     },
     pay: async ({ sessionId, html }) => {
-      const nth = Number(dataOf(html, 'try'));
-      const encryptedCard = await encrypt(html, sessionId, nth);
-      await call('POST', `/pay/${sessionId}/payments`, { reference: randomUUID(), try: nth, encryptedCard });
+      const attemptNumber = Number(dataAttribute(html, 'try'));
+      const encryptedCard = await encryptForPage(html, sessionId, attemptNumber);
+      await request('POST', `/pay/${sessionId}/payments`, {
+        reference: randomUUID(),
+        try: attemptNumber,
+        encryptedCard,
+      });
     },
     chargeCount: (amount) =>
-      latest(store).filter((line) => line.amount === amount && line.outcome === 'approved').length,
+      readChargeRecords(chargesFile).filter((charge) => charge.amount === amount && charge.outcome === 'approved')
+        .length,
     reversalCount: (amount) =>
-      latest(store).filter((line) => line.amount === amount && line.outcome === 'reversed' && line.charged).length,
+      readChargeRecords(chargesFile).filter(
+        (charge) => charge.amount === amount && charge.outcome === 'reversed' && charge.charged,
+      ).length,
     stop: async () => {
       await acquirer.close();
       await gateway.stop();
@@ -108,28 +116,28 @@ export async function startBankAndPlatform(
   };
 }
 
-/** A `data-` attribute of the page. */
-export function dataOf(html: string, name: string): string | undefined {
+/** The value of a `data-` attribute in the page. */
+export function dataAttribute(html: string, name: string): string | undefined {
   return new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1]?.replaceAll('&quot;', '"');
 }
 
-/** An approved card, as the page encrypts it. */
-export async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
-  const key = JSON.parse(dataOf(html, 'encryption-key') ?? '') as JWK & { kid: string };
-  return encryptCard(key, { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') });
+/** Encrypts an approved card with the key and for the session of the page, as the script of the page does. */
+export async function encryptForPage(html: string, sessionId: string, attemptNumber: number): Promise<string> {
+  const key = JSON.parse(dataAttribute(html, 'encryption-key') ?? '') as JWK & { kid: string };
+  return encryptCard(key, { sessionId, try: attemptNumber, expiresAt: dataAttribute(html, 'expires-at') });
 }
 
-/** The last line of each key counts. */
-function latest(store: string): ChargeRecord[] {
-  const lines = readFileSync(store, 'utf8').split('\n').filter(Boolean);
+/** Reads the bank's records: the last line of each idempotency key is its current state. */
+function readChargeRecords(file: string): ChargeRecord[] {
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const records = lines.map((line) => JSON.parse(line) as ChargeRecord);
   return [...new Map(records.map((record) => [record.key, record])).values()];
 }
 
-const headersOf = (url: string): Record<string, string> =>
+const requestHeaders = (url: string): Record<string, string> =>
   url.startsWith('/api') ? { merchantid: String(SITE.merchantId), merchantsiteid: String(SITE.siteId) } : {};
 
-function aSession(amount: number): object {
+function newSessionRequest(amount: number): object {
   return {
     requestId: randomUUID(),
     merchantOrderId: `order-${amount}`,
@@ -142,18 +150,18 @@ function aSession(amount: number): object {
   };
 }
 
-/** Without them the gateway makes no session: nothing could sign its notifications. */
-function signingKeys(): EventEnvelope[] {
+/** Events of an API key and a webhook secret. The gateway refuses a session if no key can sign its notifications. */
+function signingKeyEvents(): EventEnvelope[] {
   const [keyId, secretId] = [randomUUID(), randomUUID()];
-  const ofSite = { ...SITE, mode: 'test' as const, revoked: false };
+  const siteFields = { ...SITE, mode: 'test' as const, revoked: false };
   const hash = hashApiKey(newApiKey('site', 'test'));
   return [
-    anEvent(ApiKeyChangedV1, keyId, 1, { ...ofSite, keyId, kind: 'site', hash }),
-    anEvent(WebhookSecretChangedV1, secretId, 1, { ...ofSite, secretId }),
+    anEvent(ApiKeyChangedV1, keyId, 1, { ...siteFields, keyId, kind: 'site', hash }),
+    anEvent(WebhookSecretChangedV1, secretId, 1, { ...siteFields, secretId }),
   ];
 }
 
-function aSite() {
+function newSitePayload() {
   return {
     ...SITE,
     merchantName: 'Karoo Books',

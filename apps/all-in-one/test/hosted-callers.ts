@@ -2,18 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { newApiKey } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { encrypt } from './bank-and-platform.js';
-import type { Answer, Call, MainApi } from './main-api.js';
+import { encryptForPage } from './bank-and-platform.js';
+import type { ApiRequest, ApiResponse, MainApi } from './main-api.js';
 
 /** Merchant 1 has three sites, one of which accepts calls without a key; merchant 2 has one site. */
 export const SITES = ['site 1', 'site 2', 'open site', 'site of merchant 2'] as const;
 export type Site = (typeof SITES)[number];
 
-/** Pairs of merchant and site numbers that a caller sends; the last three are not valid. */
-export const CLAIMS = [...SITES, 'site 1 as of merchant 2', 'no site', 'no headers'] as const;
-export type Claim = (typeof CLAIMS)[number];
+/**
+ * Names of the pairs of `merchantId` and `merchantSiteId` that a caller sends in headers. The last three pairs are not
+ * valid.
+ */
+export const SITE_HEADERS = [...SITES, 'site 1 as of merchant 2', 'no site', 'no headers'] as const;
+export type SiteHeaders = (typeof SITE_HEADERS)[number];
 
-/** Values of `x-api-key`. */
+/** Names of the values of `x-api-key`. */
 export const HOSTED_KEYS = [
   'none',
   'merchant 1',
@@ -33,7 +36,9 @@ export const HOSTED_KEYS = [
 ] as const;
 export type HostedKey = (typeof HOSTED_KEYS)[number];
 
-/** A site in one mode: an authenticated caller is one of these, with any of its keys. */
+/**
+ * The authenticated callers: a site in one mode, with any key that the site accepts. Each has a column in the table.
+ */
 export const HOSTED_COLUMNS = [
   'site 1',
   'site 1 live',
@@ -47,14 +52,14 @@ export const HOSTED_COLUMNS = [
 ] as const;
 export type HostedCaller = (typeof HOSTED_COLUMNS)[number];
 
-/** The column of a caller with these numbers and this key; undefined if it is refused. */
-export function hostedCallerOf(claim: Claim, key: HostedKey): HostedCaller | undefined {
-  const site = SITES.find((one) => one === claim);
+/** Finds the column of a caller with these headers and this key. Undefined if the caller must be refused. */
+export function findHostedCaller(siteHeaders: SiteHeaders, key: HostedKey): HostedCaller | undefined {
+  const site = SITES.find((name) => name === siteHeaders);
   if (!site) return undefined;
   if (key === 'none') return site === 'open site' ? 'open site, no key' : undefined;
   const owner = site === 'site of merchant 2' ? 'merchant 2' : 'merchant 1';
-  const opens: readonly string[] = [site, `${site} live`, owner, `${owner} live`];
-  if (!opens.includes(key)) return undefined;
+  const acceptedKeys: readonly string[] = [site, `${site} live`, owner, `${owner} live`];
+  if (!acceptedKeys.includes(key)) return undefined;
   return key.endsWith(' live') ? `${site} live` : site;
 }
 
@@ -67,90 +72,94 @@ export interface PaidSession {
 
 export interface PaidInvoice {
   readonly reference: string;
-  /** Its 20 digits. */
+  /** The 20 digits of the invoice's code. */
   readonly code: string;
   readonly paymentReference: string;
 }
 
-/** Two on-boarded merchants, and their requests to the hosted gateway. */
+/** Creates two merchants with their sites and keys, and sends their requests to the hosted gateway. */
 export class TwoMerchants {
   readonly keys = new Map<HostedKey, string>();
-  readonly numbers = new Map<Site, { readonly merchantId: string; readonly siteId: string }>();
+  readonly siteIds = new Map<Site, { readonly merchantId: string; readonly siteId: string }>();
 
   private constructor(readonly api: MainApi) {}
 
   static async onboard(api: MainApi): Promise<TwoMerchants> {
-    const two = new TwoMerchants(api);
-    await api.tellEverybody();
-    const first = await two.newMerchant('merchant 1', ['site 1', 'site 2', 'open site']);
-    await two.newMerchant('merchant 2', ['site of merchant 2']);
+    const merchants = new TwoMerchants(api);
+    await api.relayAllEvents();
+    const merchantId = await merchants.createMerchant('merchant 1', ['site 1', 'site 2', 'open site']);
+    await merchants.createMerchant('merchant 2', ['site of merchant 2']);
     const { organisationId } = await api.administer('POST', '/organisations', { name: 'A' });
     const partner = await api.administer('POST', `/organisations/${organisationId}/keys`, { mode: 'test' });
-    two.keys.set('a partner', partner['apiKey']!);
-    two.keys.set('an unknown one', newApiKey('site', 'test'));
-    two.keys.set('nonsense', 'nonsense');
-    await two.everybodyKnows();
-    await two.revokeOne(first);
-    return two;
+    merchants.keys.set('a partner', partner['apiKey']!);
+    merchants.keys.set('an unknown one', newApiKey('site', 'test'));
+    merchants.keys.set('nonsense', 'nonsense');
+    await merchants.waitUntilKeysAreAccepted();
+    await merchants.revokeKey(merchantId);
+    return merchants;
   }
 
-  ask(claim: Claim, key: HostedKey, call: Call): Promise<Answer> {
+  send(siteHeaders: SiteHeaders, key: HostedKey, request: ApiRequest): Promise<ApiResponse> {
     const apiKey = this.keys.get(key);
     return this.api.callHosted({
-      ...call,
-      headers: { ...this.headersOf(claim), ...(apiKey ? { 'x-api-key': apiKey } : {}), ...call.headers },
+      ...request,
+      headers: { ...this.newSiteHeaders(siteHeaders), ...(apiKey ? { 'x-api-key': apiKey } : {}), ...request.headers },
     });
   }
 
-  /** Calls as this caller, with any of its valid credentials. */
-  as(caller: HostedCaller, call: Call): Promise<Answer> {
-    const site = SITES.find((one) => caller.startsWith(one) && !caller.startsWith(`${one} of`))!;
+  /** Calls with valid credentials of this caller. */
+  callAs(caller: HostedCaller, request: ApiRequest): Promise<ApiResponse> {
+    const site = SITES.find((name) => caller.startsWith(name) && !caller.startsWith(`${name} of`))!;
     const owner: HostedKey = site === 'site of merchant 2' ? 'merchant 2' : 'merchant 1';
     const key = caller.endsWith('no key') ? 'none' : caller.endsWith(' live') ? (`${owner} live` as const) : owner;
-    return this.ask(site, key, call);
+    return this.send(site, key, request);
   }
 
-  async newSession(caller: HostedCaller, requestId: string = randomUUID()): Promise<string> {
-    const answer = await this.as(caller, { method: 'POST', path: '/api/v3.1/sessions', body: aSession(requestId) });
-    if (answer.status !== 201) throw new Error(`${caller}: ${answer.status} ${answer.text}`);
-    return (JSON.parse(answer.text) as { sessionId: string }).sessionId;
+  async createSession(caller: HostedCaller, requestId: string = randomUUID()): Promise<string> {
+    const response = await this.callAs(caller, {
+      method: 'POST',
+      path: '/api/v3.1/sessions',
+      body: newSessionRequest(requestId),
+    });
+    if (response.status !== 201) throw new Error(`${caller}: ${response.status} ${response.text}`);
+    return (JSON.parse(response.text) as { sessionId: string }).sessionId;
   }
 
-  async newPaidSession(caller: HostedCaller): Promise<PaidSession> {
+  async createPaidSession(caller: HostedCaller): Promise<PaidSession> {
     const requestId = randomUUID();
-    const sessionId = await this.newSession(caller, requestId);
+    const sessionId = await this.createSession(caller, requestId);
     const html = (await this.api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` })).text;
-    const body = { reference: randomUUID(), try: 1, encryptedCard: await encrypt(html, sessionId, 1) };
+    const body = { reference: randomUUID(), try: 1, encryptedCard: await encryptForPage(html, sessionId, 1) };
     const paid = await this.api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
     const redirectUrl = (JSON.parse(paid.text) as { redirectUrl?: string }).redirectUrl;
     if (redirectUrl === undefined) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
     const paymentReference = new URL(redirectUrl).searchParams.get('paymentReference')!;
-    return { sessionId, code: await this.api.codeOf(sessionId), paymentReference, requestId };
+    return { sessionId, code: await this.api.findSessionCode(sessionId), paymentReference, requestId };
   }
 
   /** Creates an invoice of R 89.50, at a till of site 1. */
-  async newInvoice(siteReference = 'TILL-1'): Promise<Omit<PaidInvoice, 'paymentReference'>> {
-    const { merchantId, siteId } = this.numbers.get('site 1')!;
+  async createInvoice(siteReference = 'TILL-1'): Promise<Omit<PaidInvoice, 'paymentReference'>> {
+    const { merchantId, siteId } = this.siteIds.get('site 1')!;
     const body = { siteReference, currencyISOCode: 'ZAR', amount: 8_950, origin: 'Karoo POS' };
-    const answer = await this.api.call({
+    const response = await this.api.call({
       method: 'POST',
       path: `/business/api/v1/merchants/${merchantId}/sites/${siteId}/invoices`,
       headers: { 'x-api-key': this.keys.get('site 1')! },
       body: { ...body, createdUTCDate: this.api.clock.nowISO() },
     });
-    if (answer.status !== 201) throw new Error(`No invoice: ${answer.status} ${answer.text}`);
-    const { reference, code } = JSON.parse(answer.text) as { reference: string; code: string };
-    await this.api.tellEverybody();
+    if (response.status !== 201) throw new Error(`No invoice: ${response.status} ${response.text}`);
+    const { reference, code } = JSON.parse(response.text) as { reference: string; code: string };
+    await this.api.relayAllEvents();
     return { reference, code: code.slice(-20) };
   }
 
-  /** Creates the same invoice and pays it on the page of its code. */
-  async newPaidInvoice(tipAmount = 0): Promise<PaidInvoice> {
-    const invoice = await this.newInvoice();
+  /** Creates an invoice of R 89.50 at a till of site 1, and pays it on the page of its code. */
+  async createPaidInvoice(tipAmount = 0): Promise<PaidInvoice> {
+    const invoice = await this.createInvoice();
     const path = `/c/${invoice.code}`;
     const html = (await this.api.callHosted({ method: 'GET', path })).text;
     const reference = randomUUID();
-    const body = { reference, try: 1, encryptedCard: await encrypt(html, invoice.reference, 1), tipAmount };
+    const body = { reference, try: 1, encryptedCard: await encryptForPage(html, invoice.reference, 1), tipAmount };
     const paid = await this.api.callHosted({ method: 'POST', path: `${path}/payments`, body });
     if (paid.status !== 200) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
     const headers = { cookie: `svc-payment=${reference}` };
@@ -160,59 +169,61 @@ export class TwoMerchants {
     return { ...invoice, paymentReference };
   }
 
-  private headersOf(claim: Claim): Record<string, string> {
-    if (claim === 'no headers') return {};
-    const { merchantId, siteId } = this.numbers.get(SITES.find((site) => site === claim) ?? 'site 1')!;
-    const other = this.numbers.get('site of merchant 2')!.merchantId;
+  private newSiteHeaders(siteHeaders: SiteHeaders): Record<string, string> {
+    if (siteHeaders === 'no headers') return {};
+    const { merchantId, siteId } = this.siteIds.get(SITES.find((site) => site === siteHeaders) ?? 'site 1')!;
+    const merchant2 = this.siteIds.get('site of merchant 2')!.merchantId;
     return {
-      merchantid: claim === 'site 1 as of merchant 2' ? other : merchantId,
-      merchantsiteid: claim === 'no site' ? '999999999' : siteId,
+      merchantid: siteHeaders === 'site 1 as of merchant 2' ? merchant2 : merchantId,
+      merchantsiteid: siteHeaders === 'no site' ? '999999999' : siteId,
     };
   }
 
-  private async newMerchant(name: 'merchant 1' | 'merchant 2', sites: readonly Site[]): Promise<string> {
+  private async createMerchant(name: 'merchant 1' | 'merchant 2', sites: readonly Site[]): Promise<string> {
     const { merchantId = '' } = await this.api.administer('POST', '/merchants', { name });
-    const keyOf = async (path: string, mode: Mode): Promise<string> =>
+    const createKey = async (path: string, mode: Mode): Promise<string> =>
       (await this.api.administer('POST', `/merchants/${merchantId}${path}/keys`, { mode }))['apiKey']!;
-    this.keys.set(name, await keyOf('', 'test'));
-    this.keys.set(`${name} live`, await keyOf('', 'live'));
+    this.keys.set(name, await createKey('', 'test'));
+    this.keys.set(`${name} live`, await createKey('', 'live'));
     for (const site of sites) {
       const keyless = site === 'open site' ? { requireApiKey: false, allowedHosts: ['shop.example'] } : {};
       const body = { name: site, siteReference: site, ...keyless };
       const { siteId = '' } = await this.api.administer('POST', `/merchants/${merchantId}/sites`, body);
-      this.numbers.set(site, { merchantId: String(merchantId), siteId: String(siteId) });
-      this.keys.set(site, await keyOf(`/sites/${siteId}`, 'test'));
-      // The live webhook secret of every site.
-      const live = await keyOf(`/sites/${siteId}`, 'live');
+      this.siteIds.set(site, { merchantId: String(merchantId), siteId: String(siteId) });
+      this.keys.set(site, await createKey(`/sites/${siteId}`, 'test'));
+      // The gateway creates a live session only if the site has a live key to sign its notifications with.
+      const live = await createKey(`/sites/${siteId}`, 'live');
       if (site === 'site 1' || site === 'site 2') this.keys.set(`${site} live`, live);
-      if (site === 'site 1') this.keys.set('site 1 revoked', await keyOf(`/sites/${siteId}`, 'test'));
+      if (site === 'site 1') this.keys.set('site 1 revoked', await createKey(`/sites/${siteId}`, 'test'));
     }
     return merchantId;
   }
 
-  private async everybodyKnows(): Promise<void> {
-    const isLetIn = async (claim: Claim, key: HostedKey): Promise<boolean> =>
-      (await this.ask(claim, key, { method: 'GET', path: '/api/v3.1/payments?sessionId=x' })).status !== 401;
-    await waitUntil('the hosted gateway to know every key', 20_000, async () => {
-      await this.api.tellEverybody();
-      for (const claim of CLAIMS)
-        for (const key of HOSTED_KEYS) if (hostedCallerOf(claim, key) && !(await isLetIn(claim, key))) return false;
-      return isLetIn('site 1', 'site 1 revoked');
+  private async waitUntilKeysAreAccepted(): Promise<void> {
+    const isAccepted = async (siteHeaders: SiteHeaders, key: HostedKey): Promise<boolean> =>
+      (await this.send(siteHeaders, key, { method: 'GET', path: '/api/v3.1/payments?sessionId=x' })).status !== 401;
+    await waitUntil('the hosted gateway to accept every key', 20_000, async () => {
+      await this.api.relayAllEvents();
+      for (const siteHeaders of SITE_HEADERS)
+        for (const key of HOSTED_KEYS)
+          if (findHostedCaller(siteHeaders, key) && !(await isAccepted(siteHeaders, key))) return false;
+      return isAccepted('site 1', 'site 1 revoked');
     });
   }
 
-  private async revokeOne(merchantId: string): Promise<void> {
-    const path = `/merchants/${merchantId}/sites/${this.numbers.get('site 1')!.siteId}/keys`;
+  private async revokeKey(merchantId: string): Promise<void> {
+    const path = `/merchants/${merchantId}/sites/${this.siteIds.get('site 1')!.siteId}/keys`;
     const { keys } = (await this.api.administer('GET', path)) as unknown as { keys: { keyId: string; mode: string }[] };
-    // The newest key of its mode is the one just created.
+    // The list begins with the newest key, which is the key to revoke.
     const { keyId } = keys.find(({ mode }) => mode === 'test')!;
     await this.api.administer('DELETE', `${path}/${keyId}`);
-    await this.api.tellEverybody();
+    await this.api.relayAllEvents();
+    // The gateway caches a key for a second.
     this.api.clock.advance(1_000);
   }
 }
 
-export function aSession(requestId: string = randomUUID()): Record<string, unknown> {
+export function newSessionRequest(requestId: string = randomUUID()): Record<string, unknown> {
   return {
     requestId,
     merchantOrderId: 'order-17',

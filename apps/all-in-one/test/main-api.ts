@@ -11,72 +11,72 @@ import { appFor, type Host, SessionCreatedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { ManualClock, startTestService, type TestService } from '@svc/testing';
-import { newFront } from '../src/front.js';
+import { createHostListener } from '../src/host-listener.js';
 import { SERVICES } from '../src/services.js';
 
-/** A request; the body is sent as JSON, or as text of another type. */
-export interface Call {
+/** A request to one of the listeners. An object is sent as JSON, a string as it is. */
+export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object | string;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** The main API with all of its services behind the listener, and a manual clock. */
+/** The main API: all its services behind their listeners, and a clock that the test advances. */
 export interface MainApi {
   readonly clock: ManualClock;
   /** @throws Error if the service was not started */
   service(name: string): TestService;
-  /** Endpoints such as `POST /v1/payments`, from the controllers of the services, that the route table exposes. */
+  /** Endpoints of the main API, such as `POST /v1/payments`: those of all controllers that the route table exposes. */
   readonly endpoints: readonly string[];
   /** Endpoints of the hosted gateway; empty if it was not started. */
   readonly hostedEndpoints: readonly string[];
   /** Endpoints of the administration API. */
   readonly adminEndpoints: readonly string[];
-  /** Calls the main API. The text of an event stream is left out. */
-  call(call: Call): Promise<Answer>;
+  /** Calls the main API. For an event stream the text of the response is empty. */
+  call(call: ApiRequest): Promise<ApiResponse>;
   /** Calls the hosted gateway. */
-  callHosted(call: Call): Promise<Answer>;
+  callHosted(call: ApiRequest): Promise<ApiResponse>;
   /** Calls the administration API with exactly these headers. */
-  callAdmin(call: Call): Promise<Answer>;
-  /** Digits of the QR code that the page of a session shows. */
-  codeOf(sessionId: string): Promise<string>;
-  /** Calls the administration API as an administrator. Throws unless the call succeeds. */
+  callAdmin(call: ApiRequest): Promise<ApiResponse>;
+  /** Returns the digits of the QR code that the page of a session shows. */
+  findSessionCode(sessionId: string): Promise<string>;
+  /** Calls the administration API as an administrator. @throws Error if the call fails */
   administer(method: string, path: string, body?: object): Promise<Record<string, string>>;
   /** Relays the events of all services once. */
-  tellEverybody(): Promise<void>;
+  relayAllEvents(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const ADMIN_KEY = randomBytes(32).toString('base64url');
 const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
-/** Environment of each service of the main API, and of the service that creates merchants' keys. */
-const environments = (acquirerUrl: string): Readonly<Record<string, Record<string, string>>> => ({
+/** Environment of each service that the main API and the administration API need. */
+const mainApiEnvironments = (acquirerUrl: string): Readonly<Record<string, Record<string, string>>> => ({
   identity: { SVC_SEALING_KEY: SEALING_KEY },
   'webhook-dispatcher': { SVC_SEALING_KEY: SEALING_KEY, SVC_DELIVERY: 'off' },
   'payment-processor': {
     SVC_SEALING_KEY: SEALING_KEY,
     SVC_ACQUIRER_URL: acquirerUrl,
-    // Some callers use live mode.
+    // Some callers use live mode, which needs an acquirer too.
     SVC_ACQUIRER_LIVE: 'simulated',
     SVC_API_URL: 'https://api.example',
     SVC_CODES_URL: 'https://pay.example',
   },
   'code-decoder': { SVC_CODES_URL: 'https://pay.example' },
   'payment-history': {},
-  // The tests exceed the rate limit of a key.
+  // The tests send more requests than the default rate limit of a key allows.
   'merchant-retrieval': { SVC_RETRIEVAL_BURST: '100000', SVC_STREAM_READERS_PER_KEY: '100' },
 });
 
-/** The tests exceed the rate limit of an address. */
-const HOSTED_GATEWAY = {
+/** The tests send more requests than the default rate limits of a client's address allow. */
+const HOSTED_GATEWAY_ENVIRONMENT = {
   'hosted-gateway': {
     SVC_GATEWAY_URL: 'https://pay.example',
     SVC_CODES_URL: 'https://pay.example',
@@ -95,50 +95,56 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     () => clock.now(),
   );
   const services: TestService[] = [];
-  const wanted = { ...environments(bank.url), ...(hostedGateway ? HOSTED_GATEWAY : {}) };
-  for (const [name, env] of Object.entries(wanted)) {
+  const serviceEnvironments = {
+    ...mainApiEnvironments(bank.url),
+    ...(hostedGateway ? HOSTED_GATEWAY_ENVIRONMENT : {}),
+  };
+  for (const [name, env] of Object.entries(serviceEnvironments)) {
     const definition = SERVICES.find((service) => service.name === name)!;
     services.push(await startTestService(definition, { broker, clock, env: { SVC_ADMIN_KEY: ADMIN_KEY, ...env } }));
   }
-  const running = services.map(({ service }) => service);
+  const runningServices = services.map(({ service }) => service);
   const listeners = {
-    api: newFront('api', running),
-    admin: newFront('admin', running),
-    gateway: newFront('gateway', running),
+    api: createHostListener('api', runningServices),
+    admin: createHostListener('admin', runningServices),
+    gateway: createHostListener('gateway', runningServices),
   };
   for (const listener of Object.values(listeners)) {
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
   }
-  const call = async (host: keyof typeof listeners, { method, path, headers = {}, body }: Call): Promise<Answer> => {
+  const call = async (
+    host: keyof typeof listeners,
+    { method, path, headers = {}, body }: ApiRequest,
+  ): Promise<ApiResponse> => {
     const { port } = listeners[host].address() as AddressInfo;
     const json = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { ...json, ...headers },
       redirect: 'manual',
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    if (answer.headers.get('content-type')?.startsWith('text/event-stream')) {
-      await answer.body?.cancel();
-      return { status: answer.status, headers: answer.headers, text: '' };
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel();
+      return { status: response.status, headers: response.headers, text: '' };
     }
-    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    return { status: response.status, headers: response.headers, text: await response.text() };
   };
   return {
     clock,
     service: (name) => {
-      const found = services.find(({ service }) => service.name === name);
-      if (!found) throw new Error(`${name} was not started.`);
-      return found;
+      const testService = services.find(({ service }) => service.name === name);
+      if (!testService) throw new Error(`${name} was not started.`);
+      return testService;
     },
     endpoints: services.flatMap((service) => endpointsOf('api', service)),
     hostedEndpoints: services.flatMap((service) => endpointsOf('gateway', service)),
     adminEndpoints: services.flatMap((service) => endpointsOf('admin', service)),
-    call: (one) => call('api', one),
-    callHosted: (one) => call('gateway', one),
-    callAdmin: (one) => call('admin', one),
-    codeOf: async (sessionId) => {
+    call: (request) => call('api', request),
+    callHosted: (request) => call('gateway', request),
+    callAdmin: (request) => call('admin', request),
+    findSessionCode: async (sessionId) => {
       const gateway = services.find(({ service }) => service.name === 'hosted-gateway');
       const created = (await gateway?.published(SessionCreatedV1))?.find((event) => event.aggregateId === sessionId);
       const code = created?.payload.payable.source.code;
@@ -147,11 +153,11 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     },
     administer: async (method, path, body) => {
       const headers = { 'x-admin-key': ADMIN_KEY };
-      const answer = await call('admin', { method, path: `/admin/v1${path}`, headers, ...(body ? { body } : {}) });
-      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-      return (answer.text === '' ? {} : JSON.parse(answer.text)) as Record<string, string>;
+      const response = await call('admin', { method, path: `/admin/v1${path}`, headers, ...(body ? { body } : {}) });
+      if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
+      return (response.text === '' ? {} : JSON.parse(response.text)) as Record<string, string>;
     },
-    tellEverybody: async () => {
+    relayAllEvents: async () => {
       for (const service of services) await service.relay();
     },
     stop: async () => {
@@ -166,12 +172,12 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
   };
 }
 
-/** Endpoints of a service's controllers that the route table forwards to this service. */
+/** Endpoints of a service's controllers, without those that the route table does not forward to this service. */
 function endpointsOf(host: Host, { service }: TestService): string[] {
   const controllers = [...service.app.get(ModulesContainer).values()].flatMap((module) => [
     ...module.controllers.values(),
   ]);
-  const all = controllers.flatMap(({ metatype }) => {
+  const endpoints = controllers.flatMap(({ metatype }) => {
     const { prototype } = metatype as { prototype: object };
     const bases = pathsOf(metatype as object);
     return Object.getOwnPropertyNames(prototype).flatMap((name) => {
@@ -186,14 +192,14 @@ function endpointsOf(host: Host, { service }: TestService): string[] {
       );
     });
   });
-  const isReached = (endpoint: string): boolean => {
+  const isForwarded = (endpoint: string): boolean => {
     const [method, path] = endpoint.split(' ') as [string, string];
     return appFor(host, path.replaceAll(/:\w+|\*/g, 'x'), method) === service.name;
   };
-  return [...new Set(all)].filter(isReached).sort();
+  return [...new Set(endpoints)].filter(isForwarded).sort();
 }
 
-/** The paths of a controller or of a method. */
+/** The paths in the metadata of a controller class or of its method. */
 function pathsOf(target: object): string[] {
   const paths = Reflect.getMetadata(PATH_METADATA, target) as string | string[];
   return Array.isArray(paths) ? paths : [paths];

@@ -1,97 +1,114 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
-import { aSession, HOSTED_COLUMNS, type HostedCaller, type PaidSession, type TwoMerchants } from '../hosted-callers.js';
-import type { Call } from '../main-api.js';
+import {
+  HOSTED_COLUMNS,
+  type HostedCaller,
+  newSessionRequest,
+  type PaidSession,
+  type TwoMerchants,
+} from '../hosted-callers.js';
+import type { ApiRequest } from '../main-api.js';
 
-/** The owners of the existing objects. */
+/** The sites, in one mode, that own the objects below. */
 export const OWNERS = ['site 1', 'site 1 live', 'open site'] as const satisfies readonly HostedCaller[];
 export type Owner = (typeof OWNERS)[number];
 
-export interface HostedObjects {
-  readonly two: TwoMerchants;
+/** The objects that exist before the test calls the endpoints. */
+export interface HostedTestData {
+  readonly merchants: TwoMerchants;
   /** One paid session of each owner. */
-  readonly paid: ReadonlyMap<Owner, PaidSession>;
+  readonly paidSessions: ReadonlyMap<Owner, PaidSession>;
   /** Id of a webhook delivery of each owner. */
   readonly deliveries: ReadonlyMap<Owner, string>;
-  /** Digits of the static codes of two tills; the second till has an invoice to pay. */
-  readonly tillCode: string;
+  /** Digits of the static code of a till without an invoice. */
+  readonly idleTillCode: string;
+  /** Digits of the static code of a till with an invoice to pay. */
   readonly busyTillCode: string;
   /** Digits of the code of an invoice of site 1. */
   readonly invoiceCode: string;
 }
 
-export interface HostedRow {
-  /** As declared by the controller. */
+export interface HostedPermissionRow {
+  /** Method and path as the controller declares them. */
   readonly endpoint: string;
+  /** Description of the object that is requested. */
   readonly object: string;
-  /** The status for each column; `200:1` if one payment or notification is listed. Undefined: the same for every caller. */
-  readonly answers: string | undefined;
-  /** The status for all other callers. */
-  readonly others: string;
-  /** Called for each authenticated caller. */
-  readonly call: (objects: HostedObjects, caller: HostedCaller | undefined) => Call | Promise<Call>;
+  /**
+   * The expected status for each column of HOSTED_COLUMNS, separated by blanks. `200:1` if one payment or notification
+   * is listed. Undefined for an endpoint without credentials: all callers get `statusForOthers`.
+   */
+  readonly statuses: string | undefined;
+  /** The expected status for all other callers. */
+  readonly statusForOthers: string;
+  /** Creates the request of a caller; undefined: of a caller without valid credentials. */
+  readonly newRequest: (data: HostedTestData, caller: HostedCaller | undefined) => ApiRequest | Promise<ApiRequest>;
 }
 
-const get = (path: string): Call => ({ method: 'GET', path });
+type NewRequest = HostedPermissionRow['newRequest'];
 
-/** The same in both versions of the API. */
-const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
+const get = (path: string): ApiRequest => ({ method: 'GET', path });
+
+/** The endpoints for merchants' servers, in both versions of the API. */
+const MERCHANT_ROWS: readonly HostedPermissionRow[] = ['v3.1', 'v3'].flatMap((version) => {
   const api = `/api/${version}`;
-  const row = (endpoint: string, object: string, answers: string, call: HostedRow['call']): HostedRow => {
+  const row = (endpoint: string, object: string, statuses: string, newRequest: NewRequest): HostedPermissionRow => {
     const [method, path] = endpoint.split(' ');
-    return { endpoint: `${method} ${api}${path}`, object, answers, others: '401', call };
+    return { endpoint: `${method} ${api}${path}`, object, statuses, statusForOthers: '401', newRequest };
   };
-  const create = (object: string, call: HostedRow['call']): HostedRow =>
-    row('POST /sessions', object, '201 201 201 201 201 201 201 201 201', call);
-  const cancel = (owner: Owner, answers: string): HostedRow =>
-    row('DELETE /sessions/:sessionId', `of ${owner}`, answers, async ({ two, paid }, caller) => {
-      const sessionId = caller === undefined ? paid.get(owner)!.sessionId : await two.newSession(owner);
+  const createSession = (object: string, newRequest: NewRequest): HostedPermissionRow =>
+    row('POST /sessions', object, '201 201 201 201 201 201 201 201 201', newRequest);
+  const cancelSession = (owner: Owner, statuses: string): HostedPermissionRow =>
+    row('DELETE /sessions/:sessionId', `of ${owner}`, statuses, async ({ merchants, paidSessions }, caller) => {
+      const sessionId =
+        caller === undefined ? paidSessions.get(owner)!.sessionId : await merchants.createSession(owner);
       return { method: 'DELETE', path: `${api}/sessions/${sessionId}` };
     });
-  const read = (owner: Owner, answers: string): HostedRow =>
-    row('GET /sessions/:sessionId', `of ${owner}`, answers, ({ paid }) =>
-      get(`${api}/sessions/${paid.get(owner)!.sessionId}`),
+  const getSession = (owner: Owner, statuses: string): HostedPermissionRow =>
+    row('GET /sessions/:sessionId', `of ${owner}`, statuses, ({ paidSessions }) =>
+      get(`${api}/sessions/${paidSessions.get(owner)!.sessionId}`),
     );
-  const list = (owner: Owner, answers: string): HostedRow =>
-    row('GET /payments', `of a session of ${owner}`, answers, ({ paid }) =>
-      get(`${api}/payments?sessionId=${paid.get(owner)!.sessionId}`),
+  const listPayments = (owner: Owner, statuses: string): HostedPermissionRow =>
+    row('GET /payments', `of a session of ${owner}`, statuses, ({ paidSessions }) =>
+      get(`${api}/payments?sessionId=${paidSessions.get(owner)!.sessionId}`),
     );
-  const one = (owner: Owner, answers: string): HostedRow =>
-    row('GET /payments/:paymentReference', `of ${owner}`, answers, ({ paid }) =>
-      get(`${api}/payments/${paid.get(owner)!.paymentReference}`),
+  const getPayment = (owner: Owner, statuses: string): HostedPermissionRow =>
+    row('GET /payments/:paymentReference', `of ${owner}`, statuses, ({ paidSessions }) =>
+      get(`${api}/payments/${paidSessions.get(owner)!.paymentReference}`),
     );
-  const delivery = (method: 'GET' | 'POST', suffix: '' | '/resend', owner: Owner): HostedRow => {
-    const own = method === 'GET' ? '200' : '202';
-    const answers = HOSTED_COLUMNS.map((one) => (one.endsWith('no key') ? '401' : one === owner ? own : '404'));
-    const call: HostedRow['call'] = ({ two, deliveries }, caller) => {
-      // Consecutive resends need a minimum interval.
-      if (caller === owner && method === 'POST') two.api.clock.advance(10_000);
+  const delivery = (method: 'GET' | 'POST', suffix: '' | '/resend', owner: Owner): HostedPermissionRow => {
+    const ownStatus = method === 'GET' ? '200' : '202';
+    const statuses = HOSTED_COLUMNS.map((caller) =>
+      caller.endsWith('no key') ? '401' : caller === owner ? ownStatus : '404',
+    );
+    const newRequest: NewRequest = ({ merchants, deliveries }, caller) => {
+      // A delivery can be resent only some seconds after its last attempt.
+      if (caller === owner && method === 'POST') merchants.api.clock.advance(10_000);
       return { method, path: `${api}/deliveries/${deliveries.get(owner)!}${suffix}` };
     };
-    return row(`${method} /deliveries/:id${suffix}`, `of ${owner}`, answers.join(' '), call);
+    return row(`${method} /deliveries/:id${suffix}`, `of ${owner}`, statuses.join(' '), newRequest);
   };
-  const none = '404 404 404 404 404 404 404 404 404';
+  const noneFound = '404 404 404 404 404 404 404 404 404';
   return [
-    create('a new one', () => ({ method: 'POST', path: `${api}/sessions`, body: aSession() })),
-    create('the requestId of site 1', ({ paid }) => ({
+    createSession('a new session', () => ({ method: 'POST', path: `${api}/sessions`, body: newSessionRequest() })),
+    createSession('a repeated requestId of site 1', ({ paidSessions }) => ({
       method: 'POST',
       path: `${api}/sessions`,
-      body: aSession(paid.get('site 1')!.requestId),
+      body: newSessionRequest(paidSessions.get('site 1')!.requestId),
     })),
-    read('site 1', '200 404 404 404 404 404 404 404 404'),
-    read('site 1 live', '404 200 404 404 404 404 404 404 404'),
-    read('open site', '404 404 404 404 200 200 404 404 404'),
-    cancel('site 1', '200 404 404 404 401 404 404 404 404'),
-    cancel('site 1 live', '404 200 404 404 401 404 404 404 404'),
-    cancel('open site', '404 404 404 404 401 200 404 404 404'),
-    list('site 1', '200:1 404 404 404 404 404 404 404 404'),
-    list('site 1 live', '404 200:1 404 404 404 404 404 404 404'),
-    list('open site', '404 404 404 404 200:1 200:1 404 404 404'),
-    one('site 1', '200 404 404 404 404 404 404 404 404'),
-    one('site 1 live', '404 200 404 404 404 404 404 404 404'),
-    one('open site', '404 404 404 404 200 200 404 404 404'),
-    row('GET /payments/:paymentReference', 'an unknown one', none, ({ two }) =>
-      get(`${api}/payments/${newPaymentReference(two.api.clock.now())}`),
+    getSession('site 1', '200 404 404 404 404 404 404 404 404'),
+    getSession('site 1 live', '404 200 404 404 404 404 404 404 404'),
+    getSession('open site', '404 404 404 404 200 200 404 404 404'),
+    cancelSession('site 1', '200 404 404 404 401 404 404 404 404'),
+    cancelSession('site 1 live', '404 200 404 404 401 404 404 404 404'),
+    cancelSession('open site', '404 404 404 404 401 200 404 404 404'),
+    listPayments('site 1', '200:1 404 404 404 404 404 404 404 404'),
+    listPayments('site 1 live', '404 200:1 404 404 404 404 404 404 404'),
+    listPayments('open site', '404 404 404 404 200:1 200:1 404 404 404'),
+    getPayment('site 1', '200 404 404 404 404 404 404 404 404'),
+    getPayment('site 1 live', '404 200 404 404 404 404 404 404 404'),
+    getPayment('open site', '404 404 404 404 200 200 404 404 404'),
+    row('GET /payments/:paymentReference', 'an unknown payment', noneFound, ({ merchants }) =>
+      get(`${api}/payments/${newPaymentReference(merchants.api.clock.now())}`),
     ),
     row('GET /deliveries', 'all', '200:1 200:1 200:0 200:0 401 200:1 200:0 200:0 200:0', () =>
       get(`${api}/deliveries`),
@@ -103,64 +120,83 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
   ];
 });
 
-const open = (endpoint: string, object: string, status: string, call: HostedRow['call']): HostedRow => ({
-  ...{ endpoint, object, call },
-  ...{ answers: undefined, others: status },
+/** A row of an endpoint that needs no credentials. */
+const publicRow = (endpoint: string, object: string, status: string, newRequest: NewRequest): HostedPermissionRow => ({
+  endpoint,
+  object,
+  statuses: undefined,
+  statusForOthers: status,
+  newRequest,
 });
-const pressing = (address: string): Call => ({
+/** Submits the payment form of a page. The card is not valid ciphertext. */
+const newPayRequest = (pagePath: string): ApiRequest => ({
   method: 'POST',
-  path: `${address}/payments`,
+  path: `${pagePath}/payments`,
   body: { reference: randomUUID(), try: 2, encryptedCard: 'a.b.c' },
 });
 
-const invoice = ({ invoiceCode }: HostedObjects): string => `/c/${invoiceCode}`;
+const invoicePage = ({ invoiceCode }: HostedTestData): string => `/c/${invoiceCode}`;
 
-/** For payers: every client that knows the id of a session, or its code. */
-const PAYERS: readonly HostedRow[] = [
-  open('GET /pay', 'a session of site 1', '200', ({ paid }) => get(`/pay?sessionId=${paid.get('site 1')!.sessionId}`)),
-  open('GET /pay', 'an unknown session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
-  open('GET /c/:code', 'a session of site 1', '200', ({ paid }) => get(`/c/${paid.get('site 1')!.code}`)),
-  open('GET /c/:code', 'an invoice of site 1', '200', ({ invoiceCode }) => get(`/c/${invoiceCode}`)),
-  open('GET /c/:code', 'a till of site 1', '200', ({ tillCode }) => get(`/c/${tillCode}`)),
-  open('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
-  open('GET /c/:code', 'an unknown code', '404', () => get(`/c/${'0'.repeat(20)}`)),
-  ...(['pay/:sessionId', 'c/:code'] as const).flatMap((address) => {
-    const session = ({ paid }: HostedObjects): string => {
-      const { sessionId, code } = paid.get('site 1')!;
-      return address === 'c/:code' ? `/c/${code}` : `/pay/${sessionId}`;
+/** The endpoints for payers. Every client that has the id or the code of a session may call them. */
+const PAYER_ROWS: readonly HostedPermissionRow[] = [
+  publicRow('GET /pay', 'a session of site 1', '200', ({ paidSessions }) =>
+    get(`/pay?sessionId=${paidSessions.get('site 1')!.sessionId}`),
+  ),
+  publicRow('GET /pay', 'an unknown session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
+  publicRow('GET /c/:code', 'a session of site 1', '200', ({ paidSessions }) =>
+    get(`/c/${paidSessions.get('site 1')!.code}`),
+  ),
+  publicRow('GET /c/:code', 'an invoice of site 1', '200', ({ invoiceCode }) => get(`/c/${invoiceCode}`)),
+  publicRow('GET /c/:code', 'a till of site 1', '200', ({ idleTillCode }) => get(`/c/${idleTillCode}`)),
+  publicRow('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
+  publicRow('GET /c/:code', 'an unknown code', '404', () => get(`/c/${'0'.repeat(20)}`)),
+  ...(['pay/:sessionId', 'c/:code'] as const).flatMap((pagePattern) => {
+    const sessionPage = ({ paidSessions }: HostedTestData): string => {
+      const { sessionId, code } = paidSessions.get('site 1')!;
+      return pagePattern === 'c/:code' ? `/c/${code}` : `/pay/${sessionId}`;
     };
-    const things: [string, (objects: HostedObjects) => string][] = [
-      ['a session of site 1', session],
-      ...(address === 'c/:code' ? [['an invoice of site 1', invoice] as [string, typeof invoice]] : []),
+    const pages: [object: string, pagePath: (data: HostedTestData) => string][] = [
+      ['a session of site 1', sessionPage],
+      ...(pagePattern === 'c/:code' ? [['an invoice of site 1', invoicePage] as [string, typeof invoicePage]] : []),
     ];
-    const each = (method: string, what: string, status: string, call: (at: string) => Call): HostedRow[] =>
-      things.map(([object, at]) =>
-        open(`${method} /${address}/${what}`, object, status, (objects) => call(at(objects))),
+    const rowsForPages = (
+      method: string,
+      name: string,
+      status: string,
+      newRequest: (pagePath: string) => ApiRequest,
+    ): HostedPermissionRow[] =>
+      pages.map(([object, pagePath]) =>
+        publicRow(`${method} /${pagePattern}/${name}`, object, status, (data) => newRequest(pagePath(data))),
       );
     return [
-      ...each('GET', 'state', '200', (at) => get(`${at}/state`)),
-      ...each('GET', 'events', '200', (at) => get(`${at}/events`)),
-      // A paid session cannot be extended. An invoice of a till has its own expiry.
-      open(`POST /${address}/more-time`, 'a session of site 1', '200', (objects) => ({
+      ...rowsForPages('GET', 'state', '200', (pagePath) => get(`${pagePath}/state`)),
+      ...rowsForPages('GET', 'events', '200', (pagePath) => get(`${pagePath}/events`)),
+      // The session is paid, so its expiry does not change. The page of an invoice has no endpoint to extend it.
+      publicRow(`POST /${pagePattern}/more-time`, 'a session of site 1', '200', (data) => ({
         method: 'POST',
-        path: `${session(objects)}/more-time`,
+        path: `${sessionPage(data)}/more-time`,
       })),
       // The card cannot be decrypted, so every caller gets the same error.
-      ...each('POST', 'payments', '400', pressing),
+      ...rowsForPages('POST', 'payments', '400', newPayRequest),
     ];
   }),
-  open('POST /c/:code/payments', 'a till of site 1', '404', ({ tillCode }) => pressing(`/c/${tillCode}`)),
-  open('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
+  publicRow('POST /c/:code/payments', 'a till of site 1', '404', ({ idleTillCode }) =>
+    newPayRequest(`/c/${idleTillCode}`),
+  ),
+  publicRow('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',
     headers: { 'content-type': 'application/csp-report' },
     body: { 'csp-report': {} },
   })),
-  open('GET /errors', '', '200', () => get('/errors')),
-  open('GET /errors/:code', 'a code', '200', () => get('/errors/payable.paid')),
-  open('GET /health/live', '', '200', () => get('/health/live')),
-  open('GET /health/ready', '', '200', () => get('/health/ready')),
+  publicRow('GET /errors', '', '200', () => get('/errors')),
+  publicRow('GET /errors/:code', 'a code', '200', () => get('/errors/payable.paid')),
+  publicRow('GET /health/live', '', '200', () => get('/health/live')),
+  publicRow('GET /health/ready', '', '200', () => get('/health/ready')),
 ];
 
-/** Every endpoint of the hosted gateway, and the expected status for each caller. An endpoint without a row fails the test. */
-export const HOSTED_ROWS: readonly HostedRow[] = [...VERSIONED, ...PAYERS];
+/**
+ * Every endpoint of the hosted gateway, and the expected status for each caller. An endpoint without a row fails the
+ * test.
+ */
+export const HOSTED_ROWS: readonly HostedPermissionRow[] = [...MERCHANT_ROWS, ...PAYER_ROWS];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A Markdown table. Consecutive rows of one endpoint name it once. */
-export function tableOf(header: readonly string[], lines: readonly string[][]): string {
+/** Formats a Markdown table. Of consecutive rows with the same endpoint, only the first contains the endpoint. */
+export function toMarkdownTable(header: readonly string[], lines: readonly string[][]): string {
   const rows = lines.map((line, index) => [
     line[0] === lines[index - 1]?.[0] ? '' : `\`${line[0]}\``,
     ...line.slice(1),

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { ModulesContainer } from '@nestjs/core';
+import { waitUntil } from '@svc/testing';
+import { TwoMerchants } from '../hosted-callers.js';
+import { type MainApi, startMainApi } from '../main-api.js';
+import { newCardData, TwoPartners } from '../two-partners.js';
+
+/** A difference between two books, as the administration API reports it. */
+export interface ReportedDifference {
+  readonly book: string;
+  readonly merchantId: number;
+  readonly mode: string;
+  readonly key: string;
+  readonly kind: string;
+  readonly field: string | null;
+}
+
+export interface ReconciliationReport {
+  readonly merchants: readonly (Record<string, unknown> & { readonly books: Readonly<Record<string, unknown>> })[];
+  readonly named: readonly ReportedDifference[];
+  readonly differences: number;
+  readonly open: number;
+}
+
+/** A line of the acquirer's statement, as payment-processor reads it. */
+export interface StatementLine {
+  readonly idempotencyKey: string;
+  readonly acquirerReference: string;
+  readonly amount: number;
+}
+
+/** The methods of payment-processor's `Acquirer` that tests replace. */
+export interface AcquirerUnderTest {
+  charge: (...args: unknown[]) => Promise<unknown>;
+  readStatement: (
+    day: string,
+    account: { readonly mode: string; readonly accountReference: string },
+    next?: string,
+  ) => Promise<{ readonly lines: readonly StatementLine[] } | undefined>;
+}
+
+export const DAY = '2026-03-01';
+
+/**
+ * Runs all services and simulates a day of payments, so that it can be reconciled. The payments are on session pages,
+ * of a till's invoice and by partners, in both modes, with vouchers, external payments, declines and refunds.
+ */
+export class ReconciledDay {
+  private constructor(
+    readonly api: MainApi,
+    readonly merchants: TwoMerchants,
+    readonly partners: TwoPartners,
+  ) {}
+
+  static async simulate(): Promise<ReconciledDay> {
+    const api = await startMainApi({ hostedGateway: true });
+    const partners = await TwoPartners.onboard(api);
+    const merchants = await TwoMerchants.onboard(api);
+    const reconciledDay = new ReconciledDay(api, merchants, partners);
+    const { merchantId, siteId } = merchants.siteIds.get('site 1')!;
+    const webhook = { webhookUrl: 'https://shop.example/site-hook', webhookEnabled: true };
+    await api.administer('PATCH', `/merchants/${merchantId}/sites/${siteId}`, webhook);
+    await api.administer('PATCH', `/merchants/${merchantId}`, {
+      fees: { test: { basisPoints: 290, fixedAmount: 100 } },
+      features: { tip: { enabled: true } },
+    });
+    await reconciledDay.relayEverything();
+    await reconciledDay.payOnPages();
+    await reconciledDay.payInvoicesAsPartner();
+    await reconciledDay.relayEverything();
+    return reconciledDay;
+  }
+
+  /**
+   * Relays all events between the services. Then advances the clock, because a reconciliation leaves out the last two
+   * minutes.
+   */
+  async relayEverything(): Promise<void> {
+    // An event may cause further events in the service that receives it, so relay several times.
+    for (let round = 0; round < 3; round++) await this.api.relayAllEvents();
+    this.api.clock.advance(120_000);
+  }
+
+  async reconcile(request: { day?: string; merchantId?: number } = { day: DAY }): Promise<ReconciliationReport> {
+    const { runId } = await this.api.administer('POST', '/reconciliations', request);
+    const finishedRun = await waitUntil('the reconciliation', 60_000, async () => {
+      const run = await this.api.administer('GET', `/reconciliations/${runId}`);
+      return run['state'] === 'done' || run['state'] === 'failed' ? run : undefined;
+    });
+    if (finishedRun['state'] === 'failed') throw new Error(finishedRun['failure']);
+    return finishedRun['result'] as unknown as ReconciliationReport;
+  }
+
+  get acquirer(): AcquirerUnderTest {
+    const modules = [...this.api.service('payment-processor').service.app.get(ModulesContainer).values()];
+    const provider = modules
+      .flatMap(({ providers }) => [...providers.values()])
+      .find(({ name }) => name === 'Acquirer');
+    return provider!.instance as AcquirerUnderTest;
+  }
+
+  /**
+   * Changes a table as a superuser, without running its triggers and foreign keys. `undo` restores all rows of the
+   * table.
+   */
+  async changeTable(service: string, table: string, statement: string): Promise<{ undo: () => Promise<void> }> {
+    const { superuser } = this.api.service(service);
+    const runAsSuperuser = async (...statements: string[]): Promise<number | null> => {
+      const client = await superuser.connect();
+      try {
+        await client.query('BEGIN; SET LOCAL session_replication_role = replica');
+        let changed: number | null = null;
+        for (const sql of statements) changed = (await client.query(sql)).rowCount;
+        await client.query('COMMIT');
+        return changed;
+      } finally {
+        // Closes the connection, which also ends a transaction that has failed.
+        client.release(true);
+      }
+    };
+    if ((await runAsSuperuser(`CREATE TABLE original_rows AS TABLE ${table}`, statement)) === 0)
+      throw new Error(`Nothing was changed: ${statement}`);
+    return {
+      undo: async () => {
+        await runAsSuperuser(
+          `DELETE FROM ${table}`,
+          `INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE original_rows`,
+          `DROP TABLE original_rows`,
+        );
+      },
+    };
+  }
+
+  private async payOnPages(): Promise<void> {
+    await this.merchants.createPaidSession('site 1');
+    await this.merchants.createPaidSession('site of merchant 2');
+    await this.merchants.createPaidSession('site 1 live');
+    const { paymentReference } = await this.merchants.createPaidSession('site 1');
+    await this.refund(paymentReference, 1_000);
+    await this.refund(paymentReference, 500);
+    const invoicePayment = await this.merchants.createPaidInvoice(1_050);
+    await this.refund(invoicePayment.paymentReference, 9_000);
+  }
+
+  private async payInvoicesAsPartner(): Promise<void> {
+    await this.payInvoiceAsPartner({});
+    await this.payInvoiceAsPartner({ paymentMethod: { card: { ...newCardData(), cardNumber: '4000000000000002' } } });
+    await this.payInvoiceAsPartner({
+      vouchers: [
+        { merchantLiable: true, amount: 2_000 },
+        { merchantLiable: false, amount: 345 },
+      ],
+    });
+    await this.payInvoiceAsPartner({
+      paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } },
+    });
+  }
+
+  private async payInvoiceAsPartner(overrides: object): Promise<void> {
+    const { reference: invoiceReference, amount } = await this.partners.createInvoice();
+    const body = { reference: randomUUID(), invoiceReference, amount, customer: { id: randomUUID() } };
+    const paymentMethod = { card: newCardData() };
+    await this.partners.callAs('A', {
+      method: 'POST',
+      path: '/v1/payments',
+      body: { ...body, paymentMethod, ...overrides },
+    });
+  }
+
+  async refund(svcId: string, amount: number): Promise<void> {
+    const { merchantId } = this.merchants.siteIds.get('site 1')!;
+    const response = await this.api.call({
+      method: 'POST',
+      path: `/business/api/v1/merchants/${merchantId}/refunds?svcId=${svcId}`,
+      headers: { 'x-api-key': this.merchants.keys.get('merchant 1')!, 'idempotency-key': randomUUID() },
+      body: { amount },
+    });
+    if (response.status !== 201) throw new Error(`The refund failed: ${response.status} ${response.text}`);
+  }
+}
