@@ -1,4 +1,4 @@
-/** The part of a logger that messaging uses; pino has it. */
+/** The methods of a logger that this library calls. A pino logger has them. */
 export interface MessagingLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

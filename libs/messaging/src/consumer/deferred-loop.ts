@@ -6,10 +6,10 @@ const MAX_PAUSE_MS = 30_000;
 /** Pause before a blocked event is retried. */
 const RETRY_PAUSE_MS = 1_000;
 
-/** Calls `step` until it returns 0, and again after the poll; after a second while there are events to retry. */
+/** Calls `step` repeatedly until it returns 0, and then again after `pollMs`, or a second after a nudge. */
 export class DeferredLoop {
   private readonly ended = new Signal();
-  private readonly work = new Signal();
+  private readonly retries = new Signal();
   private isEnding = false;
   private running: Promise<void> | undefined;
 
@@ -21,17 +21,17 @@ export class DeferredLoop {
 
   /** To be called when there are events to retry. */
   nudge(): void {
-    this.work.nudge();
+    this.retries.nudge();
   }
 
   start(): void {
     this.running ??= this.run();
   }
 
-  /** Resolves when the batch under way is handled. */
+  /** Resolves when the current batch is handled. */
   async close(): Promise<void> {
     this.isEnding = true;
-    this.work.nudge();
+    this.retries.nudge();
     this.ended.nudge();
     await this.running;
   }
@@ -49,7 +49,7 @@ export class DeferredLoop {
       }
       const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
       // At most once a second, however often it is nudged.
-      if (await this.work.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
+      if (await this.retries.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
     }
   }
 }

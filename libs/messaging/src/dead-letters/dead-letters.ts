@@ -46,7 +46,7 @@ export class DeadLetters {
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: ReadonlyMap<string, EventHandler>,
-    /** The dead letters that the broker keeps, which never reached a handler; undefined without an external broker. */
+    /** The dead letters in the broker's queue, which never reached a handler; undefined without an external broker. */
     readonly inBroker?: BrokerDeadLetters,
   ) {}
 
@@ -57,8 +57,9 @@ export class DeadLetters {
   }
 
   /**
-   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so the next page begins after them. Replay:
-   * a dead letter that another call has replayed counts neither as replayed nor as failed.
+   * Calls {@link replay} for each dead letter of a page of 100. Those that fail again stay in the table, and the next
+   * page begins after them. Replay: a dead letter that another call has already replayed counts neither as replayed nor
+   * as failed.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
     const page = await this.page(REPLAY_PAGE_SIZE, type, after);
@@ -90,9 +91,8 @@ export class DeadLetters {
   }
 
   /**
-   * Handles a dead letter again. It is removed when its effect is committed, and stays when the handler fails or when this
-   * release still finds it invalid.
-   * Replay: the row is locked, so two replays at once handle it once.
+   * Handles a dead letter again. It is deleted when its effect is committed. It stays if the handler fails or if the
+   * message is still invalid for this release. Replay: the row is locked, so two concurrent replays handle it once.
    */
   async replay(messageId: string): Promise<void> {
     if (!isUuid(messageId)) throw new DomainError('resource.not-found');
@@ -123,6 +123,6 @@ function readCursor(after: unknown): [Date, string] {
   const [failedAt, messageId, ...rest] = typeof after === 'string' ? after.split('~') : [];
   const date = new Date(failedAt ?? '');
   if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
-    throw invalidField('after', 'must be that of the page before');
+    throw invalidField('after', 'must be the cursor of the previous page');
   return [date, messageId];
 }

@@ -16,15 +16,17 @@ import type { EventOrigin } from '../routing/rabbitmq-names.js';
 import { findInvalidity } from '../validation/message-validator.js';
 import type { HandlerExtras } from './patterns.js';
 
-/** How often a running replica records the types that it handles; far less than the time until a type counts as retired. */
+/**
+ * How often a running replica records the types that it handles; far less than the time until a type counts as retired.
+ */
 const TOUCH_MS = 3_600_000;
 /** Poll for events that another replica deferred; in one process there is none, and only a crash leaves any. */
 const POLL_MS = { shared: 1_000, alone: 2_000 };
 
 /**
- * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method gets `(events, { tx })`: a run of
- * events of its type and the transaction that marks them as done. A @MessagePattern method gets the request and returns the
- * reply or throws a DomainError.
+ * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method gets `(events, { tx
+ * })`: a run of events of its type and the transaction that marks them as done. A @MessagePattern method gets the
+ * request and returns the reply or throws a DomainError.
  */
 export class Transport extends Server implements CustomTransportStrategy {
   /** Nest need not log errors that the consumer or the caller gets. */
@@ -63,9 +65,9 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Marks all events ever published of these types for a replay to this service's handlers, beside current events. Request it with
-   * {@link requestReplay} after the commit. For handlers that are `repeatable`: others have an inbox entry for the event and are
-   * not called.
+   * Marks all events ever published of these types for a replay to this service's handlers, beside current events.
+   * Request it with {@link requestReplay} after the commit. For handlers that are `repeatable`: others have an inbox
+   * entry for the event and are not called.
    */
   async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
     if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
@@ -135,7 +137,7 @@ export class Transport extends Server implements CustomTransportStrategy {
       ...subscriber,
       ...(subscribedTypes && this.hasMissed
         ? {
-            formerTypes: await subscribedTypes.retired(types),
+            formerTypes: await subscribedTypes.findRetired(types),
             onQueueLost: () => subscribedTypes.markAllMissing(),
             onBound: () => subscribedTypes.requestReplay(types),
           }
