@@ -5,23 +5,29 @@ import { Signal } from '../signal.js';
 import type { Lease } from './lease.js';
 import type { RelayProgress } from './relay-progress.js';
 
+/** The result of one step of a loop. */
 export interface Step {
+  /** Number of events delivered to the target. */
   readonly handedOver: number;
-  /** There is more to hand over at once. */
+  /** More events can be delivered immediately: see {@link LogBatch.hasMore}. */
   readonly isCut: boolean;
-  /** There is more that can be handed over soon: see {@link LogBatch.isBlocked}. */
+  /** More events are committed but cannot be read yet: see {@link LogBatch.isBlocked}. */
   readonly isBlocked: boolean;
 }
 
+/** The task of a loop. */
 export interface LoopWork {
   readonly name: string;
   readonly target?: RelayTarget;
   readonly progress?: RelayProgress;
-  /** Hands over one batch. In recovery it resolves when the batch is confirmed; otherwise batches may still be under way. */
+  /**
+   * Delivers one batch. After a failure it resolves when the batch is confirmed; otherwise batches may still be in
+   * flight.
+   */
   readonly step: (isRecovering: boolean) => Promise<Step>;
-  /** Whether it has handled the failure itself, without a pause and a log line. */
+  /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and a log line. */
   readonly failed?: (error: unknown) => Promise<boolean>;
-  /** Another process may relay now. */
+  /** Called when the lease was lost: another process may relay now. */
   readonly leaseLost?: () => void;
 }
 
@@ -35,14 +41,17 @@ export interface LoopContext {
   readonly before: () => Promise<void>;
 }
 
-/** Longest pause between two attempts to hand over the same batch. */
+/** Longest pause between two attempts to deliver the same batch. */
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** The loop that hands the log over to one target, serves the replays, or watches separated targets. */
+/**
+ * Repeats the steps of a task until it is ended: delivering the log to one target, serving replays, or watching a
+ * {@link SeparatedTarget}.
+ */
 export class RelayLoop {
-  /** Whether the last step handed over everything that could be read. */
+  /** Whether the last step delivered everything that could be read. */
   isCaughtUp = false;
-  private readonly work = new Signal();
+  private readonly newEvents = new Signal();
   private readonly ended = new Signal();
   private isEnding = false;
   private failures = 0;
@@ -50,21 +59,21 @@ export class RelayLoop {
 
   constructor(
     readonly does: LoopWork,
-    private readonly surroundings: LoopContext,
+    private readonly context: LoopContext,
   ) {}
 
   nudge(): void {
-    this.work.nudge();
+    this.newEvents.nudge();
   }
 
   end(): void {
     this.isEnding = true;
-    this.work.nudge();
+    this.newEvents.nudge();
     this.ended.nudge();
   }
 
   async run(): Promise<void> {
-    const { lease, leaseMs, log } = this.surroundings;
+    const { lease, leaseMs, log } = this.context;
     const { progress } = this.does;
     while (!this.isEnding) {
       try {
@@ -78,16 +87,16 @@ export class RelayLoop {
       } catch (error) {
         this.isCaughtUp = false;
         if (this.isEnding) break;
-        if (!(await this.isHandled(error))) await this.pauseAfter(error);
+        if (!(await this.tryHandle(error))) await this.pauseAfter(error);
       }
     }
     await progress?.waitUntilIdle().catch(() => undefined);
-    // If the database is unavailable, the unsaved part is handed over again.
+    // If the database is unavailable, the events after the saved position are delivered again later.
     await progress?.save().catch((error: unknown) => log.warn({ err: error }, 'relay: cursor not saved'));
   }
 
   private async stepOnce(): Promise<void> {
-    const { pollMs, before } = this.surroundings;
+    const { pollMs, before } = this.context;
     const { progress, target, step } = this.does;
     await before();
     const { handedOver, isCut, isBlocked } = await step(this.failures > 0);
@@ -95,21 +104,24 @@ export class RelayLoop {
     this.recover();
     this.isCaughtUp = !isCut;
     if (isCut) return;
-    // Committed, but above the horizon while an older transaction is open: read again soon, then less and less often.
+    // Blocked events become readable when an older transaction ends: read again soon, and then less and less often.
     if (handedOver > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
-    const nudged = await this.work.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+    const nudged = await this.newEvents.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
     if (nudged && target?.gatherMs) await this.ended.wait(target.gatherMs);
   }
 
-  /** The step of a recovering loop was confirmed; a batch that has only begun is no success. */
+  /**
+   * Called after a step. While there are failures, a step waits for the confirmation, so its end means that it
+   * succeeded.
+   */
   private recover(): void {
     if (this.failures === 0) return;
-    this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
+    this.context.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
   }
 
-  private async isHandled(error: unknown): Promise<boolean> {
+  private async tryHandle(error: unknown): Promise<boolean> {
     try {
       return (await this.does.failed?.(error)) ?? false;
     } catch {
@@ -118,9 +130,8 @@ export class RelayLoop {
   }
 
   private async pauseAfter(error: unknown): Promise<void> {
-    const { log } = this.surroundings;
+    const { log } = this.context;
     const { name } = this.does;
-    // An hour without the database is a dozen log lines, not a thousand.
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
     await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));

@@ -6,8 +6,8 @@ import { lagBehind } from '../event-log/log-reader.js';
 import type { HorizonWatch } from './horizon-watch.js';
 
 /**
- * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in seconds).
- * Queries the database only when a collector reads the metrics. Returns a function that stops it.
+ * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in
+ * seconds). Queries the database only when a collector reads the metrics. Returns a function that ends the reporting.
  */
 export function observeLag(dataSource: DataSource, targets: () => readonly RelayTarget[], clock: Clock): () => void {
   const meter = metrics.getMeter('@svc/messaging');
@@ -27,15 +27,15 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
 }
 
 /**
- * `svc.relay.held_back`: seconds since an older transaction holds back events of the log; 0 without one.
- * `svc.relay.holder`: the same, with the application and the database of that transaction, so that there are few series; the
- * log has its process id. Returns a function that stops it.
+ * `svc.relay.held_back`: for how many seconds an older transaction has held back events of the log; 0 if there is none.
+ * `svc.relay.holder`: the same value, with the application and the database of that transaction as attributes. The
+ * process id is only in the log, so that there are few series. Returns a function that ends the reporting.
  */
 export function observeHeldBack(dataSource: DataSource, horizon: HorizonWatch): () => void {
   const meter = metrics.getMeter('@svc/messaging');
   const heldBack = meter.createObservableGauge('svc.relay.held_back', { unit: 's' });
   const holders = meter.createObservableGauge('svc.relay.holder', { unit: 's' });
-  // A series that is no longer observed keeps its last value, so former ones are set to 0.
+  // A series that is no longer observed keeps its last value in the collector, so former series are set to 0.
   const known = new Map<string, Attributes>();
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };

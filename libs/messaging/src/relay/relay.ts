@@ -14,9 +14,12 @@ import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
 
 export interface RelaySettings extends LogBounds {
-  /** Fallback: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
+  /**
+   * Interval between two reads of the log. A commit in this process wakes the relay earlier; a commit in another
+   * process does not.
+   */
   readonly pollMs: number;
-  /** After a crash another process takes over after this time. */
+  /** After a crash another process continues after this time. */
   readonly leaseMs: number;
   /** A transaction that holds back events for longer than this is reported. */
   readonly heldBackAfterMs: number;
@@ -33,19 +36,20 @@ export const RELAY_DEFAULTS: RelaySettings = {
 const PARTITIONS_RETRY_MS = 60_000;
 
 /**
- * Reads a service's event log from a durable cursor and hands it over, for each target separately, so that a slow consumer
- * delays no other. Reads only below pg_snapshot_xmin, in the order (txid, position): PostgreSQL assigns positions before the
- * commit, so a cursor over positions alone would skip a transaction that commits late.
+ * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
+ * slow consumer does not delay others. Reads only below pg_snapshot_xmin (the horizon), in the order (txid, position):
+ * PostgreSQL assigns positions before the commit, so a cursor over positions alone would skip the events of a
+ * transaction that commits late.
  *
- * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats the events in between
- * (see {@link RelayProgress}).
+ * Delivers at least once: the cursor moves after the delivery, and a crash between the two repeats the events in
+ * between (see {@link RelayProgress}).
  */
 export class Relay {
   private readonly lease: Lease;
   private readonly loops = new Map<RelayLoop, Promise<void>>();
   private isStopping = false;
-  private unwatch: () => void = () => undefined;
-  private unobserve: () => void = () => undefined;
+  private stopWatching: () => void = () => undefined;
+  private stopObserving: () => void = () => undefined;
   private readonly horizon: HorizonWatch;
   private partitionedMonth = '';
   private partitionsRetryAt = new Date(0);
@@ -64,34 +68,34 @@ export class Relay {
     this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
   }
 
-  /** Begins to relay to every present target, and to those that come later. */
+  /** Begins to relay to all current targets, and to targets that are added later. */
   async start(): Promise<void> {
     this.isStopping = false;
     await this.ensurePartitions();
-    this.unwatch();
-    this.unwatch = this.broker.watchTargets(() => this.followTargets());
-    this.followTargets();
+    this.stopWatching();
+    this.stopWatching = this.broker.watchTargets(() => this.updateLoops());
+    this.updateLoops();
     await this.serveReplays();
-    this.unobserve();
+    this.stopObserving();
     const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
     const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
-    this.unobserve = () => (unobserveLag(), unobserveHeldBack());
+    this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** To be called after the commit of events of these types; of any type without an argument. */
+  /** Wakes the relay. To be called after the commit of events of these types, or without an argument for all types. */
   nudge(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
       const { target } = loop.does;
-      if (!target) continue; // replays, which do not grow
+      if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
       const wanted = target.types;
       if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
     }
   }
 
-  /** Ends after the batches under way, and releases the lease. */
+  /** Resolves when the batches in flight are delivered and the lease is released. */
   async stop(): Promise<void> {
-    this.unobserve();
-    this.unwatch();
+    this.stopObserving();
+    this.stopWatching();
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
@@ -110,7 +114,7 @@ export class Relay {
     return times.length === 0 ? undefined : new Date(Math.min(...times));
   }
 
-  /** Hands over everything that can be read now, to every target. For tests and for catching up. */
+  /** Delivers everything that can be read now, to every target. Returns the number of delivered events. */
   async runOnce(): Promise<number> {
     let handedOver = 0;
     for (const target of this.broker.targets()) {
@@ -133,24 +137,27 @@ export class Relay {
     return true;
   }
 
-  /** Whether an older transaction, of any database of the server, holds back events for longer than usual. */
+  /**
+   * Whether an older transaction, in any database of the server, has held back events for longer than the setting
+   * `heldBackAfterMs`.
+   */
   get isHeldBack(): boolean {
     return this.horizon.heldBack !== undefined;
   }
 
-  /** The present targets. */
+  /** The targets that have a loop. */
   private targets(): readonly RelayTarget[] {
     return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
   }
 
-  private followTargets(): void {
+  private updateLoops(): void {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
       const { target } = loop.does;
       if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
-      if (target.consumerTargets) this.relayTogether(target);
+      if (target.consumerTargets) this.relayToAllConsumers(target);
       else this.relayTo(target);
     }
   }
@@ -163,12 +170,12 @@ export class Relay {
     return loop;
   }
 
-  /** Until one of its consumers rejects events that the others accept. */
-  private relayTogether(target: RelayTarget): void {
+  /** Relays to a target with several consumers, until one of them rejects events that the others accept. */
+  private relayToAllConsumers(target: RelayTarget): void {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
-    const separate = async (): Promise<boolean> => {
+    const trySeparate = async (): Promise<boolean> => {
       await progress.save();
-      if (!(await this.relaySeparately(target))) return false;
+      if (!(await this.relayToEachConsumer(target))) return false;
       loop.end();
       return true;
     };
@@ -178,13 +185,13 @@ export class Relay {
       target,
       progress,
       step: async (isRecovering) => {
-        // The process that had the lease before may have separated them.
+        // The process that held the lease before may have begun to relay to each consumer separately.
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
-        if (isSeparated && (await separate())) return { handedOver: 0, isCut: false, isBlocked: false };
+        if (isSeparated && (await trySeparate())) return { handedOver: 0, isCut: false, isBlocked: false };
         isChecked = true;
         return this.handOver(target, progress, isRecovering);
       },
-      failed: async (error) => error instanceof ConsumerRefusedError && separate(),
+      failed: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
       leaseLost: () => {
         isChecked = false;
         void this.horizon.report(target.name, false);
@@ -192,7 +199,7 @@ export class Relay {
     });
   }
 
-  private async relaySeparately(target: RelayTarget): Promise<boolean> {
+  private async relayToEachConsumer(target: RelayTarget): Promise<boolean> {
     const separated: SeparatedTarget = new SeparatedTarget(target, {
       dataSource: this.dataSource,
       log: this.log,
@@ -203,7 +210,7 @@ export class Relay {
       },
       join: () => {
         watch.end();
-        this.relayTogether(target);
+        this.relayToAllConsumers(target);
       },
     });
     if (!(await separated.begin())) return false;
@@ -263,7 +270,7 @@ export class Relay {
     return { handedOver: events.length, isCut, isBlocked };
   }
 
-  /** The partitions of this month and the next two; at the start and whenever a month has begun. */
+  /** Creates the partitions of this month and the next two, at the start and at the beginning of each month. */
   private async ensurePartitions(): Promise<void> {
     const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
@@ -271,7 +278,7 @@ export class Relay {
       this.partitionedMonth = month;
       return;
     }
-    // Meanwhile new events are stored in the default partition, and read from there.
+    // Until then new events are stored in the default partition and read from there.
     this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
     this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
   }
