@@ -127,7 +127,7 @@ const deadLetter =
       deadLetterExchange: exchange,
       deadLetterRoutingKey: key,
     });
-    const probe = names.addressed(PROBE, names.slotOf(service));
+    const probe = names.slotKey(PROBE, names.slotOf(service));
     await channel.bindQueue(queue, names.events, probe);
     channel.publish(names.events, probe, Buffer.from(JSON.stringify(content)));
     await channel.waitForConfirms();
@@ -228,10 +228,10 @@ test('permissions.json can be imported repeatedly, and keeps the users and their
 describe('a service has no permission for messages of others', () => {
   test('a forged token-key.changed of the hosted-gateway is refused, and nothing arrives', async () => {
     const forged = anEvent('token-key.changed.v1');
-    for (const key of [forged.type, names.addressed(forged.type, names.slotOf('payment-processor'))])
+    for (const key of [forged.type, names.slotKey(forged.type, names.slotOf('payment-processor'))])
       expect(await replyCode('hosted-gateway', publish(names.events, key, forged))).toBe(403);
-    const pastKey = names.pastKey('payment-processor', forged.type);
-    expect(await replyCode('hosted-gateway', publish(names.past, pastKey, forged))).toBe(403);
+    const replayedEventKey = names.replayedEventKey('payment-processor', forged.type);
+    expect(await replyCode('hosted-gateway', publish(names.replayedEvents, replayedEventKey, forged))).toBe(403);
     const queue = names.eventQueue('payment-processor');
     expect(await replyCode('hosted-gateway', publish('', queue, forged))).toBe(403);
     await expectNothingOf(forged);
@@ -256,8 +256,8 @@ describe('a service has no permission for messages of others', () => {
     const alsoAs = { CC: [forged.type] };
     await replyCode('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged, alsoAs));
     const served = { ...anEvent('replay.served.v1', { type: forged.type }), id: forged.id };
-    const pastKey = names.pastKey('payment-processor', SessionCreatedV1.name);
-    expect(await replyCode('hosted-gateway', publish(names.past, pastKey, served))).toBe(200);
+    const replayedEventKey = names.replayedEventKey('payment-processor', SessionCreatedV1.name);
+    expect(await replyCode('hosted-gateway', publish(names.replayedEvents, replayedEventKey, served))).toBe(200);
     const dead = await asAdministrator((channel) =>
       waitUntil('a dead letter', DEADLINE_MS, () =>
         channel.get(names.deadLetterQueue('payment-processor'), { noAck: true }),
@@ -320,7 +320,7 @@ describe('a service has no permission for messages of others', () => {
       const others = consumers.filter((name) => name !== service);
       const queues = others.flatMap((name) => [
         names.eventQueue(name),
-        names.pastQueue(name),
+        names.replayedEventQueue(name),
         names.deadLetterQueue(name),
       ]);
       const attempts: ((channel: ConfirmChannel) => Promise<unknown>)[] = [
@@ -348,8 +348,8 @@ describe('a service has no permission for messages of others', () => {
     );
     const bindings: [string, string][] = [
       ...['#', '*.*.*', 'payment.*.v1.#', ...foreign].map((key): [string, string] => [names.events, key]),
-      [names.events, names.addressed(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
-      ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.past, `${name}.#`]),
+      [names.events, names.slotKey(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
+      ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.replayedEvents, `${name}.#`]),
       [names.commands, '#'],
       [names.replies, '#'],
       [names.deadLetters, 'payment-processor'],

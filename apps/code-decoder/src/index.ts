@@ -19,7 +19,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
   // Requests write invoices immediately. Events only update sessions, payments and merchants, so a short delay is harmless.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

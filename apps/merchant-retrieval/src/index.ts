@@ -16,7 +16,7 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
   config: MerchantRetrievalConfig,
   module: MerchantRetrievalModule,
   // A payment must be visible within a second (M1).
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

@@ -19,7 +19,7 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
   // A command (show-payment) delivers a payment that a partner waits for; its events have the same content.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,

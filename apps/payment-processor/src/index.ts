@@ -28,7 +28,7 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
   paramLengthMax: 16_384,
   // Events may be batched for this long: a payment carries its payable, so it need not wait for `session.created`.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   migrations: [

@@ -29,7 +29,7 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
   /** The service's own migrations; those of libs/messaging run before them. */
   readonly migrations: readonly MigrationClass[];
   /** How long an event may wait so that it is handled in a batch with others, in milliseconds; only where no caller waits. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
 }
 
 export interface ServiceOptions {
@@ -64,7 +64,7 @@ export async function startService<C extends ServiceConfig>(
   const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
-  const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.gatherMs);
+  const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.maxBatchWaitMs);
   const direct = new DirectPublisher(broker, log);
   events.onCommitted = (types) => relay.nudge(types);
   events.publishDirectly = (envelopes) => direct.publish(envelopes);

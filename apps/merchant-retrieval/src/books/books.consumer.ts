@@ -8,7 +8,7 @@ import {
   ListRetrievalV1,
 } from '@svc/contracts';
 import { Clock, invalidField } from '@svc/kernel';
-import { BookReader, MessagePattern } from '@svc/messaging';
+import { ReconciliationReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { threeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
@@ -18,7 +18,7 @@ import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 const SLACK_MS = 300_000;
 
 interface Book {
-  readonly reader: BookReader;
+  readonly reader: ReconciliationReader;
   readonly keptSince: () => Date;
 }
 
@@ -31,9 +31,9 @@ export class BooksConsumer {
     this.books = new Map<string, Book>([
       [
         'retrieval',
-        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
+        { reader: new ReconciliationReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
       ],
-      ['stream', { reader: new BookReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
+      ['stream', { reader: new ReconciliationReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
     ]);
   }
 

@@ -1,4 +1,4 @@
-import { isoTime, numberOr0, uuidFrom } from '@svc/messaging';
+import { isoTime, numberOr0, firstUuidAt } from '@svc/messaging';
 
 /** Final payments by paymentUTCDate. Without the names of customers, which are neither money nor identity. */
 export const RETRIEVAL_BOOK = `
@@ -18,4 +18,4 @@ export const STREAM_BOOK = `
          CASE WHEN type = 'payment' AND json ->> 'status' = '1' THEN ${numberOr0("json ->> 'tenderedAmount'")} ELSE 0 END AS amount,
          false AS open, (json - 'customer') || jsonb_build_object('rowType', type, 'rowSiteId', site_id) AS line
     FROM (SELECT mode, merchant_id, site_id, type, notice_json(body) AS json FROM notices
-           WHERE notice_id >= ${uuidFrom('$1')} AND notice_id < ${uuidFrom('$2')}) AS notice`;
+           WHERE notice_id >= ${firstUuidAt('$1')} AND notice_id < ${firstUuidAt('$2')}) AS notice`;

@@ -173,7 +173,7 @@ export class PartnerPaymentRepository {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event, so that both have the same paymentUTCDate.
     const startedAt = new Date(payment.paymentUTCDate);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
       aggregateVersion: 1,
@@ -214,7 +214,7 @@ export class PartnerPaymentRepository {
   private async settle(tx: Transaction, open: OpenAttempt, settlement: Settlement): Promise<void> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, settlement, open.triesMax, now);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
       aggregateId: open.paymentId,
       aggregateVersion: open.paymentVersion + 1,

@@ -57,7 +57,7 @@ export class PaymentRepository {
     const { payableId, triesMax } = payable;
     const row = await this.acceptShared({
       payableId,
-      event: this.events.envelope({
+      event: this.events.newEnvelope({
         type: PaymentProcessingV1,
         aggregateId: paymentId,
         aggregateVersion: 1,
@@ -130,7 +130,7 @@ export class PaymentRepository {
     const { payableId, version } = open.payment.payable;
     return {
       payableId,
-      event: this.events.envelope({
+      event: this.events.newEnvelope({
         type: EVENT_OF[end.settlement.state],
         aggregateId: open.paymentId,
         aggregateVersion: open.paymentVersion + 1,

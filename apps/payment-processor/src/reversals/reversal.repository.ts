@@ -55,7 +55,7 @@ export class ReversalRepository {
     const reversed = { ...asSnapshot(known), reversedUTCDate: now.toISOString() };
     const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed };
     const parameters = { attemptId, now, transferId: newUuid(this.clock) };
-    const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.envelope(event)]);
+    const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.newEnvelope(event)]);
     if (!row) return undefined;
     return reversed;
   }

@@ -89,7 +89,7 @@ export class VerificationRepository {
     const startedAt = this.clock.now();
     const payment = continuedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
       aggregateVersion: paymentVersion + 1,
@@ -117,7 +117,7 @@ export class VerificationRepository {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
     const failed = unverifiedPayment(payment, error, triesMax, now);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentFailedV1,
       aggregateId: paymentId,
       aggregateVersion: paymentVersion + 1,

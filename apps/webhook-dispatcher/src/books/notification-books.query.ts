@@ -1,11 +1,11 @@
 import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
-import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
+import { isoTime, numberOr0, timeOfUuid, firstUuidAt } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
 /** Every replica notifies payments that are accepted at least this long after the webhook was enabled. */
 const ENABLED_FOR = `interval '1 minute'`;
 
-const OF_RANGE = `n.id >= ${uuidFrom('$1')} AND n.id < ${uuidFrom('$2')}`;
+const OF_RANGE = `n.id >= ${firstUuidAt('$1')} AND n.id < ${firstUuidAt('$2')}`;
 const ROW = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference, 'rowStatus', n.payment_status`;
 const OPEN = `n.state = 'pending' AS open`;
 

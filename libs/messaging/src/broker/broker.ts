@@ -108,7 +108,7 @@ export interface RelayTarget {
   /** Types to deliver; undefined if the broker filters by type. */
   readonly types?: ReadonlySet<string>;
   /** As in {@link Subscriber}. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
   /** Number of batches that may be unconfirmed at the same time; 1 by default. */
   readonly window?: number;
   /** Resolves when the target has stored the batch; the relay then moves its cursor. */
@@ -135,7 +135,7 @@ export interface Subscriber {
   /** For some of the types: the only origins whose events are delivered. */
   readonly origins?: OriginFilter;
   /** How long an event may wait so that it is handled in a batch with others. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
   /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
   /**

@@ -53,7 +53,7 @@ export class EmbeddedBroker implements Broker {
     this.subscribed.set(subscriber.name, {
       name: subscriber.name,
       types: subscriber.types,
-      gatherMs: subscriber.gatherMs ?? 0,
+      maxBatchWaitMs: subscriber.maxBatchWaitMs ?? 0,
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
         const { origins } = subscriber;

@@ -341,7 +341,7 @@ describe('an event whose handler fails because of the database', () => {
 
 test('due() returns the deferred events whose pause has passed, sorted by the time they were deferred, then by id', async () => {
   const deferredEvents = new DeferredEvents(dataSource, clock);
-  const findDue = async () => (await deferredEvents.due(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
+  const findDue = async () => (await deferredEvents.findDue(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
   await deferredEvents.defer([event(103, 'late.v1')], 'blocked');
   clock.advance(500);
   await deferredEvents.defer([event(102, 'late.v1')], 'blocked');

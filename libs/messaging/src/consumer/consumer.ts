@@ -103,12 +103,12 @@ export class Consumer {
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
     const free = valid.filter((event) => !blocked.includes(event));
-    if (free.length > 0) await this.deliverTogether(free);
+    if (free.length > 0) await this.handleBatch(free);
   }
 
   /** Handles the due deferred events of this service's types. Returns how many are no longer deferred. */
   async retryDeferred(): Promise<number> {
-    const due = await this.deferred.due(this.types);
+    const due = await this.deferred.findDue(this.types);
     const unknown = due.filter(({ reason }) => reason === 'unknown');
     if (unknown.length > 0) {
       await this.deliver(unknown.map(({ envelope }) => envelope));
@@ -149,7 +149,7 @@ export class Consumer {
     return true;
   }
 
-  private async deliverTogether(events: readonly EventEnvelope[]): Promise<void> {
+  private async handleBatch(events: readonly EventEnvelope[]): Promise<void> {
     try {
       await this.handle(events);
     } catch (error) {

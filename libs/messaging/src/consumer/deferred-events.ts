@@ -56,7 +56,7 @@ export class DeferredEvents {
    * event was caused by that event itself. The limit applies to each type separately, so that a blocked type does not
    * displace others.
    */
-  due(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
+  findDue(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
     return this.dataSource.query<DeferredEvent[]>(
       `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "lastAttemptAt", tries AS attempts, own_faults AS "ownTimeouts"
          FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL

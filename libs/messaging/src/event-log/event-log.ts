@@ -79,11 +79,11 @@ export class EventLog {
   }
 
   private newEnvelopes(events: readonly NewEvent[]): EventEnvelope[] {
-    return events.map((event) => this.envelope(event));
+    return events.map((event) => this.newEnvelope(event));
   }
 
   /** Returns the event with an id, a time and the current trace. Does not write it to the log. */
-  envelope(event: NewEvent): EventEnvelope {
+  newEnvelope(event: NewEvent): EventEnvelope {
     const carrier: { traceparent?: string } = {};
     propagation.inject(context.active(), carrier);
     return {

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog, messagingMigrations } from '../index.js';
 import { joinCursors } from '../relay/separate-cursors.js';
-import { findCursor, isBehind, lagBehind, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
+import { findCursor, hasEventsBeyond, findLag, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
 
 const clock = new ManualClock();
 let database: TestDatabase;
@@ -35,22 +35,22 @@ const read = (scope: Partial<LogScope> = {}, bounds: { events?: number; bytes?: 
   readLog(
     dataSource,
     { after: LOG_BEGINNING, ...scope },
-    { batchMax: bounds.events ?? 100, batchBytesMax: bounds.bytes ?? 1_000 },
+    { maxBatchEvents: bounds.events ?? 100, maxBatchBytes: bounds.bytes ?? 1_000 },
   );
 const readTexts = (batch: LogBatch): string[] => batch.events.map(({ payload }) => (payload as Note).text);
 
 test('a batch ends at the limit of events or bytes, even in the middle of a transaction, and the next batch begins after it', async () => {
   await append('a', 'b', 'c', 'd');
   const byCount = await read({}, { events: 3 });
-  expect([readTexts(byCount), byCount.isCut]).toEqual([['a', 'b', 'c'], true]);
+  expect([readTexts(byCount), byCount.hasMore]).toEqual([['a', 'b', 'c'], true]);
   const rest = await read({ after: byCount.end }, { events: 3 });
-  expect([readTexts(rest), rest.isCut]).toEqual([['d'], false]);
+  expect([readTexts(rest), rest.hasMore]).toEqual([['d'], false]);
   expect(readTexts(await read({ after: rest.end }))).toEqual([]);
 
   const byBytes = await read({}, { bytes: 2 * NOTE_BYTES });
-  expect([readTexts(byBytes), byBytes.isCut]).toEqual([['a', 'b'], true]);
+  expect([readTexts(byBytes), byBytes.hasMore]).toEqual([['a', 'b'], true]);
   const justBelow = await read({}, { bytes: 4 * NOTE_BYTES + 1 });
-  expect([readTexts(justBelow), justBelow.isCut]).toEqual([['a', 'b', 'c', 'd'], false]);
+  expect([readTexts(justBelow), justBelow.hasMore]).toEqual([['a', 'b', 'c', 'd'], false]);
 });
 
 test('events of one transaction are read in the order of their positions, even if they are in different partitions', async () => {
@@ -83,12 +83,12 @@ test('a cursor never moves backwards, and events up to the cursor are not counte
   await append('a', 'b');
   const { end } = await read();
   const before = { ...end, position: end.position - 1 };
-  expect(await lagBehind(dataSource, 'target')).toMatchObject({ waiting: 2 });
+  expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 2 });
   await moveCursor(dataSource, 'target', before);
-  expect(await lagBehind(dataSource, 'target')).toMatchObject({ waiting: 1 });
-  expect(await isBehind(dataSource, 'target')).toBe(true);
+  expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 1 });
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(true);
   await moveCursor(dataSource, 'target', end);
-  expect(await isBehind(dataSource, 'target')).toBe(false);
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(false);
   for (const earlier of [before, { txid: '1', position: end.position + 1 }]) {
     await moveCursor(dataSource, 'target', earlier);
     expect(await findCursor(dataSource, 'target')).toEqual(end);

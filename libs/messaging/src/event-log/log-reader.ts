@@ -18,9 +18,9 @@ export interface LogScope {
 
 export interface LogBounds {
   /** Most events in a batch. */
-  readonly batchMax: number;
+  readonly maxBatchEvents: number;
   /** A batch ends when its payloads have this many bytes, so that a batch of large events fits in memory. */
-  readonly batchBytesMax: number;
+  readonly maxBatchBytes: number;
 }
 
 interface LogRow {
@@ -43,7 +43,7 @@ export interface LogBatch {
   /** Position of the cursor once the batch is delivered. */
   readonly end: LogPosition;
   /** True if a limit ended the batch: more events can be read immediately. */
-  readonly isCut: boolean;
+  readonly hasMore: boolean;
   /** Further events are committed but cannot be read yet, because an older transaction is open. */
   readonly isBlocked: boolean;
 }
@@ -66,7 +66,7 @@ export async function findCursor(db: DataSource, cursor: string, origin = cursor
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;
   const types = scope.types ? [...scope.types] : null;
-  const parameters: unknown[] = [after.txid, after.position, bounds.batchMax, bounds.batchBytesMax, types];
+  const parameters: unknown[] = [after.txid, after.position, bounds.maxBatchEvents, bounds.maxBatchBytes, types];
   const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
   const rows = await db.query<LogRow[]>(
     `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
@@ -83,12 +83,12 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
   // Sorted by transaction: the readable rows come first.
   const readable = rows.filter((row) => row.readable);
   const last = readable.at(-1);
-  const isCut = readable.length === bounds.batchMax || bytesOf(readable) >= bounds.batchBytesMax;
+  const hasMore = readable.length === bounds.maxBatchEvents || bytesOf(readable) >= bounds.maxBatchBytes;
   return {
     events: readable.filter((row) => row.wanted).map(toEnvelope),
     end: last ? { txid: last.txid, position: last.position } : after,
-    isCut,
-    isBlocked: !isCut && rows.some((row) => !row.readable && row.wanted),
+    hasMore,
+    isBlocked: !hasMore && rows.some((row) => !row.readable && row.wanted),
   };
 }
 
@@ -116,7 +116,7 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
 }
 
 /** Whether events are committed beyond the cursor, including those that cannot be read yet. */
-export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
+export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
     [cursor, types ? [...types] : null],
@@ -128,7 +128,7 @@ export async function isBehind(db: DataSource, cursor: string, types?: ReadonlyS
 const MAX_COUNTED = 10_000;
 
 /** Number of events beyond a cursor, and the time of the oldest. */
-export async function lagBehind(
+export async function findLag(
   db: DataSource,
   cursor: string,
   types?: ReadonlySet<string>,

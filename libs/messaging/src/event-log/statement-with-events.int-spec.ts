@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all(wakeUps.map(({ loggedIds }) => loggedIds)));
 
 const newThingEvent = (id: string, type = ThingMadeV1): EventEnvelope =>
-  events.envelope({ type, aggregateId: id, aggregateVersion: 1, payload: { size: 1 } });
+  events.newEnvelope({ type, aggregateId: id, aggregateVersion: 1, payload: { size: 1 } });
 
 function upsertThings(
   connection: DataSource | Transaction,

@@ -108,7 +108,7 @@ export class RabbitMqBroker implements Broker {
     request: (request) => this.isRouted([this.replayMessage(request)]),
     serveRequests: (accept) =>
       this.consume({
-        declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
+        declare: (channel) => this.topology.declareReplayRequests(channel, this.settings.service),
         parse: (message) => [parseReplayRequest(message, this.topology)],
         handle: async (requests) => {
           for (const request of requests) await accept(request);
@@ -117,9 +117,9 @@ export class RabbitMqBroker implements Broker {
     deliver: async (service, events) => {
       // An earlier release accepted and stored requests with invalid names.
       if (!this.topology.isServiceName(service)) return false;
-      const { past: exchange } = this.topology;
+      const { replayedEvents: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
-        return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
+        return { exchange, routingKey: this.topology.replayedEventKey(service, replayedType(event)) };
       };
       // One event in each message: the queue is limited to a number of messages, and a replay may contain the whole
       // log.
@@ -165,24 +165,24 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, deliver, onBound, onQueueLost, gatherMs = 0 } = subscriber;
+    const { name, deliver, onBound, onQueueLost, maxBatchWaitMs = 0 } = subscriber;
     const reading = {
       parse: (message: ConsumeMessage) => parseEvents(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
-      gatherMs,
+      maxBatchWaitMs,
     };
     this.deadLetters.setReader({ service: name, handle: reading.handle });
     // The queue of replayed events comes first: onBound of the other queue requests a replay, which needs it.
     const replayed = await this.consume({
       ...reading,
-      declare: (channel, model) => this.topology.declarePast(channel, model, name),
-      oneReplica: true,
+      declare: (channel, model) => this.topology.declareReplayedEvents(channel, model, name),
+      isSingleActive: true,
     });
     const events = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
-      ...(onBound ? { attached: onBound } : {}),
-      ...(onQueueLost ? { lost: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
+      ...(onBound ? { onAttached: onBound } : {}),
+      ...(onQueueLost ? { queueLoss: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), replayed.close()])) };
   }
@@ -276,9 +276,9 @@ export class RabbitMqBroker implements Broker {
     if (types.size === 0) return;
     const { announced } = this;
     const channel = await this.publisher.usableChannel();
-    const queue = await this.topology.declareReplays(channel, this.settings.service);
+    const queue = await this.topology.declareReplayRequests(channel, this.settings.service);
     for (const type of types) {
-      await channel.bindQueue(queue, this.topology.replays, type);
+      await channel.bindQueue(queue, this.topology.replayRequests, type);
       announced.add(type);
     }
   }
@@ -313,7 +313,7 @@ export class RabbitMqBroker implements Broker {
     const probes = topology.slots.flatMap((slot) =>
       eventMessages(
         [newProbe()],
-        () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }),
+        () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }),
         1,
       ),
     );
@@ -340,7 +340,7 @@ export class RabbitMqBroker implements Broker {
   private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
     const { topology } = this;
     const keyOf = (type: string, origin?: EventOrigin): string =>
-      slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
+      slot === undefined ? topology.eventKey(type, origin) : topology.slotKey(type, slot, origin);
     const routeOf = ({ type, payload }: EventEnvelope): EventRoute => {
       return { exchange: topology.events, routingKey: keyOf(type, originOf(payload)), alsoAs: keyOf(type) };
     };
@@ -353,7 +353,7 @@ export class RabbitMqBroker implements Broker {
 
   private replayMessage(request: ReplayRequest): OutgoingMessage {
     return {
-      exchange: this.topology.replays,
+      exchange: this.topology.replayRequests,
       routingKey: request.type,
       content: Buffer.from(JSON.stringify(request)),
       properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },

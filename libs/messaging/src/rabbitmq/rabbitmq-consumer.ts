@@ -17,16 +17,16 @@ export interface QueueReader<T> {
   /** Resolves when the effects are committed. Throws when the items must be retried (the database is unavailable). */
   readonly handle: (items: readonly T[]) => Promise<void>;
   /** How long a message may wait so that it is handled in a batch with others. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
   /**
    * True if only one replica reads the queue at a time. The next one must not begin before this one has finished, so on
    * close this one requeues the messages that it has not begun, by closing the channel.
    */
-  readonly oneReplica?: boolean;
+  readonly isSingleActive?: boolean;
   /** `onLost` is called before the declaration if this queue does not exist. */
-  readonly lost?: { readonly queue: string; readonly onLost: () => Promise<void> };
+  readonly queueLoss?: { readonly queue: string; readonly onLost: () => Promise<void> };
   /** Called after the queue is declared and before its first message is read. */
-  readonly attached?: () => Promise<void>;
+  readonly onAttached?: () => Promise<void>;
 }
 
 /**
@@ -62,11 +62,11 @@ export class QueueConsumer<T> implements Attachment {
 
   async attach(model: ChannelModel): Promise<void> {
     if (this.isClosed) return;
-    const { lost } = this.reader;
+    const { queueLoss: lost } = this.reader;
     if (lost && !(await queueExists(model, lost.queue))) await lost.onLost();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel, model);
-    await this.reader.attached?.();
+    await this.reader.onAttached?.();
     await channel.prefetch(PREFETCH);
     const session = new Session(channel, queue, this.reader, this.log);
     this.session = session;
@@ -115,7 +115,7 @@ class Session<T> {
   }
 
   add(message: ConsumeMessage): void {
-    if (this.lost || (this.isEnding && this.reader.oneReplica)) return;
+    if (this.lost || (this.isEnding && this.reader.isSingleActive)) return;
     this.delivered.push(message);
     this.running ??= this.run();
   }
@@ -129,7 +129,7 @@ class Session<T> {
 
   async close(): Promise<void> {
     // Cancelling the consumer would let the next replica begin immediately, so only the channel is closed.
-    if (this.reader.oneReplica) this.delivered.length = 0;
+    if (this.reader.isSingleActive) this.delivered.length = 0;
     else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
     this.isEnding = true;
     this.end.nudge();
@@ -139,23 +139,23 @@ class Session<T> {
 
   private async run(): Promise<void> {
     while (this.delivered.length > 0) {
-      if (this.delivered.length < PREFETCH) await this.gather();
-      if (!(await this.settleBatch())) break;
+      if (this.delivered.length < PREFETCH) await this.waitForMessages();
+      if (!(await this.handleBatch())) break;
     }
     this.running = undefined;
   }
 
   /**
-   * Waits for further messages of the batch. Without `gatherMs`, a batch is the messages that arrived while the
+   * Waits for further messages of the batch. Without `maxBatchWaitMs`, a batch is the messages that arrived while the
    * previous one was handled, or in one network read.
    */
-  private gather(): Promise<void> {
-    const { gatherMs = 0 } = this.reader;
-    return new Promise((resolve) => void (gatherMs > 0 ? setTimeout(resolve, gatherMs) : setImmediate(resolve)));
+  private waitForMessages(): Promise<void> {
+    const { maxBatchWaitMs = 0 } = this.reader;
+    return new Promise((resolve) => void (maxBatchWaitMs > 0 ? setTimeout(resolve, maxBatchWaitMs) : setImmediate(resolve)));
   }
 
   /** Handles and acknowledges the next batch. Resolves to false if the channel was lost or is closing. */
-  private async settleBatch(): Promise<boolean> {
+  private async handleBatch(): Promise<boolean> {
     const items: T[] = [];
     let last: ConsumeMessage | undefined;
     while (items.length < BATCH_ITEMS) {

@@ -13,7 +13,7 @@ const type = 'payment.succeeded.v1';
  * publisher.
  */
 function newRequestMessage(content: object, routingKey = type): ConsumeMessage {
-  const fields = { exchange: names.replays, routingKey };
+  const fields = { exchange: names.replayRequests, routingKey };
   return { content: Buffer.from(JSON.stringify(content)), fields } as ConsumeMessage;
 }
 
@@ -76,9 +76,9 @@ describe('the events of a message', () => {
     expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
       'routing key of the message is not that of',
     );
-    const past = { exchange: names.past, routingKey: names.pastKey('payment-history', type) };
+    const past = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('payment-history', type) };
     expect(read([event, event], past)).toEqual([event, event]);
-    const pastOfOtherService = { exchange: names.past, routingKey: names.pastKey('code-decoder', type) };
+    const pastOfOtherService = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('code-decoder', type) };
     expect(() => read([event], pastOfOtherService)).toThrow('routing key of the message is not that of');
   });
 });
@@ -123,11 +123,11 @@ test.each([
 
 test.each([
   ['the exchange of replayed events with the service and type as routing key', 'past', 'payment-history.payment.succeeded.v1', true],
-  ['the default exchange with the queue of the service as routing key', '', names.pastQueue('payment-history'), true],
-  ['the default exchange with the queue of another service as routing key', '', names.pastQueue('code-decoder'), false],
-  ['the exchange of replayed events with the queue as routing key', 'past', names.pastQueue('payment-history'), false],
+  ['the default exchange with the queue of the service as routing key', '', names.replayedEventQueue('payment-history'), true],
+  ['the default exchange with the queue of another service as routing key', '', names.replayedEventQueue('code-decoder'), false],
+  ['the exchange of replayed events with the queue as routing key', 'past', names.replayedEventQueue('payment-history'), false],
   ['the exchange of events with the service and type as routing key', 'events', 'payment-history.payment.succeeded.v1', false],
-  ['the exchange of events with the queue as routing key', 'events', names.pastQueue('payment-history'), false],
+  ['the exchange of events with the queue as routing key', 'events', names.replayedEventQueue('payment-history'), false],
 ])('the message about the end of a replay to %s (%j, %j) is accepted: %j', (_, exchange, routingKey, isAccepted) => {
   const served = anEvent(ReplayServedV1, id, 1, { type });
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };

@@ -22,8 +22,8 @@ function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service
   const { exchange, routingKey } = message.fields;
   const isAuthorised =
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
-    (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
-    (exchange === '' && routingKey === names.pastQueue(service));
+    (exchange === names.replayedEvents && routingKey === names.replayedEventKey(service, replayedType(event))) ||
+    (exchange === '' && routingKey === names.replayedEventQueue(service));
   if (!isAuthorised) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 

@@ -59,7 +59,7 @@ export class Topology extends RabbitMqNames {
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, MAX_QUEUED_EVENTS) });
     const slot = this.slotOf(name);
     const keys = [...types].flatMap((type) => this.bindingKeys(type, slot, origins?.get(type)));
-    for (const key of [...keys, this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    for (const key of [...keys, this.slotKey(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
     // An earlier release may have been bound to all events of a type that this release restricts to an origin.
     const restricted = [...types].filter((type) => origins?.has(type));
     const former = [...restricted, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
@@ -76,14 +76,14 @@ export class Topology extends RabbitMqNames {
    * fills their queue. One replica consumes it at a time, and its successor receives only unacknowledged messages. So
    * when the message about the end of a replay is read, all events before it have been handled.
    */
-  async declarePast(channel: Channel, model: ChannelModel, service: string): Promise<string> {
+  async declareReplayedEvents(channel: Channel, model: ChannelModel, service: string): Promise<string> {
     await this.declareDeadLetters(model, service);
-    const queue = this.pastQueue(service);
+    const queue = this.replayedEventQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
       arguments: { ...this.eventsArguments(service, MAX_QUEUED_REPLAY_EVENTS), 'x-single-active-consumer': true },
     });
-    await channel.bindQueue(queue, this.past, `${service}.#`);
+    await channel.bindQueue(queue, this.replayedEvents, `${service}.#`);
     return queue;
   }
 
@@ -110,8 +110,8 @@ export class Topology extends RabbitMqNames {
     };
   }
 
-  async declareReplays(channel: Channel, service: string): Promise<string> {
-    const queue = this.replayQueue(service);
+  async declareReplayRequests(channel: Channel, service: string): Promise<string> {
+    const queue = this.replayRequestQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
       arguments: {

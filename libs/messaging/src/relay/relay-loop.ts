@@ -8,15 +8,15 @@ import type { RelayProgress } from './relay-progress.js';
 /** The result of one step of a loop. */
 export interface Step {
   /** Number of events delivered to the target. */
-  readonly handedOver: number;
+  readonly deliveredCount: number;
   /** More events can be delivered immediately: see {@link LogBatch.hasMore}. */
-  readonly isCut: boolean;
+  readonly hasMore: boolean;
   /** More events are committed but cannot be read yet: see {@link LogBatch.isBlocked}. */
   readonly isBlocked: boolean;
 }
 
 /** The task of a loop. */
-export interface LoopWork {
+export interface LoopTask {
   readonly name: string;
   readonly target?: RelayTarget;
   readonly progress?: RelayProgress;
@@ -26,9 +26,9 @@ export interface LoopWork {
    */
   readonly step: (isRecovering: boolean) => Promise<Step>;
   /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and a log line. */
-  readonly failed?: (error: unknown) => Promise<boolean>;
+  readonly onFailure?: (error: unknown) => Promise<boolean>;
   /** Called when the lease was lost: another process may relay now. */
-  readonly leaseLost?: () => void;
+  readonly onLeaseLost?: () => void;
 }
 
 /** Shared by all loops of a relay. */
@@ -38,7 +38,7 @@ export interface LoopContext {
   readonly pollMs: number;
   readonly leaseMs: number;
   /** Awaited before each step. */
-  readonly before: () => Promise<void>;
+  readonly beforeStep: () => Promise<void>;
 }
 
 /** Longest pause between two attempts to deliver the same batch. */
@@ -58,7 +58,7 @@ export class RelayLoop {
   private blockedMs = 0;
 
   constructor(
-    readonly does: LoopWork,
+    readonly task: LoopTask,
     private readonly context: LoopContext,
   ) {}
 
@@ -74,12 +74,12 @@ export class RelayLoop {
 
   async run(): Promise<void> {
     const { lease, leaseMs, log } = this.context;
-    const { progress } = this.does;
+    const { progress } = this.task;
     while (!this.isEnding) {
       try {
         if (!(await lease.acquireOrRenew())) {
           progress?.discard();
-          this.does.leaseLost?.();
+          this.task.onLeaseLost?.();
           await this.ended.wait(leaseMs / 4);
           continue;
         }
@@ -96,19 +96,19 @@ export class RelayLoop {
   }
 
   private async stepOnce(): Promise<void> {
-    const { pollMs, before } = this.context;
-    const { progress, target, step } = this.does;
+    const { pollMs, beforeStep: before } = this.context;
+    const { progress, target, step } = this.task;
     await before();
-    const { handedOver, isCut, isBlocked } = await step(this.failures > 0);
+    const { deliveredCount, hasMore, isBlocked } = await step(this.failures > 0);
     if (progress?.dueInMs === 0) await progress.save();
     this.recover();
-    this.isCaughtUp = !isCut;
-    if (isCut) return;
+    this.isCaughtUp = !hasMore;
+    if (hasMore) return;
     // Blocked events become readable when an older transaction ends: read again soon, and then less and less often.
-    if (handedOver > 0) this.blockedMs = 0;
+    if (deliveredCount > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
     const nudged = await this.newEvents.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
-    if (nudged && target?.gatherMs) await this.ended.wait(target.gatherMs);
+    if (nudged && target?.maxBatchWaitMs) await this.ended.wait(target.maxBatchWaitMs);
   }
 
   /**
@@ -117,13 +117,13 @@ export class RelayLoop {
    */
   private recover(): void {
     if (this.failures === 0) return;
-    this.context.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
+    this.context.log.info({ target: this.task.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
   }
 
   private async tryHandle(error: unknown): Promise<boolean> {
     try {
-      return (await this.does.failed?.(error)) ?? false;
+      return (await this.task.onFailure?.(error)) ?? false;
     } catch {
       return false;
     }
@@ -131,7 +131,7 @@ export class RelayLoop {
 
   private async pauseAfter(error: unknown): Promise<void> {
     const { log } = this.context;
-    const { name } = this.does;
+    const { name } = this.task;
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
     await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));

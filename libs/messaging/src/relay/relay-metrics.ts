@@ -2,7 +2,7 @@ import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { RelayTarget } from '../broker/broker.js';
-import { lagBehind } from '../event-log/log-reader.js';
+import { findLag } from '../event-log/log-reader.js';
 import type { HorizonWatch } from './horizon-watch.js';
 
 /**
@@ -16,7 +16,7 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };
     for (const { name: target, types } of targets()) {
-      const lag = await lagBehind(dataSource, target, types);
+      const lag = await findLag(dataSource, target, types);
       const seconds = lag.since ? (clock.now().getTime() - lag.since.getTime()) / 1000 : 0;
       result.observe(waiting, lag.waiting, { service, target });
       result.observe(age, seconds, { service, target });

@@ -44,10 +44,10 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
         nowMs += 100;
         progress.advance({ txid: '1', position: ++batches }, true);
         if (batches === 5) loop.end();
-        return Promise.resolve({ handedOver: 1, isCut: true, isBlocked: false });
+        return Promise.resolve({ deliveredCount: 1, hasMore: true, isBlocked: false });
       },
     },
-    { lease, log, pollMs: 1, leaseMs: 1_000, before: () => Promise.resolve() },
+    { lease, log, pollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
   );
   await loop.run();
   // A step lasts 100 ms: the position was saved after the third step, and then at the end.

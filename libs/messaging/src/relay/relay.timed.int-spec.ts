@@ -3,7 +3,7 @@ import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { lagBehind } from '../event-log/log-reader.js';
+import { findLag } from '../event-log/log-reader.js';
 import { EmbeddedBroker, EventLog, type MessagingLog, messagingMigrations, Relay, RELAY_DEFAULTS } from '../index.js';
 
 // Tests limits, retries, order and cursors of a relay. That every event is delivered is tested in test/contract/.
@@ -56,7 +56,7 @@ async function newBroker(deliver: (batch: readonly EventEnvelope[]) => Promise<v
 test('a batch is limited in events and bytes; an event over the byte limit is delivered in a batch of one', async () => {
   const batches: number[] = [];
   const broker = await newBroker((batch) => Promise.resolve(void batches.push(batch.length)));
-  const settings = { ...RELAY_DEFAULTS, batchMax: 3, batchBytesMax: 1_000 };
+  const settings = { ...RELAY_DEFAULTS, maxBatchEvents: 3, maxBatchBytes: 1_000 };
   const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, settings);
 
   await append(...Array.from({ length: 7 }, () => 'x'));
@@ -149,7 +149,7 @@ describe('a target with a window of two unconfirmed batches', () => {
         return [target];
       }
     })();
-    const settings = { ...RELAY_DEFAULTS, batchMax: 2, pollMs: 5 };
+    const settings = { ...RELAY_DEFAULTS, maxBatchEvents: 2, pollMs: 5 };
     const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, settings);
     await append(...'abcdef');
     await relay.start();
@@ -259,7 +259,7 @@ test('a target with a batch wait receives all events of that time in one batch, 
   await broker.subscribe({
     name: 'target',
     types: new Set([ThingHappenedV1.name]),
-    gatherMs: 200,
+    maxBatchWaitMs: 200,
     deliver: (batch) =>
       Promise.resolve(void batches.push(batch.map(({ payload }) => (payload as { text: string }).text))),
   });
@@ -320,12 +320,12 @@ test('a savepoint does not wake the relay; the commit of its transaction does', 
 
 test('the lag of a target contains the number of waiting events and the time of the oldest', async () => {
   const broker = await newBroker(() => Promise.resolve());
-  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 0, since: null });
+  expect(await findLag(dataSource, 'target')).toEqual({ waiting: 0, since: null });
   const since = clock.now();
   await append('x', 'y');
   clock.advance(5_000);
   await append('z');
-  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 3, since });
+  expect(await findLag(dataSource, 'target')).toEqual({ waiting: 3, since });
   await new Relay(dataSource, broker, clock, newRecordingLog().log).runOnce();
-  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 0, since: null });
+  expect(await findLag(dataSource, 'target')).toEqual({ waiting: 0, since: null });
 });

@@ -1,13 +1,13 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
-import { hasType, isBehind, lagBehind, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { hasType, hasEventsBeyond, findLag, type LogBounds, readLog } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
 import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
-import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
+import { type LoopTask, RelayLoop, type Step } from './relay-loop.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { hasSeparateCursors } from './separate-cursors.js';
@@ -26,8 +26,8 @@ export interface RelaySettings extends LogBounds {
 }
 
 export const RELAY_DEFAULTS: RelaySettings = {
-  batchMax: 200,
-  batchBytesMax: 4 * 1024 * 1024,
+  maxBatchEvents: 200,
+  maxBatchBytes: 4 * 1024 * 1024,
   pollMs: 500,
   leaseMs: 4_000,
   heldBackAfterMs: 2_000,
@@ -77,7 +77,7 @@ export class Relay {
     this.updateLoops();
     await this.serveReplays();
     this.stopObserving();
-    const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
+    const unobserveLag = observeLag(this.dataSource, () => this.relayedTargets(), this.clock);
     const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
     this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
@@ -85,7 +85,7 @@ export class Relay {
   /** Wakes the relay. To be called after the commit of events of these types, or without an argument for all types. */
   nudge(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
-      const { target } = loop.does;
+      const { target } = loop.task;
       if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
       const wanted = target.types;
       if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
@@ -108,7 +108,7 @@ export class Relay {
   /** Time of the oldest event that some target has not received; undefined if there is none. */
   async findOldestWaiting(): Promise<Date | undefined> {
     const lags = await Promise.all(
-      this.broker.targets().map(({ name, types }) => lagBehind(this.dataSource, name, types)),
+      this.broker.targets().map(({ name, types }) => findLag(this.dataSource, name, types)),
     );
     const times = lags.flatMap(({ since }) => (since ? [since.getTime()] : []));
     return times.length === 0 ? undefined : new Date(Math.min(...times));
@@ -116,24 +116,24 @@ export class Relay {
 
   /** Delivers everything that can be read now, to every target. Returns the number of delivered events. */
   async runOnce(): Promise<number> {
-    let handedOver = 0;
+    let deliveredCount = 0;
     for (const target of this.broker.targets()) {
       const progress = new RelayProgress(this.dataSource, target.name);
-      for (let isCut = true; isCut;) {
-        const step = await this.handOver(target, progress);
-        handedOver += step.handedOver;
-        isCut = step.isCut;
+      for (let hasMore = true; hasMore;) {
+        const step = await this.deliverBatch(target, progress);
+        deliveredCount += step.deliveredCount;
+        hasMore = step.hasMore;
       }
       await progress.waitUntilIdle();
       await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
-    return handedOver;
+    return deliveredCount;
   }
 
   /** Whether every target has received every committed event. */
   async isCaughtUp(): Promise<boolean> {
-    for (const { name, types } of this.broker.targets()) if (await isBehind(this.dataSource, name, types)) return false;
+    for (const { name, types } of this.broker.targets()) if (await hasEventsBeyond(this.dataSource, name, types)) return false;
     return true;
   }
 
@@ -146,14 +146,14 @@ export class Relay {
   }
 
   /** The targets that have a loop. */
-  private targets(): readonly RelayTarget[] {
-    return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
+  private relayedTargets(): readonly RelayTarget[] {
+    return [...this.loops.keys()].flatMap(({ task: does }) => does.target ?? []);
   }
 
   private updateLoops(): void {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
-      const { target } = loop.does;
+      const { target } = loop.task;
       if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
@@ -164,9 +164,9 @@ export class Relay {
 
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
-    const step = (isRecovering: boolean): Promise<Step> => this.handOver(target, progress, isRecovering);
+    const step = (isRecovering: boolean): Promise<Step> => this.deliverBatch(target, progress, isRecovering);
     const leaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop = this.begin({ name: target.name, target, progress, step, leaseLost });
+    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost: leaseLost });
     return loop;
   }
 
@@ -180,19 +180,19 @@ export class Relay {
       return true;
     };
     let isChecked = false;
-    const loop: RelayLoop = this.begin({
+    const loop: RelayLoop = this.startLoop({
       name: target.name,
       target,
       progress,
       step: async (isRecovering) => {
         // The process that held the lease before may have begun to relay to each consumer separately.
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
-        if (isSeparated && (await trySeparate())) return { handedOver: 0, isCut: false, isBlocked: false };
+        if (isSeparated && (await trySeparate())) return { deliveredCount: 0, hasMore: false, isBlocked: false };
         isChecked = true;
-        return this.handOver(target, progress, isRecovering);
+        return this.deliverBatch(target, progress, isRecovering);
       },
-      failed: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
-      leaseLost: () => {
+      onFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
+      onLeaseLost: () => {
         isChecked = false;
         void this.horizon.report(target.name, false);
       },
@@ -203,8 +203,8 @@ export class Relay {
     const separated: SeparatedTarget = new SeparatedTarget(target, {
       dataSource: this.dataSource,
       log: this.log,
-      begin: (consumer) => this.relayTo(consumer, target.name),
-      end: async (loop) => {
+      startLoop: (consumer) => this.relayTo(consumer, target.name),
+      endLoop: async (loop) => {
         loop.end();
         await this.loops.get(loop);
       },
@@ -214,10 +214,10 @@ export class Relay {
       },
     });
     if (!(await separated.begin())) return false;
-    const watch: RelayLoop = this.begin({
+    const watch: RelayLoop = this.startLoop({
       name: `${target.name}, separated`,
       step: () => separated.step(),
-      leaseLost: () => separated.leave(),
+      onLeaseLost: () => separated.onLeaseLost(),
     });
     return true;
   }
@@ -225,11 +225,11 @@ export class Relay {
   private async serveReplays(): Promise<void> {
     const { replays } = this;
     if (!replays || this.replayRequests) return;
-    const loop = this.begin({
+    const loop = this.startLoop({
       name: 'replays',
       step: async () => {
-        const handedOver = await replays.step();
-        return { handedOver, isCut: handedOver > 0, isBlocked: false };
+        const deliveredCount = await replays.step();
+        return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
       },
     });
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
@@ -241,10 +241,10 @@ export class Relay {
     );
   }
 
-  private begin(does: LoopWork): RelayLoop {
+  private startLoop(does: LoopTask): RelayLoop {
     const { lease, log } = this;
     const { pollMs, leaseMs } = this.settings;
-    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, before: () => this.ensurePartitions() });
+    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
@@ -256,9 +256,9 @@ export class Relay {
     return loop;
   }
 
-  private async handOver(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
+  private async deliverBatch(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
     const after = await progress.readFrom();
-    const { events, end, isCut, isBlocked } = await readLog(
+    const { events, end, hasMore, isBlocked } = await readLog(
       this.dataSource,
       { after, types: target.types },
       this.settings,
@@ -267,7 +267,7 @@ export class Relay {
     if (events.length > 0) progress.begin(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
     await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
-    return { handedOver: events.length, isCut, isBlocked };
+    return { deliveredCount: events.length, hasMore, isBlocked };
   }
 
   /** Creates the partitions of this month and the next two, at the start and at the beginning of each month. */

@@ -18,11 +18,11 @@ test('a separated target searches for new consumers every five seconds, and star
     {
       dataSource: { query: () => Promise.resolve([]) } as unknown as DataSource,
       log: { info: jest.fn(), warn: jest.fn(), error: jest.fn() },
-      begin: ({ name }) => {
+      startLoop: ({ name }) => {
         startedLoops.push(name);
         return { isCaughtUp: false } as RelayLoop;
       },
-      end: () => Promise.resolve(),
+      endLoop: () => Promise.resolve(),
       join: () => undefined,
     },
   );

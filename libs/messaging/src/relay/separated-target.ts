@@ -9,9 +9,9 @@ export interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
   /** Starts a loop that delivers the log to one consumer. */
-  readonly begin: (consumer: RelayTarget) => RelayLoop;
+  readonly startLoop: (consumer: RelayTarget) => RelayLoop;
   /** Ends the loop after its current batch and saves its cursor. */
-  readonly end: (loop: RelayLoop) => Promise<void>;
+  readonly endLoop: (loop: RelayLoop) => Promise<void>;
   /** Starts a loop that delivers to the whole target again. */
   readonly join: (target: RelayTarget) => void;
 }
@@ -20,7 +20,7 @@ export interface SeparationContext {
  * Interval between two searches for new consumers. A new consumer receives all events since the target was separated.
  */
 const SEARCH_INTERVAL_MS = 5_000;
-const NO_EVENTS: Step = { handedOver: 0, isCut: false, isBlocked: false };
+const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
  * Delivers the log to each consumer of a target separately, because one of them rejected events that the others
@@ -58,7 +58,7 @@ export class SeparatedTarget {
   }
 
   /** To be called when the lease was lost: another process may relay now, and it finds the cursors. */
-  leave(): void {
+  onLeaseLost(): void {
     this.endAll().catch(() => undefined);
     this.context.join(this.target);
   }
@@ -88,12 +88,12 @@ export class SeparatedTarget {
       this.target.name,
       newConsumers.map(({ name }) => name),
     );
-    for (const consumer of newConsumers) this.loops.set(consumer.name, this.context.begin(consumer));
+    for (const consumer of newConsumers) this.loops.set(consumer.name, this.context.startLoop(consumer));
   }
 
   private async endAll(): Promise<void> {
     const loops = [...this.loops.values()];
     this.loops.clear();
-    await Promise.all(loops.map((loop) => this.context.end(loop)));
+    await Promise.all(loops.map((loop) => this.context.endLoop(loop)));
   }
 }

@@ -20,7 +20,7 @@ import {
   MAX_DIGESTS,
   type NotifiedSite,
 } from '@svc/contracts';
-import { BookReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
+import { ReconciliationReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import {
   EXPECTED_HISTORY,
@@ -73,26 +73,26 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 /** The books of all services: this service's by SQL, those of other services by commands. */
 @Injectable()
 export class Books {
-  private readonly expected: Readonly<Record<BookName, BookReader>>;
-  private readonly ledger: BookReader;
-  private readonly statement: BookReader;
+  private readonly expected: Readonly<Record<BookName, ReconciliationReader>>;
+  private readonly ledger: ReconciliationReader;
+  private readonly statement: ReconciliationReader;
 
   constructor(
     @Inject(DataSource) dataSource: DataSource,
     @Inject(Commands) private readonly commands: Commands,
   ) {
     this.expected = {
-      ledger: new BookReader(dataSource, EXPECTED_LEDGER),
-      acquirer: new BookReader(dataSource, EXPECTED_STATEMENT, 1),
-      notifications: new BookReader(dataSource, EXPECTED_NOTIFICATIONS, 1),
-      webhooks: new BookReader(dataSource, EXPECTED_WEBHOOKS, 3),
-      stream: new BookReader(dataSource, EXPECTED_STREAM, 2),
-      retrieval: new BookReader(dataSource, EXPECTED_RETRIEVAL, 1),
-      history: new BookReader(dataSource, EXPECTED_HISTORY, 1),
-      sessions: new BookReader(dataSource, EXPECTED_SESSIONS, 1),
+      ledger: new ReconciliationReader(dataSource, EXPECTED_LEDGER),
+      acquirer: new ReconciliationReader(dataSource, EXPECTED_STATEMENT, 1),
+      notifications: new ReconciliationReader(dataSource, EXPECTED_NOTIFICATIONS, 1),
+      webhooks: new ReconciliationReader(dataSource, EXPECTED_WEBHOOKS, 3),
+      stream: new ReconciliationReader(dataSource, EXPECTED_STREAM, 2),
+      retrieval: new ReconciliationReader(dataSource, EXPECTED_RETRIEVAL, 1),
+      history: new ReconciliationReader(dataSource, EXPECTED_HISTORY, 1),
+      sessions: new ReconciliationReader(dataSource, EXPECTED_SESSIONS, 1),
     };
-    this.ledger = new BookReader(dataSource, LEDGER_BOOK);
-    this.statement = new BookReader(dataSource, STATEMENT_BOOK, 1);
+    this.ledger = new ReconciliationReader(dataSource, LEDGER_BOOK);
+    this.statement = new ReconciliationReader(dataSource, STATEMENT_BOOK, 1);
   }
 
   comparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
@@ -160,10 +160,10 @@ export class Books {
   }
 }
 
-function sideOf(reader: BookReader, extrasOf: (range: BookRange) => Promise<unknown[]>): Side {
+function sideOf(reader: ReconciliationReader, extrasOf: (range: BookRange) => Promise<unknown[]>): Side {
   return {
-    digests: async (range, options) => reader.digests(range, { ...options, extras: await extrasOf(range) }),
-    lines: async (range, owner, options) => reader.lines(range, owner, { ...options, extras: await extrasOf(range) }),
+    digests: async (range, options) => reader.digests(range, { ...options, extraParameters: await extrasOf(range) }),
+    lines: async (range, owner, options) => reader.lines(range, owner, { ...options, extraParameters: await extrasOf(range) }),
   };
 }
 

@@ -1,8 +1,8 @@
-import { isoTime, uuidFrom } from '@svc/messaging';
+import { isoTime, firstUuidAt } from '@svc/messaging';
 
 /**
  * The expected rows of every book, from the tables of payments, refunds and payables: one side of each comparison, as rows of a
- * {@link BookReader}. The first parameter after the range is the watermark: rows that became final later are open.
+ * {@link ReconciliationReader}. The first parameter after the range is the watermark: rows that became final later are open.
  */
 
 const COLUMNS = `p.payment_reference, p.reference, p.state, p.amount, p.tip_amount, p.processed_amount, p.method_type, p.method_label,
@@ -71,7 +71,7 @@ const NOTICES = `
          ended_at IS NULL OR ended_at >= $3, CASE WHEN ended_at IS NOT NULL THEN ${NOTICE} || ${REFUND_NOTICE} END
     FROM (SELECT ${COLUMNS}, r.refund_id, r.amount AS refund_amount, r.state AS refund_state, r.created_at, r.ended_at
             FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
-           WHERE r.refund_id >= ${uuidFrom('$1')} AND r.refund_id < ${uuidFrom('$2')}) AS owned
+           WHERE r.refund_id >= ${firstUuidAt('$1')} AND r.refund_id < ${firstUuidAt('$2')}) AS owned
   UNION ALL
   SELECT mode, "merchantId", "siteId", at, reference, key, 'Failed', 0, false, line
     FROM jsonb_to_recordset($4::jsonb) AS reversal (mode text, "merchantId" bigint, "siteId" bigint, at timestamptz, reference text, key text, line jsonb)`;

@@ -23,7 +23,7 @@ import type { DataSource } from 'typeorm';
  * A digest is the count, sum and hash of all rows of a merchant, computed by the database. The hash is SHA-256 of
  * jsonb, which is the same on every release of PostgreSQL; the result of hashtext is not.
  */
-export class BookReader {
+export class ReconciliationReader {
   private readonly digestText: string;
   private readonly linesText: string;
 
@@ -51,7 +51,7 @@ export class BookReader {
   }
 
   async digests(range: BookRange, options: DigestOptions = {}): Promise<DigestPage> {
-    const { merchantId = null, after, extras = [] } = options;
+    const { merchantId = null, after, extraParameters: extras = [] } = options;
     const digests = await this.queryWithDefaultPlanner<BookDigest>(this.digestText, [
       ...[range.from, range.until, ...extras],
       ...[merchantId, after?.merchantId ?? -1, after?.mode ?? '', MAX_DIGESTS],
@@ -60,7 +60,7 @@ export class BookReader {
   }
 
   async lines(range: BookRange, { merchantId, mode }: BookOwner, options: LinesOptions = {}): Promise<LinesPage> {
-    const { after = '', extras = [] } = options;
+    const { after = '', extraParameters: extras = [] } = options;
     const lines = await this.queryWithDefaultPlanner<BookLine>(this.linesText, [
       ...[range.from, range.until, ...extras],
       ...[merchantId, mode, after, MAX_BOOK_LINES],
@@ -79,16 +79,16 @@ export class BookReader {
 export interface DigestOptions {
   readonly merchantId?: number | undefined;
   readonly after?: BookOwner | undefined;
-  readonly extras?: readonly unknown[];
+  readonly extraParameters?: readonly unknown[];
 }
 
 export interface LinesOptions {
   readonly after?: string | undefined;
-  readonly extras?: readonly unknown[];
+  readonly extraParameters?: readonly unknown[];
 }
 
 /** SQL: the smallest UUID of version 7 of a time; for the year 9999, the largest UUID. */
-export function uuidFrom(time: string): string {
+export function firstUuidAt(time: string): string {
   return `(CASE WHEN ${time}::timestamptz >= '9999-01-01Z' THEN repeat('f', 32)
             ELSE lpad(to_hex(greatest(0, floor(extract(epoch FROM ${time}::timestamptz) * 1000))::bigint), 12, '0') || repeat('0', 20) END)::uuid`;
 }

@@ -2,13 +2,13 @@ import { MAX_BOOK_LINES, MAX_DIGESTS } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { BookReader, isoTime, numberOr0, timeOfUuid, uuidFrom } from './book-reader.js';
+import { firstUuidAt, isoTime, numberOr0, ReconciliationReader, timeOfUuid } from './reconciliation-reader.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
 beforeAll(async () => {
   database = await newTestDatabase();
-  dataSource = await newDataSource({ url: database.url, applicationName: 'books' }).initialize();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'reconciliation' }).initialize();
   await dataSource.query(
     `CREATE TABLE rows (at timestamptz, mode text, merchant_id bigint, key text, amount bigint, open boolean, line jsonb)`,
   );
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const RANGE = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
-const reader = () => new BookReader(dataSource, `SELECT * FROM rows WHERE at >= $1 AND at < $2`);
+const reader = () => new ReconciliationReader(dataSource, `SELECT * FROM rows WHERE at >= $1 AND at < $2`);
 const insert = (values: string): Promise<unknown> =>
   dataSource.query(
     `INSERT INTO rows (mode, merchant_id, key, amount, open, line, at) SELECT v.*, '2026-03-01T10:00:00Z' FROM (${values}) AS v`,
@@ -81,8 +81,8 @@ test('after a reconciliation query, the connection has the planner settings of t
 test('the range of UUIDs of one millisecond contains a UUID of that millisecond', async () => {
   const id = '019ca8d7-2d00-7000-8000-000000000000';
   const [row] = await dataSource.query<[Record<string, unknown>]>(
-    `SELECT ${timeOfUuid('$1::uuid')} AS time, $1::uuid >= ${uuidFrom('$2')} AS "from", $1::uuid < ${uuidFrom('$3')} AS until,
-            ${uuidFrom(`'0001-01-01T00:00:00Z'`)}::text AS first, ${uuidFrom(`'9999-12-31T00:00:00Z'`)}::text AS last`,
+    `SELECT ${timeOfUuid('$1::uuid')} AS time, $1::uuid >= ${firstUuidAt('$2')} AS "from", $1::uuid < ${firstUuidAt('$3')} AS until,
+            ${firstUuidAt(`'0001-01-01T00:00:00Z'`)}::text AS first, ${firstUuidAt(`'9999-12-31T00:00:00Z'`)}::text AS last`,
     [id, new Date(0x019ca8d72d00), new Date(0x019ca8d72d00 + 1)],
   );
   expect(row).toEqual({
