@@ -50,7 +50,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       const answer = await caller.call({ method, path, headers, ...(body === undefined ? {} : { body }) });
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       const contentType = answer.headers.get('content-type') ?? undefined;
-      const found = document.problemsOf(operation, { status: answer.status, contentType, text: answer.text });
+      const found = document.findProblems(operation, { status: answer.status, contentType, text: answer.text });
       if (answer.status >= 500) found.push(`${answer.status} ${answer.text}`);
       for (const problem of found)
         problems.add(

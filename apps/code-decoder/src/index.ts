@@ -32,5 +32,5 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     RoomForUpdates1763500006030,
   ],
   // A code has up to 2 KiB (D1); percent-encoding triples each character.
-  paramLengthMax: 6_144,
+  maxParamLength: 6_144,
 };

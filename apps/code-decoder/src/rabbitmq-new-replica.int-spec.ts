@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { anEvent, appendEvents, DistributedServices, isReady, statusOf, stubService, waitUntil } from '@svc/testing';
+import { anEvent, appendEvents, DistributedServices, isReady, requestStatus, stubService, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 
@@ -45,7 +45,7 @@ test('a replica with an empty database is ready only after it has all existing s
   }
   const tillOf = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
   const asks = (service: RunningService, index: number) =>
-    statusOf(service, 'PUT', tillOf(index), { 'x-api-key': keys[index]! });
+    requestStatus(service, 'PUT', tillOf(index), { 'x-api-key': keys[index]! });
 
   // A replica from the beginning receives the events as they happen.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
@@ -57,7 +57,7 @@ test('a replica with an empty database is ready only after it has all existing s
   const anew = { ...codeDecoderService, name: 'code-decoder-anew' };
   const lateEnv = await services.environment(anew, settings);
   const late = await services.start(anew, lateEnv);
-  expect(await statusOf(late, 'GET', '/health/ready')).toBe(503);
+  expect(await requestStatus(late, 'GET', '/health/ready')).toBe(503);
   expect(await asks(late, 0)).toBe(401);
 
   const back = await services.start(identity, identityEnv);
@@ -68,6 +68,6 @@ test('a replica with an empty database is ready only after it has all existing s
   await services.stop(back);
   await services.stop(late);
   const again = await services.start(anew, lateEnv);
-  expect(await statusOf(again, 'GET', '/health/ready')).toBe(200);
+  expect(await requestStatus(again, 'GET', '/health/ready')).toBe(200);
   expect(await asks(again, 399)).toBe(200);
 });

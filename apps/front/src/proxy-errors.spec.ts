@@ -1,5 +1,5 @@
 import { ROUTES } from '@svc/contracts';
-import { writeProxyError } from '@svc/service';
+import { createProxyErrorResponse } from '@svc/service';
 import { FrontConfig, upstreamsOf } from './config.js';
 import { proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 
@@ -69,7 +69,7 @@ it.each([
   [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result', undefined],
   [{ statusCode: 413 }, 'The request is too large.', undefined],
 ])('the response to %p warns when the request may have been executed', (error, words, retryAfter) => {
-  const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, proxyErrorOf(error));
+  const { headers, body } = createProxyErrorResponse({ host: 'api', accept: undefined }, proxyErrorOf(error));
   expect((JSON.parse(body) as { title: string }).title).toContain(words);
   expect(headers['retry-after']).toBe(retryAfter);
 });

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type Host } from '@svc/contracts';
-import { NOT_FOUND, type ProxyError, writeProxyError } from '@svc/service';
+import { NOT_FOUND, type ProxyError, createProxyErrorResponse } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const TOO_LARGE: ProxyError = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
@@ -54,13 +54,13 @@ function codesOf(error: unknown, depth = 0): string[] {
   return [...(typeof code === 'string' ? [code] : []), ...causes.flatMap((each) => codesOf(each, depth + 1))];
 }
 
-/** Sends the result of {@link writeProxyError}. */
+/** Sends the result of {@link createProxyErrorResponse}. */
 export function sendProxyError(
   { host, errorPages }: { readonly host: Host; readonly errorPages?: string | undefined },
   request: FastifyRequest,
   reply: FastifyReply,
   answer: ProxyError,
 ): FastifyReply {
-  const { status, headers, body } = writeProxyError({ host, accept: request.headers.accept, errorPages }, answer);
+  const { status, headers, body } = createProxyErrorResponse({ host, accept: request.headers.accept, errorPages }, answer);
   return reply.status(status).headers(headers).send(body);
 }

@@ -15,7 +15,7 @@ import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merch
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   name: 'payment-history',
   // Accepts long path parameters, so that the caller is authenticated first and then gets a 404 (C3, C5).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
   // A command (show-payment) delivers a payment that a partner waits for; its events have the same content.

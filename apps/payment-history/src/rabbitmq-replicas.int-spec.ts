@@ -14,7 +14,7 @@ import {
   DistributedServices,
   isReady,
   paymentEvent,
-  statusOf,
+  requestStatus,
   stubService,
   waitUntil,
 } from '@svc/testing';
@@ -69,7 +69,7 @@ function pay(...made: readonly PaymentSnapshot[]): Promise<void> {
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
-  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, ours.server);
+  requestStatus(replica, 'GET', `/v1/payments/${paymentReference}`, ours.server);
 
 async function read(replica: RunningService, { paymentReference }: PartnerPayment): Promise<SinglePayment | undefined> {
   const url = `/v1/payments/${paymentReference}`;

@@ -26,7 +26,7 @@ import { AppendOnlyLedger1763500001060 } from './migrations/1763500001060-append
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   // Events may be batched for this long: a payment carries its payable, so it need not wait for `session.created`.
   maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,

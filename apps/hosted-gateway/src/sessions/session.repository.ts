@@ -85,7 +85,7 @@ export interface SessionWithPayments extends Session {
  * One concurrent batch gives the fewest statements. One is enough here, unlike where payments are written: no transaction locks
  * these rows for longer than one statement, so a batch does not wait long for the previous one. The two numbers were only measured together.
  */
-const BATCH_OPTIONS = { max: 50, atOnce: 1 };
+const BATCH_OPTIONS = { maxItems: 50, maxConcurrentBatches: 1 };
 
 interface NewSession {
   readonly session: Session;

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { resolveWith } from '@svc/outbound';
+import { createResolver } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
@@ -61,7 +61,7 @@ describe('a host name whose DNS response changes each time', () => {
     const { port, merchant, victim } = await merchantAndVictim();
     const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
-    expect(await post(newClient({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
+    expect(await post(newClient({ resolve: createResolver([names.address]) }), url)).toMatchObject({ statusCode: 200 });
     expect(names.asked).toEqual(['rebind.example']);
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
@@ -71,7 +71,7 @@ describe('a host name whose DNS response changes each time', () => {
     const names = await nameServer(
       (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
     );
-    const resolve = resolveWith([names.address]);
+    const resolve = createResolver([names.address]);
     const responses: WebhookResponse[] = [];
     for (let i = 0; i < 4; i++)
       responses.push(await post(newClient({ resolve }), `http://rebind.example:${port}/hooks`));
@@ -87,7 +87,7 @@ describe('a host name whose DNS response changes each time', () => {
   it('cannot lead to loopback in production', async () => {
     const { merchant, victim } = await merchantAndVictim();
     const names = await nameServer(() => ['127.0.0.1']);
-    const settings = { policy: { allowLoopback: false }, resolve: resolveWith([names.address]) };
+    const settings = { policy: { allowLoopback: false }, resolve: createResolver([names.address]) };
     for (const host of ['rebind.example', 'rebind.example.', 'REBIND.example'])
       expect(await post(newClient(settings), `https://${host}:8443/`)).toMatchObject({
         errorClass: 'address-refused:loopback',
@@ -97,7 +97,7 @@ describe('a host name whose DNS response changes each time', () => {
 
   it('whose name server does not respond costs at most the connect timeout', async () => {
     const names = await nameServer(() => 'silence');
-    const answer = await post(newClient({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
+    const answer = await post(newClient({ resolve: createResolver([names.address]) }), 'http://silent.example/');
     expect(answer).toMatchObject({ errorClass: 'connect-timeout' });
     // undici checks its timers twice a second.
     expect(answer.durationMs).toBeLessThan(2_000);

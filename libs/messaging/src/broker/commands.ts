@@ -40,7 +40,7 @@ export class Commands {
 }
 
 /** The error for a request that violates its schema. The command has had no effect. */
-export function invalidRequest(invalid: InvalidMessageError): DomainError {
+export function newInvalidRequestError(invalid: InvalidMessageError): DomainError {
   const fields = [{ field: invalid.path.slice(1).replaceAll('/', '.'), message: invalid.problem }];
   return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
 }

@@ -8,8 +8,8 @@ const RETRY_PAUSE_MS = 1_000;
 
 /** Calls `step` repeatedly until it returns 0, and then again after `pollMs`, or a second after a nudge. */
 export class DeferredLoop {
-  private readonly ended = new Signal();
-  private readonly retries = new Signal();
+  private readonly endSignal = new Signal();
+  private readonly retrySignal = new Signal();
   private isEnding = false;
   private running: Promise<void> | undefined;
 
@@ -21,7 +21,7 @@ export class DeferredLoop {
 
   /** To be called when there are events to retry. */
   nudge(): void {
-    this.retries.nudge();
+    this.retrySignal.nudge();
   }
 
   start(): void {
@@ -31,8 +31,8 @@ export class DeferredLoop {
   /** Resolves when the current batch is handled. */
   async close(): Promise<void> {
     this.isEnding = true;
-    this.retries.nudge();
-    this.ended.nudge();
+    this.retrySignal.nudge();
+    this.endSignal.nudge();
     await this.running;
   }
 
@@ -49,7 +49,7 @@ export class DeferredLoop {
       }
       const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
       // At most once a second, however often it is nudged.
-      if (await this.retries.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
+      if (await this.retrySignal.wait(pauseMs)) await this.endSignal.wait(RETRY_PAUSE_MS);
     }
   }
 }

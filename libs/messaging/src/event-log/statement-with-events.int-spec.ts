@@ -156,7 +156,7 @@ test('write() rejects a transaction that has ended', async () => {
 });
 
 test('the statement is prepared once, for any content and number of rows', async () => {
-  const singleConnection = await newDataSource({ url: database.url, applicationName: 'single connection', poolMax: 1 }).initialize();
+  const singleConnection = await newDataSource({ url: database.url, applicationName: 'single connection', maxConnections: 1 }).initialize();
   try {
     for (const ids of [['a'], ['b', 'c'], ['d', 'e', 'f']]) await upsertThings(singleConnection, ids, { size: ids.length });
     const prepared = await singleConnection.query<{ statement: string; generic_plans: number }[]>(

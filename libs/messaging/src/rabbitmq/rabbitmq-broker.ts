@@ -17,7 +17,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
 import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
-import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
+import { type Attachment, QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';
 import {
@@ -64,7 +64,7 @@ const ATTACH_WAIT_MS = 5_000;
 const METRICS_TIMEOUT_MS = 1_000;
 
 /** The state of an {@link Attachment} on the current connection. */
-interface Attaching {
+interface AttachmentState {
     readonly onAttached: () => void;
   /** The connection of the last attempt. */
   model?: ChannelModel;
@@ -84,7 +84,7 @@ export class RabbitMqBroker implements Broker {
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
   readonly deadLetters: RabbitMqDeadLetters;
-  private readonly attachments = new Map<Attachment, Attaching>();
+  private readonly attachments = new Map<Attachment, AttachmentState>();
   private readonly openedAt = Date.now();
   /** Types that a binding announces as published by this service. */
   private announced = new Set<string>();
@@ -192,8 +192,8 @@ export class RabbitMqBroker implements Broker {
       this.requests.reply(queue, correlationId, content);
     const { log } = this.settings;
     const responder = new RabbitMqResponder(this.consuming, this.topology, command, respond, reply, log);
-    await this.add(responder);
-    return { close: () => this.remove(responder) };
+    await this.addAttachment(responder);
+    return { close: () => this.removeAttachment(responder) };
   }
 
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
@@ -208,14 +208,14 @@ export class RabbitMqBroker implements Broker {
 
   private connectionState(): BrokerConnection {
     const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
-    const consumers = (): QueueConsumer<unknown>[] =>
+    const findConsumerTargets = (): QueueConsumer<unknown>[] =>
       [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
     return {
       get state() {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       waiting: async () => {
-        const counts = Promise.all(consumers().map((consumer) => consumer.waiting()));
+        const counts = Promise.all(findConsumerTargets().map((consumer) => consumer.waiting()));
         const results = await withDeadline(
           counts,
           METRICS_TIMEOUT_MS,
@@ -232,14 +232,14 @@ export class RabbitMqBroker implements Broker {
     };
   }
 
-  private async consume<T>(reader: QueueReader<T>): Promise<Subscription> {
-    const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
-    await this.add(consumer);
-    return { close: () => this.remove(consumer) };
+  private async consume<T>(reader: QueueReaderSettings<T>): Promise<Subscription> {
+    const newConsumerTarget = new QueueConsumer(this.consuming, reader, this.settings.log);
+    await this.addAttachment(newConsumerTarget);
+    return { close: () => this.removeAttachment(newConsumerTarget) };
   }
 
   /** Attaches now or at the first connection, and again to each new connection. */
-  private async add(attachment: Attachment): Promise<void> {
+  private async addAttachment(attachment: Attachment): Promise<void> {
     const firstAttach = Promise.withResolvers<void>();
     this.attachments.set(attachment, { onAttached: firstAttach.resolve });
     const model = this.consuming.current;
@@ -265,7 +265,7 @@ export class RabbitMqBroker implements Broker {
     return attaching.attempt;
   }
 
-  private async remove(attachment: Attachment & Subscription): Promise<void> {
+  private async removeAttachment(attachment: Attachment & Subscription): Promise<void> {
     this.attachments.delete(attachment);
     await attachment.close();
   }

@@ -9,7 +9,7 @@ export interface Attachment {
   attach(model: ChannelModel): Promise<void>;
 }
 
-export interface QueueReader<T> {
+export interface QueueReaderSettings<T> {
   /** Declares the queue and returns its name. */
   readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
   /** Returns the items in the message. Throws when the message is unreadable: it is then dead-lettered. */
@@ -56,7 +56,7 @@ export class QueueConsumer<T> implements Attachment {
 
   constructor(
     private readonly connection: RabbitMqConnection,
-    private readonly reader: QueueReader<T>,
+    private readonly reader: QueueReaderSettings<T>,
     private readonly log: MessagingLog,
   ) {}
 
@@ -104,7 +104,7 @@ class Session<T> {
   constructor(
     private readonly channel: Channel,
     private readonly queue: string,
-    private readonly reader: QueueReader<T>,
+    private readonly reader: QueueReaderSettings<T>,
     private readonly log: MessagingLog,
   ) {}
 

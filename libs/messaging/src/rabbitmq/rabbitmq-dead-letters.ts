@@ -7,7 +7,7 @@ import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { toDeadLetter, parseEnvelopes, replayedType } from './rabbitmq-messages.js';
 
-export interface DeadLetterReader {
+export interface DeadLetterHandler {
   readonly service: string;
   /** Resolves when each event is committed or stored, as for a message of the service's own queue. */
   readonly handle: (events: readonly EventEnvelope[]) => Promise<void>;
@@ -31,7 +31,7 @@ const MAX_REPLAYED = 1_000;
  * so the sender is checked. The sender is reliable, because the broker rejects a message with the name of another user.
  */
 export class RabbitMqDeadLetters implements BrokerDeadLetters {
-  private reader: DeadLetterReader | undefined;
+  private reader: DeadLetterHandler | undefined;
 
   constructor(
     private readonly connection: RabbitMqConnection,
@@ -41,7 +41,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     private readonly log: MessagingLog,
   ) {}
 
-  setReader(reader: DeadLetterReader): void {
+  setReader(reader: DeadLetterHandler): void {
     this.reader = reader;
   }
 

@@ -51,8 +51,8 @@ const MAX_FAILURE_PAUSE_MS = 5_000;
 export class RelayLoop {
   /** Whether the last step delivered everything that could be read. */
   isCaughtUp = false;
-  private readonly newEvents = new Signal();
-  private readonly ended = new Signal();
+  private readonly newEventSignal = new Signal();
+  private readonly endSignal = new Signal();
   private isEnding = false;
   private failures = 0;
   private blockedMs = 0;
@@ -63,13 +63,13 @@ export class RelayLoop {
   ) {}
 
   nudge(): void {
-    this.newEvents.nudge();
+    this.newEventSignal.nudge();
   }
 
   end(): void {
     this.isEnding = true;
-    this.newEvents.nudge();
-    this.ended.nudge();
+    this.newEventSignal.nudge();
+    this.endSignal.nudge();
   }
 
   async run(): Promise<void> {
@@ -80,7 +80,7 @@ export class RelayLoop {
         if (!(await lease.acquireOrRenew())) {
           progress?.discard();
           this.task.onLeaseLost?.();
-          await this.ended.wait(leaseMs / 4);
+          await this.endSignal.wait(leaseMs / 4);
           continue;
         }
         await this.stepOnce();
@@ -107,8 +107,8 @@ export class RelayLoop {
     // Blocked events become readable when an older transaction ends: read again soon, and then less and less often.
     if (deliveredCount > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
-    const nudged = await this.newEvents.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
-    if (nudged && target?.maxBatchWaitMs) await this.ended.wait(target.maxBatchWaitMs);
+    const nudged = await this.newEventSignal.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+    if (nudged && target?.maxBatchWaitMs) await this.endSignal.wait(target.maxBatchWaitMs);
   }
 
   /**
@@ -134,6 +134,6 @@ export class RelayLoop {
     const { name } = this.task;
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
-    await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
+    await this.endSignal.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
   }
 }

@@ -5,7 +5,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { invalidRequest, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
+import { newInvalidRequestError, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
@@ -113,7 +113,7 @@ export class Transport extends Server implements CustomTransportStrategy {
         if (origin) this.origins.set(pattern, origin);
       } else
         this.subscriptions.push(
-          await this.broker.respond(pattern, (payload) => this.answer(pattern, handler, payload)),
+          await this.broker.respond(pattern, (payload) => this.handleCommand(pattern, handler, payload)),
         );
     }
     if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
@@ -178,11 +178,11 @@ export class Transport extends Server implements CustomTransportStrategy {
     return this.deferredLoop;
   }
 
-  private async answer(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
+  private async handleCommand(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
     const invalid = findViolation('request', command, payload);
     if (invalid) {
       this.log.error({ err: invalid }, 'command refused: its request is invalid');
-      return toErrorReply(invalidRequest(invalid));
+      return toErrorReply(newInvalidRequestError(invalid));
     }
     try {
       return { ok: true, reply: await awaitResult(handler, payload, {}) };
