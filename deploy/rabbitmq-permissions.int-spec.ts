@@ -349,7 +349,9 @@ describe('a service has no permission for messages of others', () => {
     const bindings: [string, string][] = [
       ...['#', '*.*.*', 'payment.*.v1.#', ...foreign].map((key): [string, string] => [names.events, key]),
       [names.events, names.slotKey(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
-      ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.replayedEvents, `${name}.#`]),
+      ...consumers
+        .filter((name) => name !== service)
+        .map((name): [string, string] => [names.replayedEvents, `${name}.#`]),
       [names.commands, '#'],
       [names.replies, '#'],
       [names.deadLetters, 'payment-processor'],

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { anEvent, appendEvents, DistributedServices, isReady, requestStatus, stubService, waitUntil } from '@svc/testing';
+import {
+  anEvent,
+  appendEvents,
+  DistributedServices,
+  isReady,
+  requestStatus,
+  stubService,
+  waitUntil,
+} from '@svc/testing';
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 

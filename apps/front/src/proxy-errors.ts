@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type Host } from '@svc/contracts';
-import { NOT_FOUND, type ProxyError, createProxyErrorResponse } from '@svc/service';
+import { createProxyErrorResponse, NOT_FOUND, type ProxyError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const TOO_LARGE: ProxyError = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
@@ -61,6 +61,9 @@ export function sendProxyError(
   reply: FastifyReply,
   answer: ProxyError,
 ): FastifyReply {
-  const { status, headers, body } = createProxyErrorResponse({ host, accept: request.headers.accept, errorPages }, answer);
+  const { status, headers, body } = createProxyErrorResponse(
+    { host, accept: request.headers.accept, errorPages },
+    answer,
+  );
   return reply.status(status).headers(headers).send(body);
 }

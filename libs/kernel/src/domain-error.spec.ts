@@ -16,7 +16,12 @@ test('an error without details has the message of the catalogue and no fields', 
 test('the details of an error replace its message and set its fields, Retry-After and cause', () => {
   const cause = new Error('deadlock detected');
   const fields = [{ field: 'amount', message: 'amount is too high' }];
-  const error = new DomainError('service.not-ready', { message: 'Try again later.', fields, retryAfterSeconds: 7, cause });
+  const error = new DomainError('service.not-ready', {
+    message: 'Try again later.',
+    fields,
+    retryAfterSeconds: 7,
+    cause,
+  });
   expect(error).toMatchObject({ message: 'Try again later.', fields, retryAfterSeconds: 7, cause });
 });
 

@@ -12,8 +12,11 @@ const orderRule = newRule(['from', 'to'], ({ from = 0, to = 0 }) => (from > to ?
 const itemsRule = newRule(['items'], ({ items = [] }) => (items.length > 1 ? [newProblem('items')] : []));
 const lateRule: FieldRule<Request> = { reads: ['from'], onlyWithOtherErrors: true, check: () => [newProblem('late')] };
 
-const findProblemFields = (request: Request, malformed: string[] = [], rules = [lateRule, orderRule, itemsRule]): string[] =>
-  ruleProblems(request, rules, malformed.map(newProblem)).map(({ field }) => field);
+const findProblemFields = (
+  request: Request,
+  malformed: string[] = [],
+  rules = [lateRule, orderRule, itemsRule],
+): string[] => ruleProblems(request, rules, malformed.map(newProblem)).map(({ field }) => field);
 
 test('every rule is checked, in the order of the rules', () => {
   expect(findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [], [orderRule, itemsRule])).toEqual(['to', 'items']);
@@ -43,7 +46,8 @@ test('a rule with onlyWithOtherErrors reports its problem only if there are othe
 test('a rule can query which fields are malformed', () => {
   const malformedRule: FieldRule<Request> = {
     reads: [],
-    check: (_, isMalformed) => (isMalformed('items[0].name') && !isMalformed('items[1]') ? [newProblem('malformed')] : []),
+    check: (_, isMalformed) =>
+      isMalformed('items[0].name') && !isMalformed('items[1]') ? [newProblem('malformed')] : [],
   };
   expect(findProblemFields({}, ['items[0].name'], [malformedRule])).toEqual(['malformed']);
 });

@@ -41,7 +41,10 @@ export function ruleProblems<Request>(
 ): FieldProblem[] {
   const paths = malformed.map(({ field }) => field);
   const isMalformed = (path: string): boolean =>
-    paths.some((malformedPath) => malformedPath === path || malformedPath.startsWith(`${path}.`) || malformedPath.startsWith(`${path}[`));
+    paths.some(
+      (malformedPath) =>
+        malformedPath === path || malformedPath.startsWith(`${path}.`) || malformedPath.startsWith(`${path}[`),
+    );
   const check = (checkedRules: readonly FieldRule<Request>[]): FieldProblem[] =>
     checkedRules.filter(({ reads }) => !reads.some(isMalformed)).flatMap((rule) => rule.check(request, isMalformed));
   const problems = check(rules.filter(({ onlyWithOtherErrors }) => !onlyWithOtherErrors));

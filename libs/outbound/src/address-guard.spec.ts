@@ -36,7 +36,7 @@ describe('in production', () => {
     expect(checkUrl(url, PRODUCTION)).toEqual({ refused });
   });
 
-    it.each(ACCEPTED)('checkUrl accepts %s', (url) => {
+  it.each(ACCEPTED)('checkUrl accepts %s', (url) => {
     expect(checkUrl(url, PRODUCTION)).toEqual({ url: new URL(url) });
   });
 });
@@ -44,10 +44,13 @@ describe('in production', () => {
 describe('an address that the operator configured, in development', () => {
   const policy = { allowLoopback: true, allowPrivate: true };
 
-  it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])('%s is accepted without TLS, but not if a merchant configured it', (address) => {
-    expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
-    expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
-  });
+  it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])(
+    '%s is accepted without TLS, but not if a merchant configured it',
+    (address) => {
+      expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
+      expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
+    },
+  );
 
   it.each([
     ['169.254.169.254', 'link-local'],
@@ -102,7 +105,7 @@ describe('checkAddress', () => {
     ['::ffff:10.0.0.1', 'ipv4-in-ipv6'],
     ['shop.example', 'unreadable'],
     ['', 'unreadable'],
-    ])('the refusal of the address %j is %s', (address, refused) => {
+  ])('the refusal of the address %j is %s', (address, refused) => {
     expect(checkAddress(address, { ...PRODUCTION, plain: false })).toBe(refused);
   });
 
@@ -141,13 +144,13 @@ describe('an IPv4 address', () => {
     }),
   );
   /** The number as decimal, hexadecimal or octal text; the last two with leading zeros. */
-  const arbitraryNumberText = (value: arbitraryNumberText): fc.Arbitrary<string> =>
+  const arbitraryNumberText = (value: number): fc.Arbitrary<string> =>
     fc.tuple(fc.constantFrom(10, 16, 8), fc.integer({ min: 0, max: 4 })).map(([base, zeros]) => {
       if (base === 10) return String(value);
       return (base === 16 ? '0x' : '0') + '0'.repeat(zeros) + value.toString(base);
     });
   /** The address in one to four parts; the last part contains all remaining bytes. */
-  const arbitrarySpelling = (address: arbitraryNumberText): fc.Arbitrary<string> =>
+  const arbitrarySpelling = (address: number): fc.Arbitrary<string> =>
     fc.integer({ min: 0, max: 3 }).chain((bytes) => {
       const leadingBytes = Array.from({ length: bytes }, (_, i) => Math.floor(address / 2 ** (24 - 8 * i)) % 256);
       const rest = address % 2 ** (32 - 8 * bytes);

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { AddressRefusedError, guardedConnector, guardedLookup, createResolver } from './guarded-connector.js';
+import { AddressRefusedError, createResolver, guardedConnector, guardedLookup } from './guarded-connector.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
 
@@ -48,9 +48,12 @@ describe('the lookup of a host name', () => {
     ).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('returns the loopback addresses for %s, without a DNS query', async (name) => {
-    expect(await createResolver()(name)).toEqual(['127.0.0.1', '::1']);
-  });
+  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])(
+    'returns the loopback addresses for %s, without a DNS query',
+    async (name) => {
+      expect(await createResolver()(name)).toEqual(['127.0.0.1', '::1']);
+    },
+  );
 });
 
 describe('resolveWith', () => {
@@ -58,7 +61,9 @@ describe('resolveWith', () => {
   const mockNameServers = (v4: string[] | Error, v6: string[] | Error): void => {
     const spies = [jest.spyOn(Resolver.prototype, 'resolve4'), jest.spyOn(Resolver.prototype, 'resolve6')];
     for (const [index, answer] of [v4, v6].entries())
-      spies[index]!.mockImplementation(() => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)));
+      spies[index]!.mockImplementation(() =>
+        answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
+      );
   };
   afterEach(() => jest.restoreAllMocks());
 

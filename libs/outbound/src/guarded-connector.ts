@@ -56,7 +56,9 @@ export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain:
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const refusal = addresses.map((address) => checkAddress(address, policy)).find((reason) => reason !== undefined);
+        const refusal = addresses
+          .map((address) => checkAddress(address, policy))
+          .find((reason) => reason !== undefined);
         const [first] = addresses;
         if (first === undefined) return callback(new Error('The name has no address.'), '');
         if (refusal) return callback(new AddressRefusedError(refusal), '');

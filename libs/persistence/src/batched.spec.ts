@@ -22,7 +22,8 @@ function newHeldWork() {
 
 const newDatabaseError = (code: string) => Object.assign(new Error(`refused with ${code}`), { code });
 const waitForNextTurn = () => new Promise((resolve) => setImmediate(resolve));
-const readIds = (batches: readonly { items: readonly Item[] }[]) => batches.map(({ items }) => items.map(({ id }) => id));
+const readIds = (batches: readonly { items: readonly Item[] }[]) =>
+  batches.map(({ items }) => items.map(({ id }) => id));
 const settings = { key: ({ row }: Item) => row, maxItems: 10, maxConcurrentBatches: 2 };
 
 /** Item `id`, with its own row. */
@@ -133,18 +134,21 @@ describe('a batch', () => {
     },
   );
 
-  it.each(['40001', '40P01'])('that fails because of a conflict (%s) is repeated once with the same calls', async (code) => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
-    const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
-    for (const [index, hasConflict] of [false, true, false].entries()) {
-      if (hasConflict) batches[index]!.fail(newDatabaseError(code));
-      else batches[index]!.end();
-      await waitForNextTurn();
-    }
-    expect(readIds(batches)).toEqual([[1], [2, 3], [2, 3]]);
-    expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
-  });
+  it.each(['40001', '40P01'])(
+    'that fails because of a conflict (%s) is repeated once with the same calls',
+    async (code) => {
+      const { batches, work } = newHeldWork();
+      const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+      const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
+      for (const [index, hasConflict] of [false, true, false].entries()) {
+        if (hasConflict) batches[index]!.fail(newDatabaseError(code));
+        else batches[index]!.end();
+        await waitForNextTurn();
+      }
+      expect(readIds(batches)).toEqual([[1], [2, 3], [2, 3]]);
+      expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    },
+  );
 
   it('that fails because of a conflict twice rejects all its calls', async () => {
     const { batches, work } = newHeldWork();

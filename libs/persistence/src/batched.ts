@@ -24,9 +24,9 @@ export const MAX_WAIT_MS = 5_000;
 export const MAX_WAITING_BATCHES = 100;
 
 /**
- * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches are running and
- * none of them writes its row. Other calls wait and share the next batch. No call waits for a timer, so the batches
- * grow with the load.
+ * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
+ * are running and none of them writes its row. Other calls wait and share the next batch. No call waits for a timer, so
+ * the batches grow with the load.
  *
  * `runBatch` returns a result for each item, in the same order. Its statement is one transaction. If it fails because
  * of a serialization conflict or a deadlock, the batch is repeated once. If it fails because of an invalid row, the
@@ -34,7 +34,7 @@ export const MAX_WAITING_BATCHES = 100;
  * without a retry: if the connection was lost, the batch may have been committed.
  */
 export function batched<Item, Result>(
-    runBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
+  runBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
   { key, maxItems, maxConcurrentBatches }: BatchSettings<Item>,
 ): (item: Item) => Promise<Result> {
   const waiting: Call<Item, Result>[] = [];
@@ -73,7 +73,14 @@ export function batched<Item, Result>(
     new Promise((resolve, reject) => {
       if (waiting.length >= maxItems * MAX_WAITING_BATCHES) return reject(timeoutError('is too busy'));
       const waitingSince = performance.now();
-      waiting.push({ row: key?.(item), item, waitingSince, resolve, reject, runInContext: AsyncLocalStorage.snapshot() });
+      waiting.push({
+        row: key?.(item),
+        item,
+        waitingSince,
+        resolve,
+        reject,
+        runInContext: AsyncLocalStorage.snapshot(),
+      });
       start();
     });
 }

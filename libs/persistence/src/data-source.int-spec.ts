@@ -19,7 +19,7 @@ afterAll(async () => {
 
 test('a connection parses and plans a statement with parameters only once', async () => {
   const statement = 'SELECT $1::int + 1 AS sum';
-    for (const [value, sum] of [
+  for (const [value, sum] of [
     [1, 2],
     [41, 42],
   ])

@@ -18,14 +18,21 @@ let dataSource: DataSource;
 
 beforeAll(async () => {
   database = await newTestDatabase();
-  dataSource = await newDataSource({ url: database.url, applicationName: 'planner test', maxConnections: 1 }).initialize();
+  dataSource = await newDataSource({
+    url: database.url,
+    applicationName: 'planner test',
+    maxConnections: 1,
+  }).initialize();
   await dataSource.query('CREATE TABLE payments (reference text PRIMARY KEY, day int NOT NULL, amount int NOT NULL)');
   await dataSource.query('CREATE TABLE bank_lines (line int PRIMARY KEY, remark text NOT NULL, amount int NOT NULL)');
-  for (const table of ['payments', 'bank_lines']) await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+  for (const table of ['payments', 'bank_lines'])
+    await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   await dataSource.query(LOOK_UP, ['7']);
   await dataSource.query(REPORT, [1]);
   await dataSource.query(`INSERT INTO payments SELECT n, n % 2, 100 FROM generate_series(1, ${ROWS}) n`);
-  await dataSource.query(`INSERT INTO bank_lines SELECT n, n, 100 + (n % 1000) / 999 FROM generate_series(1, ${ROWS}) n`);
+  await dataSource.query(
+    `INSERT INTO bank_lines SELECT n, n, 100 + (n % 1000) / 999 FROM generate_series(1, ${ROWS}) n`,
+  );
 });
 afterAll(async () => {
   await dataSource.destroy();
@@ -72,20 +79,23 @@ test('with the default planner, a report uses a hash join, even if the connectio
 test.each([
   ['a commit', () => Promise.resolve()],
   ['a rollback', () => Promise.reject(new Error('rolled back'))],
-])('after %s of a transaction with the default planner, the connection has the settings for lookups again', async (_, endTransaction) => {
-  const [countsBefore] = await countPlans(LOOK_UP);
-  let settingsInTransaction: string[] = LOOK_UP_SETTINGS;
-  const report = inTransaction(dataSource, async (tx) => {
-    await useDefaultPlanner(tx);
-    settingsInTransaction = await readPlannerSettings(tx);
-    await endTransaction();
-  });
-  await Promise.allSettled([report]);
-  expect(settingsInTransaction).not.toEqual(LOOK_UP_SETTINGS);
-  expect(await readPlannerSettings(dataSource)).toEqual(LOOK_UP_SETTINGS);
-  await dataSource.query(LOOK_UP, ['7']);
-  expect(await countPlans(LOOK_UP)).toEqual([{ ...countsBefore, generic_plans: countsBefore!.generic_plans + 1 }]);
-});
+])(
+  'after %s of a transaction with the default planner, the connection has the settings for lookups again',
+  async (_, endTransaction) => {
+    const [countsBefore] = await countPlans(LOOK_UP);
+    let settingsInTransaction: string[] = LOOK_UP_SETTINGS;
+    const report = inTransaction(dataSource, async (tx) => {
+      await useDefaultPlanner(tx);
+      settingsInTransaction = await readPlannerSettings(tx);
+      await endTransaction();
+    });
+    await Promise.allSettled([report]);
+    expect(settingsInTransaction).not.toEqual(LOOK_UP_SETTINGS);
+    expect(await readPlannerSettings(dataSource)).toEqual(LOOK_UP_SETTINGS);
+    await dataSource.query(LOOK_UP, ['7']);
+    expect(await countPlans(LOOK_UP)).toEqual([{ ...countsBefore, generic_plans: countsBefore!.generic_plans + 1 }]);
+  },
+);
 
 interface PlanCounts {
   readonly generic_plans: number;

@@ -21,7 +21,8 @@ const statementNames = new Map<string, string>();
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
-    const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? statementName(text) : undefined;
+    const name =
+      typeof text === 'string' && Array.isArray(values) && values.length > 0 ? statementName(text) : undefined;
     const query = name === undefined ? text : { name, text };
     const result: unknown = super.query(query as string, values as unknown[], callback as never);
     if (result instanceof Promise) {

@@ -29,10 +29,13 @@ async function runTransaction(failures: number, fail: (tx: EntityManager) => Pro
   return { runs, outcome, written: await dataSource.query<unknown[]>('SELECT run FROM written') };
 }
 
-test.each(['40001', '40P01'])('a transaction that fails with SQLSTATE %s is repeated from its beginning', async (sqlState) => {
-  const { runs, outcome, written } = await runTransaction(3, (tx) => failWith(tx, sqlState));
-  expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
-});
+test.each(['40001', '40P01'])(
+  'a transaction that fails with SQLSTATE %s is repeated from its beginning',
+  async (sqlState) => {
+    const { runs, outcome, written } = await runTransaction(3, (tx) => failWith(tx, sqlState));
+    expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
+  },
+);
 
 test('a transaction is repeated if it writes to the default partition a row of a partition that was attached meanwhile', async () => {
   const insertIntoWrongPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
@@ -44,7 +47,10 @@ test('a transaction is repeated if it writes to the default partition a row of a
   const { runs, outcome, written } = await runTransaction(1, insertIntoWrongPartition);
   expect([runs, outcome, written]).toEqual([2, 'done', [{ run: 2 }]]);
   const checkViolation = await runTransaction(1, (tx) => tx.query('INSERT INTO parts VALUES (9)'));
-  expect([checkViolation.runs, checkViolation.outcome]).toEqual([1, expect.objectContaining({ constraint: 'parts_part' })]);
+  expect([checkViolation.runs, checkViolation.outcome]).toEqual([
+    1,
+    expect.objectContaining({ constraint: 'parts_part' }),
+  ]);
 });
 
 test('a transaction is not repeated after its fourth failure', async () => {

@@ -1,7 +1,8 @@
 import { QueryFailedError } from 'typeorm';
 import { isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError, readOnlyError } from './transaction.js';
 
-const newQueryError = (code: string): Error => new QueryFailedError('SELECT 1', [], Object.assign(new Error(), { code }));
+const newQueryError = (code: string): Error =>
+  new QueryFailedError('SELECT 1', [], Object.assign(new Error(), { code }));
 
 test.each([
   ['25006', 'a read-only server', { unusable: true, unavailable: true, temporary: true }],
@@ -16,13 +17,19 @@ test.each([
   ['57014', 'a statement that took too long', { unusable: false, unavailable: false, temporary: true }],
   ['55P03', 'a lock that was not available', { unusable: false, unavailable: false, temporary: true }],
   ['40001', 'a conflict', { unusable: false, unavailable: false, temporary: true }],
-  ['25001', 'a statement that is not allowed in a transaction', { unusable: false, unavailable: false, temporary: false }],
+  [
+    '25001',
+    'a statement that is not allowed in a transaction',
+    { unusable: false, unavailable: false, temporary: false },
+  ],
   ['23505', 'a violated constraint', { unusable: false, unavailable: false, temporary: false }],
 ])('the SQLSTATE %s (%s) is classified as %j', (code, _, expected) => {
   const error = newQueryError(code);
-  const [unusable, unavailable, temporary] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map(
-    (classify) => classify(error),
-  );
+  const [unusable, unavailable, temporary] = [
+    isConnectionUnusable,
+    isDatabaseUnavailable,
+    isTemporaryDatabaseError,
+  ].map((classify) => classify(error));
   expect({ unusable, unavailable, temporary }).toEqual(expected);
 });
 

@@ -14,7 +14,9 @@ function newQueryFailedError(code: string, message: string): QueryFailedError {
 }
 
 test('the log entry of a failed query contains no statement, no parameters and no detail', () => {
-  const described = describeError(newQueryFailedError('23505', 'duplicate key value violates unique constraint "cards_pkey"'));
+  const described = describeError(
+    newQueryFailedError('23505', 'duplicate key value violates unique constraint "cards_pkey"'),
+  );
   expect(described).toMatchObject({
     type: 'QueryFailedError',
     message: 'duplicate key value violates unique constraint "cards_pkey"',
@@ -24,7 +26,7 @@ test('the log entry of a failed query contains no statement, no parameters and n
 });
 
 test('a message that contains the rejected value is replaced in the message, the stack and the causes', () => {
-  const queryError =  newQueryFailedError('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
+  const queryError = newQueryFailedError('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
   const described = describeError(new DomainError('internal', { cause: new Error('outer', { cause: queryError }) }));
   expect(described).toMatchObject({ cause: { cause: { message: 'PostgreSQL refused a value (SQLSTATE 22P02)' } } });
   expect(JSON.stringify(described)).not.toContain(SECRET);

@@ -43,7 +43,7 @@ export function describeError(error: unknown, depth = 0): object {
     // Network errors such as ECONNREFUSED may have a code but no message.
     ...(typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { code } : {}),
     ...(state ? { sqlState: state } : {}),
-        // The stack begins with the original message.
+    // The stack begins with the original message.
     stack: error.stack?.replace(error.message, message),
     ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
   };

@@ -113,12 +113,15 @@ describe('request bodies', () => {
     expect(response.json()).toEqual({ order: { amount: 1, customFields: [{ key: 'a' }] } });
   });
 
-  it.each(['"1"', 'true', 'null', '1.5', '[1]'])('are not converted to the declared types: an amount of %s is rejected', async (amount) => {
-    const response = await post(`{"amount":${amount}}`);
-    expect(response.statusCode).toBe(400);
-    expect(response.headers['content-type']).toContain('application/problem+json');
-    expect(response.json()).toMatchObject({ errors: [{ errorReference: '40', field: 'amount' }] });
-  });
+  it.each(['"1"', 'true', 'null', '1.5', '[1]'])(
+    'are not converted to the declared types: an amount of %s is rejected',
+    async (amount) => {
+      const response = await post(`{"amount":${amount}}`);
+      expect(response.statusCode).toBe(400);
+      expect(response.headers['content-type']).toContain('application/problem+json');
+      expect(response.json()).toMatchObject({ errors: [{ errorReference: '40', field: 'amount' }] });
+    },
+  );
 
   it('are rejected with an error that contains the path of every invalid field', async () => {
     const response = await post('{"customFields":[{"key":"fine"},{"key":7},{"key":"far too long"}]}');
@@ -229,14 +232,19 @@ describe('the log entry of a request', () => {
   });
 
   it('contains the error code, and a reason only for errors of credentials', async () => {
-    expect(await readLogEntry('/nothing/4242424242424242')).toMatchObject({ statusCode: 404, code: 'resource.not-found' });
+    expect(await readLogEntry('/nothing/4242424242424242')).toMatchObject({
+      statusCode: 404,
+      code: 'resource.not-found',
+    });
     expect(await readLogEntry('/nothing/4242424242424242')).not.toHaveProperty('why');
   });
 
   it('contains the traceparent of the caller, if it is valid', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(await readLogEntry('/health/live', { traceparent })).toMatchObject({ traceparent });
-    expect(await readLogEntry('/health/live', { traceparent: 'x'.repeat(55) })).toMatchObject({ traceparent: undefined });
+    expect(await readLogEntry('/health/live', { traceparent: 'x'.repeat(55) })).toMatchObject({
+      traceparent: undefined,
+    });
   });
 });
 
@@ -283,7 +291,7 @@ test('a service handles no command before onModuleInit of its modules has ended'
     private loaded = 0;
 
     async onModuleInit(): Promise<void> {
-            errorDuringInit = await broker.request(CountKeysV1.name, {}, 1_000).catch((error: unknown) => error);
+      errorDuringInit = await broker.request(CountKeysV1.name, {}, 1_000).catch((error: unknown) => error);
       this.loaded = 1;
     }
 

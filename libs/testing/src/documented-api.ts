@@ -113,7 +113,8 @@ export class DocumentedApi {
       ...validRequest,
       path: newInvalidPath(operation.path, validRequest.path, segments, parameters),
       ...(body === undefined ? {} : { body }),
-      headers: body === undefined ? validRequest.headers : { ...validRequest.headers, 'content-type': 'application/json' },
+      headers:
+        body === undefined ? validRequest.headers : { ...validRequest.headers, 'content-type': 'application/json' },
     }));
   }
 
@@ -207,7 +208,8 @@ export class DocumentedApi {
   }
 
   private validatorOf(schema: Schema): ValidateFunction {
-        const validator = this.validators.get(schema) ?? this.ajv.compile(relocateReferences(forbidAdditionalProperties(schema)) as Schema);
+    const validator =
+      this.validators.get(schema) ?? this.ajv.compile(relocateReferences(forbidAdditionalProperties(schema)) as Schema);
     this.validators.set(schema, validator);
     return validator;
   }
@@ -230,7 +232,9 @@ function newInvalidPath(
 function forbidAdditionalProperties(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(forbidAdditionalProperties);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, forbidAdditionalProperties(each)]));
+  const members = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, forbidAdditionalProperties(each)]),
+  );
   return typeof members['properties'] === 'object' && members['type'] !== undefined
     ? { additionalProperties: false, ...members }
     : members;

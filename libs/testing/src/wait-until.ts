@@ -4,11 +4,11 @@ export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 /**
  * Calls `probe` repeatedly until it returns a value other than undefined and false. For events that do not depend on
  * the injected clock, for example in another process. The error at the deadline contains the last result of `probe`.
-  * @param condition what the test waits for, as a noun or with "to", for the error message
+ * @param condition what the test waits for, as a noun or with "to", for the error message
  * @param deadlineMs deadline on a machine without other load; multiplied by {@link PATIENCE}
  */
 export async function waitUntil<T>(
-    condition: string,
+  condition: string,
   deadlineMs: number,
   probe: () => Promise<T | undefined | false>,
 ): Promise<T> {

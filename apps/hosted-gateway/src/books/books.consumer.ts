@@ -7,7 +7,7 @@ import {
   type LinesRequest,
   ListSessionsV1,
 } from '@svc/contracts';
-import { ReconciliationReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 

@@ -8,7 +8,7 @@ import {
   ListRetrievalV1,
 } from '@svc/contracts';
 import { Clock, invalidField } from '@svc/kernel';
-import { ReconciliationReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { threeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
@@ -31,9 +31,15 @@ export class BooksConsumer {
     this.books = new Map<string, Book>([
       [
         'retrieval',
-        { reader: new ReconciliationReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
+        {
+          reader: new ReconciliationReader(dataSource, RETRIEVAL_BOOK),
+          keptSince: () => threeMonths(clock.now()).from,
+        },
       ],
-      ['stream', { reader: new ReconciliationReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
+      [
+        'stream',
+        { reader: new ReconciliationReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) },
+      ],
     ]);
   }
 

@@ -1,4 +1,4 @@
-import { isoTime, numberOr0, firstUuidAt } from '@svc/messaging';
+import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
 
 /** Final payments by paymentUTCDate. Without the names of customers, which are neither money nor identity. */
 export const RETRIEVAL_BOOK = `

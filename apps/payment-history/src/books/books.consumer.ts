@@ -7,7 +7,7 @@ import {
   type LinesRequest,
   ListHistoryV1,
 } from '@svc/contracts';
-import { ReconciliationReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { HISTORY_BOOK } from './history-book.query.js';
 

@@ -205,7 +205,11 @@ interface Item {
  * reads. A batch of 50 limits how many payments wait for the lock of one row, and how many are retried one by one after an error
  * in one row. The two numbers were not measured separately.
  */
-const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), maxItems: 50, maxConcurrentBatches: 2 };
+const BATCHES: BatchSettings<Item> = {
+  key: ({ payableId }) => canonicalId(payableId),
+  maxItems: 50,
+  maxConcurrentBatches: 2,
+};
 
 interface AcceptedRow {
   readonly version: number;

@@ -10,7 +10,7 @@ import {
   type NotifiedSite,
 } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
-import { ReconciliationReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.query.js';
 

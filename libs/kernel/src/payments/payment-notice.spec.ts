@@ -55,7 +55,10 @@ test('a refund is published with its payment, and its id is the refund reference
     const refund = { refundReference: 'refund-1', amount: 4_000, status, createdUTCDate };
     const refunded = { ...succeeded, refund: { ...refund, fieldOfNewerRelease: true } };
     const identifiedNotice = noticeOf(refunded);
-    expect(identifiedNotice).toEqual({ id: 'refund-1', notice: { ...noticeOf(succeeded).notice, type: 'refund', refund } });
+    expect(identifiedNotice).toEqual({
+      id: 'refund-1',
+      notice: { ...noticeOf(succeeded).notice, type: 'refund', refund },
+    });
     expect(hasNotice(refunded)).toBe(true);
   }
 });
@@ -63,9 +66,11 @@ test('a refund is published with its payment, and its id is the refund reference
 test('isPaymentOutcome is true for the result of a payment, but not for a reversal or a refund', () => {
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   const refund = { refundReference: 'refund-1', amount: 1, status: 'succeeded' as const, createdUTCDate };
-  expect([failedPayment, { ...failedPayment, reversedUTCDate: createdUTCDate }, { ...failedPayment, refund }].map(isPaymentOutcome)).toEqual(
-    [true, false, false],
-  );
+  expect(
+    [failedPayment, { ...failedPayment, reversedUTCDate: createdUTCDate }, { ...failedPayment, refund }].map(
+      isPaymentOutcome,
+    ),
+  ).toEqual([true, false, false]);
 });
 
 test('the amount of the refund of a reversal does not include vouchers', () => {
@@ -79,7 +84,11 @@ test('the amount of the refund of a reversal does not include vouchers', () => {
 
 test('hasNotice is false for the reversal of a second charge of a successful payment', () => {
   const reversed = { ...failedPayment, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
-  expect([failedPayment, { ...failedPayment, state: 'success' as const }, reversed].map(hasNotice)).toEqual([true, true, true]);
+  expect([failedPayment, { ...failedPayment, state: 'success' as const }, reversed].map(hasNotice)).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-/* * The payment reference (C3): 18 characters of Crockford base32. 7 are the time in seconds, 10 are random, and 1 is a check
- * character (Luhn mod 32). It is short enough to read out over a telephone, and a mistyped one is rejected without a
- * query.
+/**
+ * The payment reference (C3): 18 characters of Crockford base32. 7 are the time in seconds, 10 are random, and 1 is a
+ * check character (Luhn mod 32). It is short enough to read out over a telephone, and a mistyped one is rejected
+ * without a query.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 7;

@@ -5,7 +5,7 @@ import { observeBroker } from './broker-metrics.js';
 
 let gauges: GaugeReader;
 beforeEach(() => void (gauges = GaugeReader.begin()));
-afterEach(() => gauges.stopObserving());
+afterEach(() => gauges.end());
 
 const readValues = async (name: string): Promise<unknown[]> => (await gauges.read(name)).map(({ value }) => value);
 

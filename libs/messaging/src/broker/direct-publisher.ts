@@ -6,9 +6,10 @@ import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js
 /** Pauses before the second and each further attempt: together less than the 5 s that a revocation may take (A6). */
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
 
-/* * Publishes urgent events directly after their commit, without waiting for the relay. The relay may be late: a transaction in
- * any database of the server can hold it back, or its process may have exited. Delivery does not depend on this class:
- * the relay publishes every event, also those that were published here.
+/**
+ * Publishes urgent events directly after their commit, without waiting for the relay. The relay may be late: a
+ * transaction in any database of the server can hold it back, or its process may have exited. Delivery does not depend
+ * on this class: the relay publishes every event, also those that were published here.
  */
 export class DirectPublisher {
   private readonly inFlight = new Set<Promise<void>>();
@@ -67,7 +68,7 @@ export class DirectPublisher {
 }
 
 function copiesFor({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
-    // Copies, because an embedded broker freezes the events that it delivers.
+  // Copies, because an embedded broker freezes the events that it delivers.
   return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
 }
 

@@ -2,9 +2,10 @@ import { DomainError } from '@svc/kernel';
 import { matchesOrigin } from '../routing/event-origin.js';
 import type { Broker, EventReplay, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
-/* * For all services in one process: a relay passes its batches directly to the consumers, and a command is a function call. Code
- * that works with this broker must also work between processes. Therefore it converts commands to JSON and back, and
- * freezes events, because all consumers receive the same objects.
+/**
+ * For all services in one process: a relay passes its batches directly to the consumers, and a command is a function
+ * call. Code that works with this broker must also work between processes. Therefore it converts commands to JSON and
+ * back, and freezes events, because all consumers receive the same objects.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();

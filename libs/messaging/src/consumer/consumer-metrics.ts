@@ -14,11 +14,11 @@ export function observeConsumer(dataSource: DataSource, service: string): () => 
   const deadLetters = meter.createObservableGauge('svc.consumer.dead_letters', { unit: '{message}' });
   const deferred = meter.createObservableGauge('svc.consumer.deferred', { unit: '{message}' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
-    const [count] = await dataSource.query<{ *dead: number; deferred: number }[]>(
-      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${MAX_COUNTED}) AS counted) AS *dead,
+    const [count] = await dataSource.query<{ dead: number; deferred: number }[]>(
+      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${MAX_COUNTED}) AS counted) AS dead,
               (SELECT count(*) FROM (SELECT 1 FROM deferred_events LIMIT ${MAX_COUNTED}) AS counted) AS deferred`,
     );
-    result.observe(deadLetters, count!.*dead, { service });
+    result.observe(deadLetters, count!.dead, { service });
     result.observe(deferred, count!.deferred, { service });
   };
   meter.addBatchObservableCallback(observe, [deadLetters, deferred]);

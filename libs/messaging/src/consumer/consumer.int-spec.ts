@@ -59,7 +59,8 @@ describe('events whose effect is repeatable', () => {
   const calls: unknown[] = [];
   const record: EventHandler = (events) => Promise.resolve(calls.push(events.map(({ payload }) => payload)));
   beforeEach(() => void calls.splice(0));
-  const inboxEntries = (): Promise<unknown[]> => dataSource.query('SELECT 1 FROM inbox WHERE message_id = $1', [event(31).id]);
+  const inboxEntries = (): Promise<unknown[]> =>
+    dataSource.query('SELECT 1 FROM inbox WHERE message_id = $1', [event(31).id]);
 
   test('are handled in one call for each type, without an inbox entry', async () => {
     const consumer = newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1', 'b.v1']);
@@ -81,7 +82,9 @@ describe('events whose effect is repeatable', () => {
     ]);
     await consumer.deliver([event(35, 'b.v1'), event(36)]);
     expect(calls.at(-1)).toEqual([36]);
-    const deadLetters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(35).id]);
+    const deadLetters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [
+      event(35).id,
+    ]);
     expect(deadLetters).toEqual([{ deliveries: 5 }]);
   });
 });
@@ -184,7 +187,7 @@ describe('many dead letters', () => {
 describe('an event whose handler fails because of the database', () => {
   const deadLetters = (nr: number): Promise<unknown[]> =>
     dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(nr).id]);
-    const countDeferred = async (): Promise<number> => {
+  const countDeferred = async (): Promise<number> => {
     const rows = await dataSource.query<unknown[]>(`SELECT 1 FROM deferred_events WHERE reason = 'blocked'`);
     return rows.length;
   };
@@ -284,8 +287,8 @@ describe('an event whose handler fails because of the database', () => {
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lock.query('LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
-        // A wait as long as the statement timeout would hold back every relay of the server: the transaction stays open
-        // meanwhile.
+    // A wait as long as the statement timeout would hold back every relay of the server: the transaction stays open
+    // meanwhile.
     expect(lockTimeouts.splice(0)).toEqual(['2s', '2s']);
     for (let i = 0; i < 10; i++) {
       clock.advance(2_000);
@@ -341,7 +344,8 @@ describe('an event whose handler fails because of the database', () => {
 
 test('due() returns the deferred events whose pause has passed, sorted by the time they were deferred, then by id', async () => {
   const deferredEvents = new DeferredEvents(dataSource, clock);
-  const findDue = async () => (await deferredEvents.findDue(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
+  const findDue = async () =>
+    (await deferredEvents.findDue(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
   await deferredEvents.defer([event(103, 'late.v1')], 'blocked');
   clock.advance(500);
   await deferredEvents.defer([event(102, 'late.v1')], 'blocked');

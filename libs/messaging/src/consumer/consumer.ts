@@ -162,7 +162,10 @@ export class Consumer {
   private async deferUnknown(unknown: readonly EventEnvelope[]): Promise<void> {
     await this.store(unknown, 'unknown');
     const types = [...new Set(unknown.map(({ type }) => type))];
-    this.log.info({ types, count: unknown.length }, 'consumer: unknown events deferred to a replica that has a handler for them');
+    this.log.info(
+      { types, count: unknown.length },
+      'consumer: unknown events deferred to a replica that has a handler for them',
+    );
   }
 
   private async deferBlocked(events: readonly EventEnvelope[]): Promise<void> {
@@ -272,9 +275,9 @@ export class Consumer {
   }
 
   /**
- * Returns the ids that had no inbox entry yet. The same statement limits the lock waits of the whole transaction, which
- * saves a round trip.
- */
+   * Returns the ids that had no inbox entry yet. The same statement limits the lock waits of the whole transaction,
+   * which saves a round trip.
+   */
   private async insertInboxEntries(
     tx: EntityManager,
     events: readonly EventEnvelope[],

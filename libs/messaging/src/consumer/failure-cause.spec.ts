@@ -1,7 +1,8 @@
 import { QueryFailedError } from 'typeorm';
 import { failureCause } from './failure-cause.js';
 
-const failedQuery = (code: string): Error => new QueryFailedError('SELECT 1', [], Object.assign(new Error(code), { code }));
+const failedQuery = (code: string): Error =>
+  new QueryFailedError('SELECT 1', [], Object.assign(new Error(code), { code }));
 
 test.each([
   ['unavailable', ['08006', '53300', '57P01', '57P02', '57P03', '58030', '25006']],

@@ -12,7 +12,9 @@ export async function handleWithSpans<T>(events: readonly EventEnvelope[], handl
   const spans = events.flatMap(startSpan);
   const [singleSpan] = spans;
   try {
-    return await (singleSpan && events.length === 1 ? context.with(trace.setSpan(ROOT_CONTEXT, singleSpan), handle) : handle());
+    return await (singleSpan && events.length === 1
+      ? context.with(trace.setSpan(ROOT_CONTEXT, singleSpan), handle)
+      : handle());
   } catch (error) {
     for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR });
     throw error;
@@ -47,11 +49,16 @@ export function continueTrace<T>(
   if (!traceparent) return action();
   const storedContext = propagation.extract(ROOT_CONTEXT, { traceparent });
   const currentSpan = trace.getSpanContext(context.active());
-  return tracer.startActiveSpan(name, { links: currentSpan ? [{ context: currentSpan }] : [] }, storedContext, async (span) => {
-    try {
-      return await action();
-    } finally {
-      span.end();
-    }
-  });
+  return tracer.startActiveSpan(
+    name,
+    { links: currentSpan ? [{ context: currentSpan }] : [] },
+    storedContext,
+    async (span) => {
+      try {
+        return await action();
+      } finally {
+        span.end();
+      }
+    },
+  );
 }

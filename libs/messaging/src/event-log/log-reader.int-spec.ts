@@ -4,7 +4,15 @@ import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog, messagingMigrations } from '../index.js';
 import { joinCursors } from '../relay/separate-cursors.js';
-import { findCursor, hasEventsBeyond, findLag, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
+import {
+  findCursor,
+  findLag,
+  hasEventsBeyond,
+  type LogBatch,
+  type LogScope,
+  moveCursor,
+  readLog,
+} from './log-reader.js';
 
 const clock = new ManualClock();
 let database: TestDatabase;

@@ -73,7 +73,8 @@ async function openTransaction() {
     },
   };
 }
-const insertInboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+const insertInboxRow = (tx: EntityManager) =>
+  tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
 
 test('partitions of future months are created while transactions write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);

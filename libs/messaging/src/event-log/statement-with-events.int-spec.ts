@@ -105,14 +105,18 @@ test('an event whose row was not changed is not written, and does not wake the r
   wakeUps = [];
   expect(await upsertThings(dataSource, ['a'], { envelopes: [newThingEvent('a', ThingGrewV1)] })).toEqual([]);
   expect(wakeUps).toEqual([]);
-  const rows = await upsertThings(dataSource, ['a', 'b'], { envelopes: [newThingEvent('a', ThingGrewV1), newThingEvent('b')] });
+  const rows = await upsertThings(dataSource, ['a', 'b'], {
+    envelopes: [newThingEvent('a', ThingGrewV1), newThingEvent('b')],
+  });
   expect(rows).toEqual([{ aggregateId: 'b', firstSize: 1 }]);
   expect(wakeUps.map(({ types }) => types)).toEqual([['thing.made.v1']]);
   expect(await readLoggedIds()).toEqual(['a', 'b']);
 });
 
 test('a changed row may have several events, and all of them are written', async () => {
-  const rows = await upsertThings(dataSource, ['a'], { envelopes: [newThingEvent('a'), newThingEvent('a', ThingGrewV1)] });
+  const rows = await upsertThings(dataSource, ['a'], {
+    envelopes: [newThingEvent('a'), newThingEvent('a', ThingGrewV1)],
+  });
   expect(rows).toEqual([{ aggregateId: 'a', firstSize: 1 }]);
   expect(wakeUps.map(({ types }) => types)).toEqual([['thing.made.v1', 'thing.grew.v1']]);
   expect(await wakeUps[0]!.loggedIds).toEqual(['a', 'a']);
@@ -156,9 +160,14 @@ test('write() rejects a transaction that has ended', async () => {
 });
 
 test('the statement is prepared once, for any content and number of rows', async () => {
-  const singleConnection = await newDataSource({ url: database.url, applicationName: 'single connection', maxConnections: 1 }).initialize();
+  const singleConnection = await newDataSource({
+    url: database.url,
+    applicationName: 'single connection',
+    maxConnections: 1,
+  }).initialize();
   try {
-    for (const ids of [['a'], ['b', 'c'], ['d', 'e', 'f']]) await upsertThings(singleConnection, ids, { size: ids.length });
+    for (const ids of [['a'], ['b', 'c'], ['d', 'e', 'f']])
+      await upsertThings(singleConnection, ids, { size: ids.length });
     const prepared = await singleConnection.query<{ statement: string; generic_plans: number }[]>(
       `SELECT statement, generic_plans FROM pg_prepared_statements WHERE statement LIKE '%things%'`,
     );

@@ -40,20 +40,53 @@ const READER_USER = `svc-${READER}`;
 const PAYMENT_SUCCEEDED = 'payment.succeeded.v1';
 
 test('a dead letter is refused if its sender does not publish the type of one of its events', async () => {
-  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, 'session.created.v1')).toEqual(REFUSED);
-  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, PAYMENT_SUCCEEDED)).toEqual({ ...HANDLED, handled: 2 });
+  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, 'session.created.v1')).toEqual(
+    REFUSED,
+  );
+  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, PAYMENT_SUCCEEDED)).toEqual({
+    ...HANDLED,
+    handled: 2,
+  });
 });
 
 test.each([
-    ['handles', 'from the service that publishes its type', READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, HANDLED],
-    ['refuses', 'from another service', READER_USER, 'svc-hosted-gateway', PAYMENT_SUCCEEDED, REFUSED],
-    ['refuses', 'from the service that reads it', READER_USER, READER_USER, PAYMENT_SUCCEEDED, REFUSED],
-    ['refuses', 'without a sender', READER_USER, undefined, PAYMENT_SUCCEEDED, REFUSED],
-    ['refuses', 'with a type that no service publishes', READER_USER, 'svc-payment-processor', 'other.v1', REFUSED],
-    ['refuses', 'with a type that no service publishes, from the service that reads it', READER_USER, READER_USER, 'other.v1', REFUSED],
-    ['refuses', 'with a type that no service publishes, from the user svc-undefined', READER_USER, 'svc-undefined', 'other.v1', REFUSED],
-    ['handles', 'from guest, if all services share the user guest', 'guest', 'guest', PAYMENT_SUCCEEDED, HANDLED],
-    ['refuses', 'from another user, if all services share the user guest', 'guest', 'svc-payment-processor', PAYMENT_SUCCEEDED, REFUSED],
+  [
+    'handles',
+    'from the service that publishes its type',
+    READER_USER,
+    'svc-payment-processor',
+    PAYMENT_SUCCEEDED,
+    HANDLED,
+  ],
+  ['refuses', 'from another service', READER_USER, 'svc-hosted-gateway', PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'from the service that reads it', READER_USER, READER_USER, PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'without a sender', READER_USER, undefined, PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'with a type that no service publishes', READER_USER, 'svc-payment-processor', 'other.v1', REFUSED],
+  [
+    'refuses',
+    'with a type that no service publishes, from the service that reads it',
+    READER_USER,
+    READER_USER,
+    'other.v1',
+    REFUSED,
+  ],
+  [
+    'refuses',
+    'with a type that no service publishes, from the user svc-undefined',
+    READER_USER,
+    'svc-undefined',
+    'other.v1',
+    REFUSED,
+  ],
+  ['handles', 'from guest, if all services share the user guest', 'guest', 'guest', PAYMENT_SUCCEEDED, HANDLED],
+  [
+    'refuses',
+    'from another user, if all services share the user guest',
+    'guest',
+    'svc-payment-processor',
+    PAYMENT_SUCCEEDED,
+    REFUSED,
+  ],
 ])('a replay %s a dead letter %s', async (_, __, user, sender, type, expected) => {
   expect(await replayDeadLetter(user, sender, type)).toEqual(expected);
 });

@@ -65,7 +65,7 @@ const METRICS_TIMEOUT_MS = 1_000;
 
 /** The state of an {@link Attachment} on the current connection. */
 interface AttachmentState {
-    readonly onAttached: () => void;
+  readonly onAttached: () => void;
   /** The connection of the last attempt. */
   model?: ChannelModel;
   /** The last attempt. */
@@ -311,11 +311,7 @@ export class RabbitMqBroker implements Broker {
   private async consumers(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
-      eventMessages(
-        [newProbe()],
-        () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }),
-        1,
-      ),
+      eventMessages([newProbe()], () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }), 1),
     );
     const outcomes = await publisher.publish(probes);
     return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));

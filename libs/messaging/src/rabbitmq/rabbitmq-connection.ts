@@ -72,10 +72,7 @@ export class RabbitMqConnection {
   /** Closes the current connection; a new one is opened. */
   drop(cause: unknown): void {
     if (!this.model || this.isClosing) return;
-    this.settings.log.warn(
-      { err: cause, connection: this.settings.name },
-      'broker: connection closed after an error',
-    );
+    this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
     void closeQuietly(this.model);
   }
 

@@ -151,7 +151,9 @@ class Session<T> {
    */
   private waitForMessages(): Promise<void> {
     const { maxBatchWaitMs = 0 } = this.reader;
-    return new Promise((resolve) => void (maxBatchWaitMs > 0 ? setTimeout(resolve, maxBatchWaitMs) : setImmediate(resolve)));
+    return new Promise(
+      (resolve) => void (maxBatchWaitMs > 0 ? setTimeout(resolve, maxBatchWaitMs) : setImmediate(resolve)),
+    );
   }
 
   /** Handles and acknowledges the next batch. Resolves to false if the channel was lost or is closing. */

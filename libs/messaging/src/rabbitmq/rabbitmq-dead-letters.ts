@@ -5,7 +5,7 @@ import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from '.
 import type { MessagingLog } from '../log.js';
 import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
-import { toDeadLetter, parseEnvelopes, replayedType } from './rabbitmq-messages.js';
+import { parseEnvelopes, replayedType, toDeadLetter } from './rabbitmq-messages.js';
 
 export interface DeadLetterHandler {
   readonly service: string;

@@ -2,7 +2,7 @@ import { anEvent } from '@svc/testing';
 import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { RabbitMqNames } from '../routing/rabbitmq-names.js';
-import { toDeadLetter, parseEvents, parseReplayRequest, isRequestOf } from './rabbitmq-messages.js';
+import { isRequestOf, parseEvents, parseReplayRequest, toDeadLetter } from './rabbitmq-messages.js';
 
 const names = new RabbitMqNames();
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -78,7 +78,10 @@ describe('the events of a message', () => {
     );
     const past = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('payment-history', type) };
     expect(read([event, event], past)).toEqual([event, event]);
-    const pastOfOtherService = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('code-decoder', type) };
+    const pastOfOtherService = {
+      exchange: names.replayedEvents,
+      routingKey: names.replayedEventKey('code-decoder', type),
+    };
     expect(() => read([event], pastOfOtherService)).toThrow('routing key of the message is not that of');
   });
 });
@@ -92,13 +95,18 @@ test.each([
     `Error: ${type} was dead-lettered here, not published.`,
     false,
   ],
-])('only messages that were published are accepted as events and requests: one that was %s', (_, headers, typeOrErrorText, isRequest) => {
-  const event = anEvent({ name: type }, 'a', 1, {});
-  const message = (exchange: string, routingKey: string): ConsumeMessage =>
-    ({ ...newRequestMessage(event), fields: { exchange, routingKey }, properties: { headers } }) as ConsumeMessage;
-  expect(typeOrError(() => parseEvents(message(names.events, type), 'payment-history', names)[0]!.type)).toBe(typeOrErrorText);
-  expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isRequest);
-});
+])(
+  'only messages that were published are accepted as events and requests: one that was %s',
+  (_, headers, typeOrErrorText, isRequest) => {
+    const event = anEvent({ name: type }, 'a', 1, {});
+    const message = (exchange: string, routingKey: string): ConsumeMessage =>
+      ({ ...newRequestMessage(event), fields: { exchange, routingKey }, properties: { headers } }) as ConsumeMessage;
+    expect(typeOrError(() => parseEvents(message(names.events, type), 'payment-history', names)[0]!.type)).toBe(
+      typeOrErrorText,
+    );
+    expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isRequest);
+  },
+);
 
 function typeOrError(read: () => string): string {
   try {
@@ -122,12 +130,42 @@ test.each([
 });
 
 test.each([
-  ['the exchange of replayed events with the service and type as routing key', 'past', 'payment-history.payment.succeeded.v1', true],
-  ['the default exchange with the queue of the service as routing key', '', names.replayedEventQueue('payment-history'), true],
-  ['the default exchange with the queue of another service as routing key', '', names.replayedEventQueue('code-decoder'), false],
-  ['the exchange of replayed events with the queue as routing key', 'past', names.replayedEventQueue('payment-history'), false],
-  ['the exchange of events with the service and type as routing key', 'events', 'payment-history.payment.succeeded.v1', false],
-  ['the exchange of events with the queue as routing key', 'events', names.replayedEventQueue('payment-history'), false],
+  [
+    'the exchange of replayed events with the service and type as routing key',
+    'past',
+    'payment-history.payment.succeeded.v1',
+    true,
+  ],
+  [
+    'the default exchange with the queue of the service as routing key',
+    '',
+    names.replayedEventQueue('payment-history'),
+    true,
+  ],
+  [
+    'the default exchange with the queue of another service as routing key',
+    '',
+    names.replayedEventQueue('code-decoder'),
+    false,
+  ],
+  [
+    'the exchange of replayed events with the queue as routing key',
+    'past',
+    names.replayedEventQueue('payment-history'),
+    false,
+  ],
+  [
+    'the exchange of events with the service and type as routing key',
+    'events',
+    'payment-history.payment.succeeded.v1',
+    false,
+  ],
+  [
+    'the exchange of events with the queue as routing key',
+    'events',
+    names.replayedEventQueue('payment-history'),
+    false,
+  ],
 ])('the message about the end of a replay to %s (%j, %j) is accepted: %j', (_, exchange, routingKey, isAccepted) => {
   const served = anEvent(ReplayServedV1, id, 1, { type });
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };

@@ -124,7 +124,11 @@ export function eventMessages(
     const key = `${route.routingKey} ${route.alsoAs} ${event.type}`;
     const text = JSON.stringify(event);
     const message = open.get(key);
-    if (message && message.texts.length < eventsPerMessage && message.length + text.length <= MAX_SHARED_MESSAGE_LENGTH) {
+    if (
+      message &&
+      message.texts.length < eventsPerMessage &&
+      message.length + text.length <= MAX_SHARED_MESSAGE_LENGTH
+    ) {
       message.texts.push(text);
       message.length += text.length;
     } else {
@@ -166,7 +170,11 @@ function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
 }
 
 /** Resolves or rejects as `promise` does, or rejects with the error of `newTimeoutError` after this time. */
-export async function withDeadline<T>(promise: Promise<T>, milliseconds: number, newTimeoutError: () => Error): Promise<T> {
+export async function withDeadline<T>(
+  promise: Promise<T>,
+  milliseconds: number,
+  newTimeoutError: () => Error,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(newTimeoutError()), milliseconds);

@@ -130,7 +130,12 @@ export class RabbitMqRequests {
     }
   }
 
-  private async sendAndWait(channel: ConfirmChannel, command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async sendAndWait(
+    channel: ConfirmChannel,
+    command: string,
+    payload: unknown,
+    timeoutMs: number,
+  ): Promise<unknown> {
     const correlationId = randomUUID();
     const headers: Record<string, string> = {};
     propagation.inject(context.active(), headers);

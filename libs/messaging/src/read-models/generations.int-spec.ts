@@ -57,8 +57,8 @@ test('only the generation that is being built can start to serve, and only once'
 });
 
 test('a retired generation is removed after a minute, in batches, without rows of another generation', async () => {
-    // Partition 1 has rows of the generations 0 and 2, partition 2 has rows of generation 1: the ctids of both
-    // partitions overlap.
+  // Partition 1 has rows of the generations 0 and 2, partition 2 has rows of generation 1: the ctids of both
+  // partitions overlap.
   await dataSource.query(`INSERT INTO displayed SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
   await dataSource.query(`INSERT INTO displayed SELECT 1, 2 FROM generate_series(1, 5001)`);
   await beginGeneration();
@@ -77,7 +77,7 @@ test('a retired generation is removed after a minute, in batches, without rows o
 });
 
 test.each([
-    ['an unknown state',  `(3, 'built', now(), NULL)`, 'generations_state'],
+  ['an unknown state', `(3, 'built', now(), NULL)`, 'generations_state'],
   ['a second serving generation', `(3, 'serving', now(), NULL)`, 'generations_one_serving'],
   [
     'a second generation that is being built',
@@ -85,7 +85,11 @@ test.each([
     'generations_one_building',
   ],
   ['a retired generation without the time of its retirement', `(3, 'retired', now(), NULL)`, 'generations_retired'],
-  ['a generation that is not retired, but has the time of a retirement', `(3, 'building', now(), now())`, 'generations_retired'],
+  [
+    'a generation that is not retired, but has the time of a retirement',
+    `(3, 'building', now(), now())`,
+    'generations_retired',
+  ],
 ])('the table generations rejects %s', async (_, rows, constraint) => {
   await expect(dataSource.query(`INSERT INTO generations VALUES ${rows}`)).rejects.toMatchObject({ constraint });
 });

@@ -11,8 +11,9 @@ import {
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 
-/* * Reads one side of a reconciliation: a table (called a book in docs/reconciliation.md) whose rows are compared with those of
- * another service. The query `rows` selects the rows from the time `$1` until the time `$2`, with the columns
+/**
+ * Reads one side of a reconciliation: a table (called a book in docs/reconciliation.md) whose rows are compared with
+ * those of another service. The query `rows` selects the rows from the time `$1` until the time `$2`, with the columns
  *
  * - `mode`, `merchant_id`: the owner of the row;
  * - `key`: text, the same in both tables. Several rows may have the same key; their order does not matter;
@@ -31,7 +32,7 @@ export class ReconciliationReader {
   constructor(
     private readonly dataSource: DataSource,
     rows: string,
-        extraCount = 0,
+    extraCount = 0,
   ) {
     const [third, fourth, fifth, sixth] = [3, 4, 5, 6].map((number) => `$${number + extraCount}`);
     this.digestText = `

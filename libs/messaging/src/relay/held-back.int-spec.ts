@@ -1,6 +1,6 @@
 /**
- * A relay is held back if it cannot read committed events because an older transaction is open in any database of the server.
- * Tests how the relay reports it, and that urgent events are published directly.
+ * A relay is held back if it cannot read committed events because an older transaction is open in any database of the
+ * server. Tests how the relay reports it, and that urgent events are published directly.
  */
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
@@ -170,7 +170,9 @@ test('an event that was rolled back is never published, even if it was rolled ba
   await expect(commit(appendAndFail)).rejects.toThrow('no');
   // The release of a savepoint is not a commit.
   const appendInSavepointAndFail = async (tx: Transaction): Promise<void> => {
-    await tx.transaction((inner) => events.appendAndPublish(inner as Transaction, newThingEvent('released and rolled back')));
+    await tx.transaction((inner) =>
+      events.appendAndPublish(inner as Transaction, newThingEvent('released and rolled back')),
+    );
     throw new Error('no');
   };
   await expect(commit(appendInSavepointAndFail)).rejects.toThrow('no');

@@ -30,7 +30,7 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
   progress.advance({ txid: '1', position: 1 }, true);
   await progress.save();
   query.mockClear();
-    /** Number of saves before each step. */
+  /** Number of saves before each step. */
   const savesBeforeStep: number[] = [];
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;

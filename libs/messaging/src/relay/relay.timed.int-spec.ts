@@ -156,7 +156,7 @@ describe('a target with a window of two unconfirmed batches', () => {
     await waitUntil('two batches', DEADLINE_MS, () => Promise.resolve(batches.length === 2));
     return { relay, batches };
   }
-    const readCursor = async (): Promise<string> =>
+  const readCursor = async (): Promise<string> =>
     JSON.stringify(await dataSource.query(`SELECT position FROM relay_cursors WHERE target = 'target'`));
 
   test('receives the third batch only after the first is confirmed, and the cursor moves in the order of the log', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
-import { hasType, hasEventsBeyond, findLag, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { findLag, hasEventsBeyond, hasType, type LogBounds, readLog } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
@@ -133,7 +133,8 @@ export class Relay {
 
   /** Whether every target has received every committed event. */
   async isCaughtUp(): Promise<boolean> {
-    for (const { name, types } of this.broker.targets()) if (await hasEventsBeyond(this.dataSource, name, types)) return false;
+    for (const { name, types } of this.broker.targets())
+      if (await hasEventsBeyond(this.dataSource, name, types)) return false;
     return true;
   }
 
@@ -264,7 +265,7 @@ export class Relay {
       this.settings,
     );
     await this.horizon.report(target.name, isBlocked && events.length === 0);
-    if (events.length > 0) progress.begin(end, target.deliver(events));
+    if (events.length > 0) progress.addBatch(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
     await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
     return { deliveredCount: events.length, hasMore, isBlocked };

@@ -12,8 +12,8 @@ const event = (payload: unknown, type = 'paid.v1') => ({
 });
 
 test.each([
-  [sessionPayment,  { source: 'session', payer: 'page' }],
-  [partnerPayment,  { source: 'invoice', payer: 'partner' }],
+  [sessionPayment, { source: 'session', payer: 'page' }],
+  [partnerPayment, { source: 'invoice', payer: 'partner' }],
   [{ source: { kind: 'session' } }, undefined],
   [{ paymentReference: 'P1' }, undefined],
   [null, undefined],
@@ -22,13 +22,13 @@ test.each([
 });
 
 test.each([
-  [{ payer: 'partner' }, sessionPayment,  false],
-  [{ payer: 'partner' }, partnerPayment,  true],
-  [{ payer: 'page' }, sessionPayment,  true],
-  [{ source: 'session' }, sessionPayment,  true],
-  [{ source: 'session' }, partnerPayment,  false],
-  [{ source: 'invoice', payer: 'page' }, partnerPayment,  false],
-  [{}, partnerPayment,  true],
+  [{ payer: 'partner' }, sessionPayment, false],
+  [{ payer: 'partner' }, partnerPayment, true],
+  [{ payer: 'page' }, sessionPayment, true],
+  [{ source: 'session' }, sessionPayment, true],
+  [{ source: 'session' }, partnerPayment, false],
+  [{ source: 'invoice', payer: 'page' }, partnerPayment, false],
+  [{}, partnerPayment, true],
   [{}, { text: 'no payment' }, false],
 ] as const)('a subscription to the origin %j matches an event with the payload %j: %j', (origin, payload, expected) => {
   expect(matchesOrigin(event(payload), new Map([['paid.v1', origin]]))).toBe(expected);

@@ -17,7 +17,13 @@ interface Schema {
 }
 
 const parseSchema = (name: string): Schema => JSON.parse(MESSAGE_SCHEMAS[name]!) as Schema;
-const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = { string: 'x', number: 1, integer: 1, boolean: true, null: null };
+const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
+  string: 'x',
+  number: 1,
+  integer: 1,
+  boolean: true,
+  null: null,
+};
 
 /** Creates a value of the schema with all its properties. For a union, it is a value of the first member. */
 function newExample(schema: Schema): unknown {
@@ -28,14 +34,19 @@ function newExample(schema: Schema): unknown {
   const type = [schema.type].flat()[0];
   if (type === 'array') return schema.items ? [newExample(schema.items)] : [];
   if (type !== 'object') return EXAMPLE_VALUES[type ?? 'null'];
-  return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, member]) => [name, newExample(member)]));
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, member]) => [name, newExample(member)]),
+  );
 }
 
 /** Adds an unknown property to every object, as a newer release might. */
 function addUnknownProperties(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(addUnknownProperties);
   if (typeof value !== 'object' || value === null) return value;
-  return { ...Object.fromEntries(Object.entries(value).map(([key, member]) => [key, addUnknownProperties(member)])), unknown: 1 };
+  return {
+    ...Object.fromEntries(Object.entries(value).map(([key, member]) => [key, addUnknownProperties(member)])),
+    unknown: 1,
+  };
 }
 
 function findRequired(schema: Schema): readonly string[] {

@@ -25,7 +25,9 @@ export function commandContract(harness: () => MessagingHarness): void {
   });
 
   test('any other error of the responder becomes the error "internal", without the original message', async () => {
-    await harness().startConsumer('calculator', { commands: { [Double.name]: () => Promise.reject(new Error('secret')) } });
+    await harness().startConsumer('calculator', {
+      commands: { [Double.name]: () => Promise.reject(new Error('secret')) },
+    });
     const { commands } = await harness().startProducer('requester');
     const request = commands.request(Double, { n: 1 });
     await expect(request).rejects.toMatchObject({ code: 'internal', message: ERROR_CATALOGUE.internal.message });
@@ -48,7 +50,9 @@ export function commandContract(harness: () => MessagingHarness): void {
     const reply = new Promise((resolve) => (sendReply = resolve));
     let markReceived = (): void => undefined;
     const received = new Promise<void>((resolve) => (markReceived = resolve));
-    const consumer = await harness().startConsumer('calculator', { commands: { [Double.name]: () => (markReceived(), reply) } });
+    const consumer = await harness().startConsumer('calculator', {
+      commands: { [Double.name]: () => (markReceived(), reply) },
+    });
     const { commands } = await harness().startProducer('requester');
     const request = commands.request(Double, { n: 1 });
     await received;

@@ -4,8 +4,8 @@ import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
   appendNotes,
   countOccurrences,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   newNoteEvent,
   type Note,

@@ -3,8 +3,8 @@ import { waitUntil } from '@svc/testing';
 import { MAX_EVENT_BYTES } from '../../src/index.js';
 import {
   appendNotes,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   newNoteEvent,
   NotedV1,
@@ -87,7 +87,10 @@ export function logContract(harness: () => MessagingHarness): void {
     await firstToBegin.startTransaction();
     await firstToBegin.query('SELECT pg_current_xact_id()');
     await appendNotes(producer, 'lower position, higher transaction');
-    await producer.events.append(firstToBegin.manager as Transaction, newNoteEvent('higher position, lower transaction'));
+    await producer.events.append(
+      firstToBegin.manager as Transaction,
+      newNoteEvent('higher position, lower transaction'),
+    );
     await firstToBegin.commitTransaction();
     await firstToBegin.release();
     await appendNotes(producer, 'last');

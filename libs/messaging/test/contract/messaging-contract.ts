@@ -5,7 +5,8 @@ import { logContract } from './log-contract.js';
 import { relayContract } from './relay-contract.js';
 import { validationContract } from './validation-contract.js';
 
-/* * The guarantees of messaging, tested for each broker. Each test starts with its own services and databases.
+/**
+ * The guarantees of messaging, tested for each broker. Each test starts with its own services and databases.
  */
 export function messagingContract(name: string, newHarness: () => MessagingHarness): void {
   describe(`messaging, ${name}`, () => {

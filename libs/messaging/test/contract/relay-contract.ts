@@ -1,8 +1,8 @@
 import { waitUntil } from '@svc/testing';
 import {
   appendNotes,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   NotedV1,
   readEffects,
@@ -42,7 +42,10 @@ export function relayContract(harness: () => MessagingHarness): void {
     const log = await harness().database('processor');
     const gate = harness().holdDeliveries();
     await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const [crashing, nextProcess] = [await harness().startProducer('processor'), await harness().startProducer('processor')];
+    const [crashing, nextProcess] = [
+      await harness().startProducer('processor'),
+      await harness().startProducer('processor'),
+    ];
     await crashing.relay.start();
     await appendNotes(crashing, 'a', 'b');
     await gate.reached;

@@ -31,7 +31,9 @@ export function validationContract(harness: () => MessagingHarness): void {
     await waitUntil('the valid events', DEADLINE_MS, () => Promise.resolve(handled.length === 2));
     expect(handled).toEqual([closedPayable, eventOfNewerRelease]);
 
-    await expect(consumer.deadLetters.replay(deadLetter.messageId)).rejects.toMatchObject({ code: 'resource.conflict' });
+    await expect(consumer.deadLetters.replay(deadLetter.messageId)).rejects.toMatchObject({
+      code: 'resource.conflict',
+    });
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([deadLetter]);
     expect(handled).toHaveLength(2);
   });

@@ -15,7 +15,7 @@ export class DeliveryHold {
 
   /** Returns a broker that delivers as `broker` does, but waits at the gate of {@link hold} after each batch. */
   wrap(broker: Broker): Broker {
-        const wrapped = new WeakMap<RelayTarget, RelayTarget>();
+    const wrapped = new WeakMap<RelayTarget, RelayTarget>();
     const wrapTarget = (target: RelayTarget): RelayTarget => {
       const existing = wrapped.get(target);
       if (existing) return existing;

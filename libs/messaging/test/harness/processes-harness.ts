@@ -14,8 +14,8 @@ import {
   Transport,
 } from '../../src/index.js';
 import type { Gate } from './gate.js';
-import { DeliveryHold } from './held-broker.js';
 import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
+import { DeliveryHold } from './held-broker.js';
 
 /** Connects the processes to each other. The harnesses differ only in this. */
 export interface Brokers {

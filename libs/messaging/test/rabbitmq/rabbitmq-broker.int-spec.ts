@@ -5,8 +5,8 @@ import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqpl
 import {
   appendNotes,
   countOccurrences,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   newNoteEvent,
   type Note,
@@ -96,7 +96,9 @@ describe('consuming', () => {
     const texts = Array.from({ length: 40 }, (_, i) => `note ${i}`);
     await appendNotes(producer, ...texts);
     await gate.reached;
-    await waitUntil('the other replica to handle an event', DEADLINE_MS, () => Promise.resolve(handled.free.length > 0));
+    await waitUntil('the other replica to handle an event', DEADLINE_MS, () =>
+      Promise.resolve(handled.free.length > 0),
+    );
     gate.open();
     await expectEffects(history, texts);
     expect(handled.busy.length).toBeGreaterThan(0);
@@ -358,11 +360,15 @@ describe('commands', () => {
     const crashingReplica = await harness.startConsumer('calculator', {
       commands: { [Double.name]: async () => (await gate.pass(), ++handledRequests.crashing) },
     });
-    await harness.startConsumer('calculator', { commands: { [Double.name]: () => Promise.resolve(++handledRequests.running) } });
+    await harness.startConsumer('calculator', {
+      commands: { [Double.name]: () => Promise.resolve(++handledRequests.running) },
+    });
     const { commands } = await harness.startProducer('requester');
     const requests = Array.from({ length: 20 }, () => commands.request(Double, {}));
     await gate.reached;
-    await waitUntil('the other replica to handle requests', DEADLINE_MS, () => Promise.resolve(handledRequests.running > 0));
+    await waitUntil('the other replica to handle requests', DEADLINE_MS, () =>
+      Promise.resolve(handledRequests.running > 0),
+    );
     const crashed = crashingReplica.crash();
     await expect(Promise.all(requests)).resolves.toHaveLength(20);
     expect(handledRequests).toEqual({ crashing: 0, running: 20 });

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { anEvent, GaugeReader, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { BrokerDeadLetters } from '../../src/broker/broker.js';
-import { DEADLINE_MS, createEffectsTable, NotedV1, readEffects, writeEffects } from '../harness/effects.js';
+import { createEffectsTable, DEADLINE_MS, NotedV1, readEffects, writeEffects } from '../harness/effects.js';
 import { newGate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   harness = new ProcessesHarness(brokers);
   connection = await connect(rabbitMqUrl());
   channel = await connection.createChannel();
-    deadLetterQueue = brokers.topology.deadLetterQueue('history');
+  deadLetterQueue = brokers.topology.deadLetterQueue('history');
 });
 afterEach(async () => {
   await connection.close();
@@ -36,13 +36,16 @@ const newNote = (text: string): EventEnvelope => anEvent(NotedV1, text, 1, { tex
 const newTexts = (count: number): string[] => Array.from({ length: count }, (_, i) => `note ${i}`);
 const startHistory = (handler: typeof writeEffects = writeEffects) =>
   harness.startConsumer('history', { events: { [NotedV1.name]: handler } });
-const getDeadLetters = (): BrokerDeadLetters => brokers.linkOf('history').broker.getDeadLetters;
+const getDeadLetters = (): BrokerDeadLetters => brokers.linkOf('history').broker.deadLetters;
 const waitForCount = (count: number): Promise<boolean> =>
   waitUntil(`${count} dead letters`, DEADLINE_MS, async () => (await getDeadLetters().count()) === count);
 
 /** A dead letter as the broker creates it. */
 function publishDeadLetter(content: string, properties: object = { userId: userName() }): void {
-  channel.publish(brokers.topology.getDeadLetters, 'history', Buffer.from(content), { persistent: true, ...properties });
+  channel.publish(brokers.topology.deadLetters, 'history', Buffer.from(content), {
+    persistent: true,
+    ...properties,
+  });
 }
 
 test('count(), summary() and replay() include a message that the broker dead-lettered at its delivery limit', async () => {

@@ -1,6 +1,7 @@
-/* * Compatibility with the release before ADR 26, in which all services had the same RabbitMQ user. That release binds queues to
- * event types without origins, publishes requests, replies and replays to the default exchange, and receives replies at
- * `amq.rabbitmq.reply-to`. The channel `earlierRelease` simulates it.
+/**
+ * Compatibility with the release before ADR 26, in which all services had the same RabbitMQ user. That release binds
+ * queues to event types without origins, publishes requests, replies and replays to the default exchange, and receives
+ * replies at `amq.rabbitmq.reply-to`. The channel `earlierRelease` simulates it.
  */
 import type { EventEnvelope } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
@@ -38,7 +39,14 @@ async function start(service: string): Promise<RabbitMqBroker> {
 
 function newPaymentEvent(id: string, source: string, partner?: object): EventEnvelope {
   const payload = { paymentReference: id, source: { kind: source }, ...(partner ? { partner } : {}) };
-  return { id, type: PAYMENT_SUCCEEDED, aggregateId: 'a', aggregateVersion: 1, occurredAt: new Date(0).toISOString(), payload };
+  return {
+    id,
+    type: PAYMENT_SUCCEEDED,
+    aggregateId: 'a',
+    aggregateVersion: 1,
+    occurredAt: new Date(0).toISOString(),
+    payload,
+  };
 }
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

@@ -6,8 +6,8 @@ import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
 import {
   appendNotes,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   NotedV1,
   readEffects,
@@ -82,7 +82,9 @@ test('a service stops even if its connection is lost while it stops', async () =
   network.holdResponses();
   const bytesSentBefore = network.bytesSent;
   const stopped = consumer.stop();
-  await waitUntil('the close request to be sent', DEADLINE_MS, () => Promise.resolve(network.bytesSent > bytesSentBefore));
+  await waitUntil('the close request to be sent', DEADLINE_MS, () =>
+    Promise.resolve(network.bytesSent > bytesSentBefore),
+  );
   network.cut();
   await expect(stopped).resolves.toBeUndefined();
 });

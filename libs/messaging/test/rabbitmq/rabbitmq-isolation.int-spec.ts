@@ -3,9 +3,9 @@ import { inTransaction } from '@svc/persistence';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import {
   appendNotes,
-  DEADLINE_MS,
   createEffectsTable,
-    expectEffects,
+  DEADLINE_MS,
+  expectEffects,
   newNoteEvent,
   type Note,
   NotedV1,
@@ -54,7 +54,8 @@ async function startCountingConsumer(name: string): Promise<Map<string, number>>
     name,
     types: new Set([NotedV1.name]),
     deliver: (events: readonly EventEnvelope[]) => {
-      for (const { payload } of events) deliveries.set((payload as Note).text, (deliveries.get((payload as Note).text) ?? 0) + 1);
+      for (const { payload } of events)
+        deliveries.set((payload as Note).text, (deliveries.get((payload as Note).text) ?? 0) + 1);
       return Promise.resolve();
     },
   });
@@ -91,7 +92,9 @@ test('a full queue of one consumer does not delay events of others or duplicate 
 
   const texts = Array.from({ length: 1_000 }, (_, i) => `event ${i}`);
   for (let i = 0; i < texts.length; i += 20) await appendNotes(producer, ...texts.slice(i, i + 20));
-  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_001));
+  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.size === 1_001),
+  );
   // At most four batches of 200 events are in flight when the queue rejects the first message. Only these are sent
   // again.
   const separations = harness.logLines.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
@@ -99,7 +102,9 @@ test('a full queue of one consumer does not delay events of others or duplicate 
   expect(countDuplicates(webhooks)).toBeLessThanOrEqual(800);
   const duplicatesBefore = countDuplicates(webhooks);
   for (let i = 0; i < 5; i++) await appendNotes(producer, `meanwhile ${i}`);
-  await waitUntil('the other consumer to receive the later events', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_006));
+  await waitUntil('the other consumer to receive the later events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.size === 1_006),
+  );
   const failures = (): number =>
     harness.logLines.filter(({ message }) => message.startsWith('relay: hand-over failed')).length;
   await waitUntil('several failed deliveries to the full queue', DEADLINE_MS, () => Promise.resolve(failures() >= 4));
@@ -114,7 +119,9 @@ test('a full queue of one consumer does not delay events of others or duplicate 
   );
   await appendNotes(producer, 'after');
   await expectEffects(history, [...all, 'after']);
-  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
+  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('after')),
+  );
   expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
   expect((await restartedConsumer.deadLetters.list()).deadLetters).toEqual([]);
 });
@@ -129,14 +136,18 @@ test('a relay that starts while it delivers to each consumer separately repeats 
   await first.relay.start();
   const texts = await appendUntilSeparated(first);
   await appendNotes(first, 'separately');
-  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () => Promise.resolve(webhooks.has('separately')));
+  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('separately')),
+  );
   await first.stop();
 
   const duplicatesBefore = countDuplicates(webhooks);
   const next = await harness.startProducer('processor');
   await next.relay.start();
   await appendNotes(next, 'after');
-  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
+  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('after')),
+  );
   expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
 
   await removeLengthLimit();

@@ -6,8 +6,8 @@ import type { EventHandler } from '../../src/index.js';
 import {
   appendNotes,
   countOccurrences,
-  DEADLINE_MS,
   createEffectsTable,
+  DEADLINE_MS,
   expectEffects,
   newNoteEvent,
   type Note,
@@ -104,7 +104,9 @@ test('a replica of the older release that starts later does not unbind an event 
   expect(await newer.isBackfilled()).toBe(true);
   await appendAdded(producer, 'after');
   await expectEffects(history, ['before', 'with both releases', 'after']);
-  const replayRequests = await producer.dataSource.query<unknown[]>(`SELECT 1 FROM replays WHERE type = $1`, [AddedV1.name]);
+  const replayRequests = await producer.dataSource.query<unknown[]>(`SELECT 1 FROM replays WHERE type = $1`, [
+    AddedV1.name,
+  ]);
   expect(replayRequests).toEqual([]);
 });
 

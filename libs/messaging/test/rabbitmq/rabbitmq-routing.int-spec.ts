@@ -1,7 +1,14 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
-import { DEADLINE_MS, createEffectsTable, expectEffects, type Note, NotedV1, writeEffects } from '../harness/effects.js';
+import {
+  createEffectsTable,
+  DEADLINE_MS,
+  expectEffects,
+  type Note,
+  NotedV1,
+  writeEffects,
+} from '../harness/effects.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';

@@ -23,7 +23,10 @@ class ThingsConsumer {
   }
 }
 
-@Module({ controllers: [ThingsConsumer, createDeadLettersController('things')], providers: [{ provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY }] })
+@Module({
+  controllers: [ThingsConsumer, createDeadLettersController('things')],
+  providers: [{ provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY }],
+})
 class ThingsModule {}
 
 const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };

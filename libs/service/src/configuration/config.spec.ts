@@ -3,7 +3,7 @@ import { loadConfig, ServiceConfig } from './config.js';
 import { ConfigError } from './config-error.js';
 
 class TillConfig extends ServiceConfig {
-    /** A secret, so it has no default. */
+  /** A secret, so it has no default. */
   @Matches(/^.{16,}$/)
   SVC_TILL_SECRET: string;
 
@@ -54,7 +54,9 @@ test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is rejected, because it is no
 });
 
 test('an unknown variable with the prefix SVC_ is rejected, and the error contains its name', () => {
-  expect(loadErrorText({ ...env, SVC_TILL_SECRETS: 'x' })).toContain('SVC_TILL_SECRETS is not a variable of this service');
+  expect(loadErrorText({ ...env, SVC_TILL_SECRETS: 'x' })).toContain(
+    'SVC_TILL_SECRETS is not a variable of this service',
+  );
 });
 
 test('a secret has no default, and an empty secret counts as missing', () => {

@@ -8,7 +8,10 @@ import Negotiator from 'negotiator';
  *
  * @throws DomainError `request.not-acceptable`
  */
-export function negotiateMediaType<const MediaType extends string>(request: FastifyRequest, mediaTypes: readonly MediaType[]): MediaType {
+export function negotiateMediaType<const MediaType extends string>(
+  request: FastifyRequest,
+  mediaTypes: readonly MediaType[],
+): MediaType {
   const mediaType = new Negotiator(request).mediaType([...mediaTypes]) as MediaType | undefined;
   if (mediaType === undefined)
     throw new DomainError('request.not-acceptable', { message: `Accept one of ${mediaTypes.join(', ')}.` });

@@ -1,4 +1,4 @@
-import { appForAddress, NOT_FOUND, PAGE_TEXTS, type ProxyError, createProxyErrorResponse } from './proxy-errors.js';
+import { appForAddress, createProxyErrorResponse, NOT_FOUND, PAGE_TEXTS, type ProxyError } from './proxy-errors.js';
 
 test.each([
   '//admin/v1/merchants',
@@ -68,11 +68,14 @@ it.each([
   [502, 'InternalServer'],
   [503, 'InternalServer'],
   [504, 'InternalServer'],
-] as const)('the body of a %d from the host gateway is the envelope that merchants expect (H1), with the status %s', (status, text) => {
-  const { headers, body } = createProxyErrorResponse({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
-  expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
-  expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
-});
+] as const)(
+  'the body of a %d from the host gateway is the envelope that merchants expect (H1), with the status %s',
+  (status, text) => {
+    const { headers, body } = createProxyErrorResponse({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
+    expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
+    expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
+  },
+);
 
 describe('an error response for a browser', () => {
   const writePage = (host: 'gateway' | 'shop', error: ProxyError) =>

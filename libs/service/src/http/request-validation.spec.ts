@@ -58,7 +58,8 @@ describe('RequestValidation', () => {
   });
 
   const newNestedBody = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
-  const newWideBody = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]));
+  const newWideBody = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]));
 
   it.each([
     ['deep', { name: 'n', unknown: newNestedBody(100_000) }],

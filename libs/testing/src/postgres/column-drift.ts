@@ -29,7 +29,9 @@ function differences(table: string, entityColumns: TableColumn[], tableColumns: 
     const found = migratedByName.get(column.name);
     migratedByName.delete(column.name);
     if (found && found.type === column.type && found.nullable === column.nullable) return [];
-    return [`${table}.${column.name}: entity ${describeColumn(column)}, table ${found ? describeColumn(found) : 'without it'}`];
+    return [
+      `${table}.${column.name}: entity ${describeColumn(column)}, table ${found ? describeColumn(found) : 'without it'}`,
+    ];
   });
   return [...differentColumns, ...[...migratedByName.keys()].map((name) => `${table}.${name}: not in the entity`)];
 }

@@ -14,7 +14,11 @@ const runnerOfAction = new AsyncLocalStorage<QueryRunner>();
  * Counts the row updates in `table` by the statements that `action` sends through this data source. The statements run
  * in one transaction, which is committed, so that PostgreSQL does not reuse the space of old row versions meanwhile.
  */
-export async function updatesOf(dataSource: DataSource, table: string, action: () => Promise<unknown>): Promise<Updates> {
+export async function updatesOf(
+  dataSource: DataSource,
+  table: string,
+  action: () => Promise<unknown>,
+): Promise<Updates> {
   const runner = dataSource.createQueryRunner();
   const query = dataSource.query.bind(dataSource);
   dataSource.query = ((text: string, ...rest: []) =>

@@ -35,7 +35,7 @@ export class PrivateRabbitMq {
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
     const ports = {
       amqp: await freePort(),
-            epmd: await freePort(),
+      epmd: await freePort(),
       nodes: await freePort(),
       management: await freePort(),
     };

@@ -20,7 +20,7 @@ import {
   MAX_DIGESTS,
   type NotifiedSite,
 } from '@svc/contracts';
-import { ReconciliationReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
+import { Commands, type DigestOptions, type LinesOptions, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import {
   EXPECTED_HISTORY,
@@ -163,7 +163,8 @@ export class Books {
 function sideOf(reader: ReconciliationReader, extrasOf: (range: BookRange) => Promise<unknown[]>): Side {
   return {
     digests: async (range, options) => reader.digests(range, { ...options, extraParameters: await extrasOf(range) }),
-    lines: async (range, owner, options) => reader.lines(range, owner, { ...options, extraParameters: await extrasOf(range) }),
+    lines: async (range, owner, options) =>
+      reader.lines(range, owner, { ...options, extraParameters: await extrasOf(range) }),
   };
 }
 
