@@ -36,7 +36,7 @@ test('a statement without parameters is not prepared', async () => {
 });
 
 const readBackendPid = async (): Promise<number> =>
-  (await dataSource.query<[{ readBackendPid: number }]>('SELECT pg_backend_pid() AS pid'))[0].readBackendPid;
+  (await dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid'))[0].pid;
 
 test('a connection stays open after a failed statement, but is replaced after an error because it is read-only', async () => {
   const pidBefore = await readBackendPid();

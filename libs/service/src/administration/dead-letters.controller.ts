@@ -9,11 +9,11 @@ import {
 } from '@svc/messaging';
 
 /**
- * Creates the controller with which administrators list the dead letters of a service and replay them when the cause is
- * fixed.
+ * For administrators: lists the dead letters of a service, and replays them when the cause is fixed.
  */
 export function createDeadLettersController(service: string): Type {
-  // A service adds the returned class to the controllers of its module, and provides ADMIN_KEY.
+  // The docstring above is the description of this API in the reference. A service adds the returned class to the
+  // controllers of its module, and provides ADMIN_KEY.
   @Controller(`admin/v1/dead-letters/${service}`)
   @UseGuards(AdminKeyGuard)
   class DeadLettersController {

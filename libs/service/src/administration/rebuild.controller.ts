@@ -3,11 +3,11 @@ import { AdminKeyGuard } from '@svc/auth';
 import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 
 /**
- * Creates the controller with which administrators rebuild the read model of a service from the event log.
+ * For administrators: rebuilds the read model of a service from the event log, while it serves requests.
  */
 export function createRebuildController(name: string): Type {
-  // A service adds the returned class to the controllers of its module, and `rebuildableReadModel` and ADMIN_KEY to its
-  // providers.
+  // The docstring above is the description of this API in the reference. A service adds the returned class to the
+  // controllers of its module, and `rebuildableReadModel` and ADMIN_KEY to its providers.
   @Controller(`admin/v1/${name}/rebuild`)
   @UseGuards(AdminKeyGuard)
   class RebuildController {
