@@ -28,7 +28,7 @@ function findInCache(name: string, load: () => Promise<string | undefined> = () 
 
 const loadOther = () => Promise.resolve('other');
 
-it('loads a value again when it is one second old', async () => {
+it('the cache loads a value again when it is one second old', async () => {
   expect([await findInCache('a'), await findInCache('a', loadOther)]).toEqual(['a', 'a']);
   clock.advance(999);
   expect(await findInCache('a', loadOther)).toBe('a');
@@ -37,12 +37,12 @@ it('loads a value again when it is one second old', async () => {
   expect(loadedNames).toEqual(['a', 'a']);
 });
 
-it('loads a value once for all concurrent callers', async () => {
+it('the cache loads a value once for all concurrent callers', async () => {
   expect(await Promise.all([findInCache('a'), findInCache('a'), findInCache('b')])).toEqual(['a', 'a', 'b']);
   expect(loadedNames).toEqual(['a', 'b']);
 });
 
-it('does not cache errors and missing values', async () => {
+it('the cache does not store errors and missing values', async () => {
   await expect(findInCache('a', () => Promise.reject(new Error('The database is unavailable.')))).rejects.toThrow(
     'The database is unavailable.',
   );
@@ -51,7 +51,7 @@ it('does not cache errors and missing values', async () => {
   expect(loadedNames).toEqual(['a', 'a', 'a']);
 });
 
-it('removes the least recently used value when it is full', async () => {
+it('the cache removes the least recently used value when it is full', async () => {
   for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await findInCache(name);
   expect(loadedNames).toEqual(['a', 'b', 'c', 'a']);
 });

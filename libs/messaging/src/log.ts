@@ -5,5 +5,5 @@ export interface MessagingLog {
   error(fields: object, message: string): void;
 }
 
-/** Injection token of a service's log, for modules that do not know the service. */
+/** Injection token of a service's logger, for the modules of this library. */
 export const MESSAGING_LOG = Symbol('log of messaging');

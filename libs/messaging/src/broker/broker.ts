@@ -7,7 +7,7 @@ import type { OriginFilter } from '../routing/event-origin.js';
  * code for both.
  */
 export interface Broker {
-  /** The targets of a relay; each has a durable cursor of its own. */
+  /** The targets of a relay. Each has a separate durable cursor. */
   targets(): readonly RelayTarget[];
   /** Calls `changed` whenever the set of targets changes, until the returned function is called. */
   watchTargets(changed: () => void): () => void;

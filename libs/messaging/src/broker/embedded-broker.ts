@@ -58,9 +58,9 @@ export class EmbeddedBroker implements Broker {
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
         const { origins } = subscriber;
-        const wanted = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
-        if (wanted.length === 0) return;
-        const delivery = subscriber.deliver(wanted.map(deepFreeze));
+        const matchingEvents = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
+        if (matchingEvents.length === 0) return;
+        const delivery = subscriber.deliver(matchingEvents.map(deepFreeze));
         inProgress.add(delivery);
         await delivery.finally(() => inProgress.delete(delivery));
       },

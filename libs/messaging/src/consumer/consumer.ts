@@ -95,15 +95,15 @@ export class Consumer {
   }
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
-    const known = events.filter((event) => this.handlers.byType.has(event.type));
-    if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
-    const { valid, invalid } = separateInvalid(known);
+    const supported = events.filter((event) => this.handlers.byType.has(event.type));
+    if (supported.length < events.length) await this.deferUnknown(events.filter((event) => !supported.includes(event)));
+    const { valid, invalid } = separateInvalid(supported);
     // A retry would find them invalid again.
     for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
-    const free = valid.filter((event) => !blocked.includes(event));
-    if (free.length > 0) await this.handleBatch(free);
+    const unblocked = valid.filter((event) => !blocked.includes(event));
+    if (unblocked.length > 0) await this.handleBatch(unblocked);
   }
 
   /** Handles the due deferred events of this service's types. Returns how many are no longer deferred. */

@@ -13,11 +13,11 @@ test('a missing heartbeat is logged as one error, 30 s after the start at the ea
     storeHeartbeats(dataSource.manager, 'identity', [
       { ...anEvent(NotedV1, 'a', 1, { text: 'a' }), occurredAt: sentAt.toISOString() },
     ]);
-  const lines: string[] = [];
+  const logMessages: string[] = [];
   const log = {
-    info: (_: object, message: string) => void lines.push(message),
+    info: (_: object, message: string) => void logMessages.push(message),
     warn: () => undefined,
-    error: (_: object, message: string) => void lines.push(message),
+    error: (_: object, message: string) => void logMessages.push(message),
   };
 
   const outdated = clock.later(-HEARTBEAT_TIMEOUT_MS);
@@ -25,14 +25,14 @@ test('a missing heartbeat is logged as one error, 30 s after the start at the ea
   const monitor = new HeartbeatMonitor('identity', dataSource, clock, log);
   clock.advance(HEARTBEAT_TIMEOUT_MS);
   await monitor.runOnce();
-  expect(lines).toEqual([]);
+  expect(logMessages).toEqual([]);
   clock.advance(1);
   for (let times = 0; times < 2; times++) await monitor.runOnce();
-  expect(lines.splice(0)).toEqual([expect.stringContaining('no heartbeat')]);
+  expect(logMessages.splice(0)).toEqual([expect.stringContaining('no heartbeat')]);
   await storeHeartbeat(clock.now());
   await storeHeartbeat(outdated);
   await monitor.runOnce();
-  expect(lines).toEqual(['heartbeats arrive again']);
+  expect(logMessages).toEqual(['heartbeats arrive again']);
   await dataSource.destroy();
   await database.drop();
 });

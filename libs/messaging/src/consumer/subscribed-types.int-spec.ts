@@ -52,15 +52,15 @@ test('a type and its deferred events are deleted exactly a week after a replica 
   clock.advance(WEEK_MS - 1);
   await subscribed.touch(new Set(['kept.v1']));
 
-  const own = new Set(['own.v1']);
-  expect(await subscribed.findRetired(own)).toEqual(new Set());
-  await subscribed.requestReplay(own);
+  const newTypes = new Set(['own.v1']);
+  expect(await subscribed.findRetired(newTypes)).toEqual(new Set());
+  await subscribed.requestReplay(newTypes);
   expect(await readTypes('subscribed_types')).toEqual(['edge.v1', 'kept.v1', 'other.v1', 'own.v1']);
   expect(await readTypes('deferred_events')).toEqual(['edge.v1', 'kept.v1', 'never.v1', 'other.v1']);
 
   clock.advance(1);
-  expect(await subscribed.findRetired(own)).toEqual(new Set(['other.v1']));
-  await subscribed.requestReplay(own);
+  expect(await subscribed.findRetired(newTypes)).toEqual(new Set(['other.v1']));
+  await subscribed.requestReplay(newTypes);
   expect(await readTypes('subscribed_types')).toEqual(['edge.v1', 'kept.v1', 'own.v1']);
   expect(await readTypes('deferred_events')).toEqual(['edge.v1', 'kept.v1']);
 });

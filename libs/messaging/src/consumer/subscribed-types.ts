@@ -57,7 +57,10 @@ export class SubscribedTypes {
     );
   }
 
-  /** Records that this release handles these types, so that other replicas keep their events for it. */
+  /**
+   * Records that this release handles these types, so that other replicas do not delete the deferred events of these
+   * types.
+   */
   async touch(types: ReadonlySet<string>): Promise<void> {
     await this.dataSource.query(`UPDATE subscribed_types SET known_at = $2 WHERE type = ANY($1)`, [
       [...types],

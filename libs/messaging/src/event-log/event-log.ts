@@ -65,9 +65,9 @@ export class EventLog {
     const values = statement.valuesOf({ ...parameters, events: eventRows(envelopes) });
     const rows = await connection.query<(Row & { aggregateId: string })[]>(statement.text, values);
     const changed = new Set(rows.map(({ aggregateId }) => aggregateId));
-    const written = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
-    if (tx) markAppended(tx, written);
-    else if (written.length > 0) this.onCommitted(typesOf(written));
+    const writtenEvents = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
+    if (tx) markAppended(tx, writtenEvents);
+    else if (writtenEvents.length > 0) this.onCommitted(typesOf(writtenEvents));
     return rows;
   }
 

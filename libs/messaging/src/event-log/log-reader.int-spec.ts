@@ -49,11 +49,11 @@ const readTexts = (batch: LogBatch): string[] => batch.events.map(({ payload }) 
 
 test('a batch ends at the limit of events or bytes, even in the middle of a transaction, and the next batch begins after it', async () => {
   await append('a', 'b', 'c', 'd');
-  const byCount = await read({}, { events: 3 });
-  expect([readTexts(byCount), byCount.hasMore]).toEqual([['a', 'b', 'c'], true]);
-  const rest = await read({ after: byCount.end }, { events: 3 });
-  expect([readTexts(rest), rest.hasMore]).toEqual([['d'], false]);
-  expect(readTexts(await read({ after: rest.end }))).toEqual([]);
+  const firstBatch = await read({}, { events: 3 });
+  expect([readTexts(firstBatch), firstBatch.hasMore]).toEqual([['a', 'b', 'c'], true]);
+  const secondBatch = await read({ after: firstBatch.end }, { events: 3 });
+  expect([readTexts(secondBatch), secondBatch.hasMore]).toEqual([['d'], false]);
+  expect(readTexts(await read({ after: secondBatch.end }))).toEqual([]);
 
   const byBytes = await read({}, { bytes: 2 * NOTE_BYTES });
   expect([readTexts(byBytes), byBytes.hasMore]).toEqual([['a', 'b'], true]);
@@ -73,16 +73,16 @@ test('events of one transaction are read in the order of their positions, even i
 });
 
 test('readLog returns no events of an open transaction or of later ones, and reports that they are blocked', async () => {
-  const open = dataSource.createQueryRunner();
-  await open.startTransaction();
-  await events.append(open.manager as Transaction, newNoteEvent('open'));
+  const openTransaction = dataSource.createQueryRunner();
+  await openTransaction.startTransaction();
+  await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
   await append('after it');
   const blocked = await read();
   expect([readTexts(blocked), blocked.end, blocked.isBlocked]).toEqual([[], LOG_BEGINNING, true]);
   const withoutNotes = await read({ types: new Set(['other.v1']) });
   expect([withoutNotes.end, withoutNotes.isBlocked]).toEqual([LOG_BEGINNING, false]);
-  await open.commitTransaction();
-  await open.release();
+  await openTransaction.commitTransaction();
+  await openTransaction.release();
   const afterCommit = await read();
   expect([readTexts(afterCommit), afterCommit.isBlocked]).toEqual([['open', 'after it'], false]);
 });

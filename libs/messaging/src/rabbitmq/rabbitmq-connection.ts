@@ -180,10 +180,10 @@ export async function closeChannel(channel: Channel): Promise<void> {
 async function closeQuietly(model: ChannelModel): Promise<void> {
   const { stream } = model.connection as unknown as { stream: Socket };
   const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_TIMEOUT_MS);
-  const gone = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+  const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   try {
     // Without the race, this promise would never resolve if the broker does not respond.
-    await Promise.race([model.close(), gone]);
+    await Promise.race([model.close(), closed]);
   } catch {
     // It is already closed.
   } finally {

@@ -171,8 +171,8 @@ test.each([
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   const message = { ...newRequestMessage(served), fields, properties: { headers: {} } } as ConsumeMessage;
   const typeOrErrorText = typeOrError(() => parseEvents(message, 'payment-history', names)[0]!.type);
-  const refused = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
-  expect(typeOrErrorText).toBe(isAccepted ? ReplayServedV1.name : refused);
+  const errorText = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
+  expect(typeOrErrorText).toBe(isAccepted ? ReplayServedV1.name : errorText);
 });
 
 test.each([

@@ -95,7 +95,10 @@ export class RabbitMqPublisher {
   }
 }
 
-/** The route of an event. `alsoAs` is a second routing key: a queue that is bound to both gets the message once. */
+/**
+ * The route of an event. `alsoAs` is a second routing key: a queue that is bound to both keys receives the message
+ * once.
+ */
 export interface EventRoute {
   readonly exchange: string;
   readonly routingKey: string;
@@ -118,12 +121,12 @@ export function eventMessages(
   eventsPerMessage: number,
 ): OutgoingMessage[] {
   const shared: SharedMessage[] = [];
-  const open = new Map<string, SharedMessage>();
+  const openMessages = new Map<string, SharedMessage>();
   for (const event of events) {
     const route = routeOf(event);
     const key = `${route.routingKey} ${route.alsoAs} ${event.type}`;
     const text = JSON.stringify(event);
-    const message = open.get(key);
+    const message = openMessages.get(key);
     if (
       message &&
       message.texts.length < eventsPerMessage &&
@@ -134,7 +137,7 @@ export function eventMessages(
     } else {
       const next = { route, first: event, texts: [text], length: text.length };
       shared.push(next);
-      open.set(key, next);
+      openMessages.set(key, next);
     }
   }
   return shared.map(toOutgoing);

@@ -113,6 +113,8 @@ async function findHorizonHolder(db: DataSource): Promise<HorizonHolder | undefi
   );
   if (!row) return undefined;
   const { since, ...rest } = row;
-  const known = Object.entries({ ...rest, since: since?.toISOString() }).filter(([, value]) => value !== null && value);
-  return Object.fromEntries(known);
+  const presentFields = Object.entries({ ...rest, since: since?.toISOString() }).filter(
+    ([, value]) => value !== null && value,
+  );
+  return Object.fromEntries(presentFields);
 }

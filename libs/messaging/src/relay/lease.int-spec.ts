@@ -24,8 +24,8 @@ afterAll(async () => {
 const newLease = (): Lease => new Lease(dataSource, clock, LEASE_MS);
 
 test('only one of several concurrent requests acquires the lease', async () => {
-  const held = await Promise.all(Array.from({ length: 8 }, () => newLease().acquireOrRenew()));
-  expect(held.filter(Boolean)).toHaveLength(1);
+  const results = await Promise.all(Array.from({ length: 8 }, () => newLease().acquireOrRenew()));
+  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
 test('the lease passes to another process exactly when it expires, and then the old holder cannot renew it', async () => {

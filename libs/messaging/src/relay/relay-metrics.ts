@@ -36,15 +36,17 @@ export function observeHeldBack(dataSource: DataSource, horizon: HorizonWatch): 
   const heldBack = meter.createObservableGauge('svc.relay.held_back', { unit: 's' });
   const holders = meter.createObservableGauge('svc.relay.holder', { unit: 's' });
   // A series that is no longer observed keeps its last value in the collector, so former series are set to 0.
-  const known = new Map<string, Attributes>();
+  const attributesByHolder = new Map<string, Attributes>();
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };
     const { seconds = 0, holder } = horizon.heldBack ?? {};
     result.observe(heldBack, seconds, { service });
     const { application = 'unknown', database = 'unknown' } = holder ?? {};
     const current = `${database} ${application}`;
-    if (seconds > 0) known.set(current, { service, 'holder.application': application, 'holder.database': database });
-    for (const [name, attributes] of known) result.observe(holders, name === current ? seconds : 0, attributes);
+    if (seconds > 0)
+      attributesByHolder.set(current, { service, 'holder.application': application, 'holder.database': database });
+    for (const [name, attributes] of attributesByHolder)
+      result.observe(holders, name === current ? seconds : 0, attributes);
   };
   meter.addBatchObservableCallback(observe, [heldBack, holders]);
   return () => meter.removeBatchObservableCallback(observe, [heldBack, holders]);

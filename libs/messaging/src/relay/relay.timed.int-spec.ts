@@ -94,9 +94,9 @@ test('while an older transaction blocks events, the relay reads the log less and
   const broker = await newBroker(() => Promise.resolve());
   const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
   events.onCommitted = (types) => relay.nudge(types);
-  const open = dataSource.createQueryRunner();
-  await open.startTransaction();
-  await open.query('SELECT pg_current_xact_id()');
+  const olderTransaction = dataSource.createQueryRunner();
+  await olderTransaction.startTransaction();
+  await olderTransaction.query('SELECT pg_current_xact_id()');
   await relay.start();
   const query = jest.spyOn(dataSource, 'query');
   await append('a');
@@ -105,8 +105,8 @@ test('while an older transaction blocks events, the relay reads the log less and
   // It reads after 2, 4, 8, … 64 ms and then every 100 ms, so there are about 15 queries.
   expect(query.mock.calls.length).toBeGreaterThan(5);
   expect(query.mock.calls.length).toBeLessThan(50);
-  await open.commitTransaction();
-  await open.release();
+  await olderTransaction.commitTransaction();
+  await olderTransaction.release();
   await waitUntil('the log to be delivered', DEADLINE_MS, () => relay.isCaughtUp());
   await relay.stop();
 });
@@ -267,10 +267,10 @@ test('a target with a batch wait receives all events of that time in one batch, 
   events.onCommitted = (types) => relay.nudge(types);
   await relay.start();
   await waitUntil('the first read of the log', DEADLINE_MS, () => relay.isCaughtUp());
-  const other = eventType<{ text: string }>('other.happened.v1');
+  const otherType = eventType<{ text: string }>('other.happened.v1');
   for (const text of ['a', 'b', 'c']) {
     await append(text);
-    await inTransaction(dataSource, (tx) => events.append(tx, { ...newThingEvent('unwanted'), type: other }));
+    await inTransaction(dataSource, (tx) => events.append(tx, { ...newThingEvent('unwanted'), type: otherType }));
   }
   await waitUntil('the events', DEADLINE_MS, () => Promise.resolve(batches.flat().length === 3));
   await relay.stop();

@@ -87,8 +87,8 @@ export class Relay {
     for (const loop of this.loops.keys()) {
       const { target } = loop.task;
       if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
-      const wanted = target.types;
-      if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
+      const targetTypes = target.types;
+      if (!types || !targetTypes || types.some((type) => targetTypes.has(type))) loop.nudge();
     }
   }
 

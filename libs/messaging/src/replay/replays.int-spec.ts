@@ -56,12 +56,12 @@ async function serveAll(): Promise<string[]> {
 
 test('a replay contains the events before its request, without those of a transaction that was open then', async () => {
   await append('a');
-  const open = dataSource.createQueryRunner();
-  await open.startTransaction();
-  await events.append(open.manager as Transaction, newNoteEvent('open'));
+  const openTransaction = dataSource.createQueryRunner();
+  await openTransaction.startTransaction();
+  await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
   await requestReplay(1, 'late');
-  await open.commitTransaction();
-  await open.release();
+  await openTransaction.commitTransaction();
+  await openTransaction.release();
   await append('after it');
   expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
   expect(await serveAll()).toEqual([]);

@@ -51,8 +51,8 @@ export function separateInvalid(events: readonly EventEnvelope[]): Separated {
     return error ? [[event, error] as const] : [];
   });
   if (invalid.length === 0) return { valid: events, invalid };
-  const refused = new Set(invalid.map(([event]) => event));
-  return { valid: events.filter((event) => !refused.has(event)), invalid };
+  const invalidEvents = new Set(invalid.map(([event]) => event));
+  return { valid: events.filter((event) => !invalidEvents.has(event)), invalid };
 }
 
 /** Compiles the schema when the first message of the type is validated. */

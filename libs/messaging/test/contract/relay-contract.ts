@@ -145,19 +145,22 @@ export function relayContract(harness: () => MessagingHarness): void {
   });
 
   test('a consumer that subscribes late receives all events from the beginning', async () => {
-    const [early, late] = [await createEffectsTable(harness(), 'early'), await createEffectsTable(harness(), 'late')];
+    const [earlyEffects, lateEffects] = [
+      await createEffectsTable(harness(), 'early'),
+      await createEffectsTable(harness(), 'late'),
+    ];
     await harness().startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a', 'b');
     await appendNotes(producer, 'c');
-    await expectEffects(early, ['a', 'b', 'c']);
+    await expectEffects(earlyEffects, ['a', 'b', 'c']);
 
     await harness().startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
-    await expectEffects(late, ['a', 'b', 'c']);
+    await expectEffects(lateEffects, ['a', 'b', 'c']);
     await appendNotes(producer, 'd');
-    await expectEffects(late, ['a', 'b', 'c', 'd']);
-    expect(await readEffects(late)).toEqual(['a', 'b', 'c', 'd']);
+    await expectEffects(lateEffects, ['a', 'b', 'c', 'd']);
+    expect(await readEffects(lateEffects)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('a consumer that was stopped continues with the first event that it has not handled', async () => {

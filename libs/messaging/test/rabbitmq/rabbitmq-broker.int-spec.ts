@@ -218,7 +218,7 @@ describe('consuming', () => {
 describe('event replay', () => {
   test('a replay request is durable: an unavailable publisher serves it after its return, and until then the replay is incomplete', async () => {
     await createEffectsTable(harness, 'early');
-    const late = await createEffectsTable(harness, 'late');
+    const lateEffects = await createEffectsTable(harness, 'late');
     await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
     const publisher = await harness.startProducer('processor');
     await publisher.relay.start();
@@ -234,13 +234,13 @@ describe('event replay', () => {
     // Each start requests the replay again, and it is still served once.
     const second = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
     expect(await second.isBackfilled()).toBe(false);
-    expect(await readEffects(late)).toEqual([]);
+    expect(await readEffects(lateEffects)).toEqual([]);
 
     const returnedPublisher = await harness.startProducer('processor');
     await returnedPublisher.relay.start();
     harness.clock.advance(400);
     await waitUntil('the replay to be complete', DEADLINE_MS, () => second.isBackfilled());
-    expect((await readEffects(late)).sort()).toEqual([...texts].sort());
+    expect((await readEffects(lateEffects)).sort()).toEqual([...texts].sort());
     expect(await readEffects(await harness.database('early'))).toHaveLength(texts.length);
     const rows = await returnedPublisher.dataSource.query<{ target: string }[]>(`SELECT target FROM relay_cursors`);
     expect(rows).toEqual([{ target: 'rabbitmq' }]);
@@ -248,7 +248,7 @@ describe('event replay', () => {
 
   test('with several replicas, a replay is complete when all its events are handled, and live events do not wait for it', async () => {
     await createEffectsTable(harness, 'early');
-    const late = await createEffectsTable(harness, 'late');
+    const lateEffects = await createEffectsTable(harness, 'late');
     await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness.startProducer('processor');
     await producer.relay.start();
@@ -271,17 +271,17 @@ describe('event replay', () => {
     // Published without the log, because the waiting handler has an open transaction, which would hold back the relay.
     await publishDirectly(...meanwhile.map((text) => anEvent(NotedV1, text, 1, { text })));
     await waitUntil('the live events', DEADLINE_MS, async () => {
-      const done = new Set(await readEffects(late));
-      return meanwhile.every((text) => done.has(text));
+      const handledTexts = new Set(await readEffects(lateEffects));
+      return meanwhile.every((text) => handledTexts.has(text));
     });
     expect(await quick.isBackfilled()).toBe(false);
-    expect(await readEffects(late)).not.toContain('note 449');
+    expect(await readEffects(lateEffects)).not.toContain('note 449');
 
     const crashed = slow.crash();
     gate.open();
     await crashed;
     await waitUntil('the replay to be complete', DEADLINE_MS, () => quick.isBackfilled());
-    expect((await readEffects(late)).sort()).toEqual([...texts, ...meanwhile].sort());
+    expect((await readEffects(lateEffects)).sort()).toEqual([...texts, ...meanwhile].sort());
   });
 
   test('a consumer is backfilled immediately if no service has published its types', async () => {
@@ -291,7 +291,7 @@ describe('event replay', () => {
 
   test('a replay request of a removed service does not delay the requests of other services', async () => {
     await createEffectsTable(harness, 'early');
-    const late = await createEffectsTable(harness, 'late');
+    const lateEffects = await createEffectsTable(harness, 'late');
     await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness.startProducer('processor');
     await producer.relay.start();
@@ -302,7 +302,7 @@ describe('event replay', () => {
     expect(await eventReplay.request({ id, service: 'removed', type: NotedV1.name })).toBe(true);
 
     const consumer = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
-    await expectEffects(late, ['a']);
+    await expectEffects(lateEffects, ['a']);
     await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
   });
 });
