@@ -70,7 +70,8 @@ const UNCOUNTED_DELIVERIES = 2;
  *
  * A database error does not count as a failed delivery. While the database is unavailable, the whole delivery fails and
  * is retried. A message that a lock or a timeout blocks is deferred, and retried while later messages are handled. A
- * timeout can also be caused by the message itself: it counts if other messages of its type succeed meanwhile.
+ * timeout can also be caused by the message itself, so it counts as a failed delivery if other messages of its type
+ * succeed meanwhile.
  */
 export class Consumer {
   /**
@@ -86,7 +87,7 @@ export class Consumer {
     private readonly clock: Clock,
     private readonly log: MessagingLog,
     private readonly deferred: DeferredEvents,
-    /** Called after events were deferred that this replica has to retry. */
+    /** Called after events were deferred because the database blocks them, so that this replica retries them. */
     private readonly onBlocked: () => void = () => undefined,
   ) {}
 
@@ -115,15 +116,15 @@ export class Consumer {
       await this.deferred.remove(unknown);
     }
     const consecutive = new Map<string, number>();
-    let settled = unknown.length;
+    let settledCount = unknown.length;
     for (const event of due) {
       const { type } = event.envelope;
       if (event.reason === 'unknown' || (consecutive.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
       const isSettled = await this.retry(event);
       consecutive.set(type, isSettled ? 0 : (consecutive.get(type) ?? 0) + 1);
-      if (isSettled) settled++;
+      if (isSettled) settledCount++;
     }
-    return settled;
+    return settledCount;
   }
 
   /** Resolves to false if the database still blocks the event. */
@@ -225,6 +226,7 @@ export class Consumer {
     return failed;
   }
 
+  /** From now on, events of the type are deferred without an attempt, until one succeeds. */
   private startDeferring(type: string, error: unknown): void {
     this.blockedTypes.add(type);
     this.log.warn({ err: error, type }, 'consumer: the database blocks events of this type, so they are deferred');

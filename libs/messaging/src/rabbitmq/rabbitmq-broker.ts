@@ -98,7 +98,7 @@ export class RabbitMqBroker implements Broker {
       await this.announce(events);
       await this.publishAll(this.eventMessages(events));
     },
-    consumerTargets: () => this.consumers(),
+    consumerTargets: () => this.findConsumerTargets(),
   };
 
   readonly connection: BrokerConnection = this.connectionState();
@@ -208,14 +208,14 @@ export class RabbitMqBroker implements Broker {
 
   private connectionState(): BrokerConnection {
     const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
-    const findConsumerTargets = (): QueueConsumer<unknown>[] =>
+    const attachedConsumers = (): QueueConsumer<unknown>[] =>
       [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
     return {
       get state() {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       waiting: async () => {
-        const counts = Promise.all(findConsumerTargets().map((consumer) => consumer.waiting()));
+        const counts = Promise.all(attachedConsumers().map((consumer) => consumer.waiting()));
         const results = await withDeadline(
           counts,
           METRICS_TIMEOUT_MS,
@@ -233,9 +233,9 @@ export class RabbitMqBroker implements Broker {
   }
 
   private async consume<T>(reader: QueueReaderSettings<T>): Promise<Subscription> {
-    const newConsumerTarget = new QueueConsumer(this.consuming, reader, this.settings.log);
-    await this.addAttachment(newConsumerTarget);
-    return { close: () => this.removeAttachment(newConsumerTarget) };
+    const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
+    await this.addAttachment(consumer);
+    return { close: () => this.removeAttachment(consumer) };
   }
 
   /** Attaches now or at the first connection, and again to each new connection. */
@@ -308,16 +308,16 @@ export class RabbitMqBroker implements Broker {
   }
 
   /** Returns a separate target for each slot that has a queue. */
-  private async consumers(): Promise<RelayTarget[]> {
+  private async findConsumerTargets(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
       eventMessages([newProbe()], () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }), 1),
     );
     const outcomes = await publisher.publish(probes);
-    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
+    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.newConsumerTarget(slot));
   }
 
-  private consumer(slot: number): RelayTarget {
+  private newConsumerTarget(slot: number): RelayTarget {
     const { publisher } = this;
     return {
       name: `${TARGET}/${slot}`,

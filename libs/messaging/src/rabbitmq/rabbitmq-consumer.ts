@@ -62,8 +62,8 @@ export class QueueConsumer<T> implements Attachment {
 
   async attach(model: ChannelModel): Promise<void> {
     if (this.isClosed) return;
-    const { queueLoss: lost } = this.reader;
-    if (lost && !(await queueExists(model, lost.queue))) await lost.onLost();
+    const { queueLoss } = this.reader;
+    if (queueLoss && !(await queueExists(model, queueLoss.queue))) await queueLoss.onLost();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel, model);
     await this.reader.onAttached?.();

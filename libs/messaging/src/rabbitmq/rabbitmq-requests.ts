@@ -98,15 +98,15 @@ export class RabbitMqRequests {
 
   private async requestOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
-    const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
+    const isUsable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
-    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
+    if (!isUsable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
     return this.sendAndWait(this.channel, command, payload, Math.max(1, deadline - Date.now()));
   }
 
   /**
-   * Sends a reply once. If the broker is unavailable, the reply is dropped: the caller's deadline would end before a
-   * retry.
+   * Sends a reply. If the broker is unavailable, the reply is dropped, because the caller would have reached its
+   * deadline before a retry.
    */
   reply(queue: string, correlationId: string, content: Buffer): void {
     if (!this.channel || this.connection.blockedBecause !== undefined) return;

@@ -26,7 +26,7 @@ export interface LoopTask {
    */
   readonly step: (isRecovering: boolean) => Promise<Step>;
   /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and a log line. */
-  readonly onFailure?: (error: unknown) => Promise<boolean>;
+  readonly handleFailure?: (error: unknown) => Promise<boolean>;
   /** Called when the lease was lost: another process may relay now. */
   readonly onLeaseLost?: () => void;
 }
@@ -87,7 +87,7 @@ export class RelayLoop {
       } catch (error) {
         this.isCaughtUp = false;
         if (this.isEnding) break;
-        if (!(await this.tryHandle(error))) await this.pauseAfter(error);
+        if (!(await this.isHandled(error))) await this.pauseAfter(error);
       }
     }
     await progress?.waitUntilIdle().catch(() => undefined);
@@ -96,9 +96,9 @@ export class RelayLoop {
   }
 
   private async stepOnce(): Promise<void> {
-    const { pollMs, beforeStep: before } = this.context;
+    const { pollMs, beforeStep } = this.context;
     const { progress, target, step } = this.task;
-    await before();
+    await beforeStep();
     const { deliveredCount, hasMore, isBlocked } = await step(this.failures > 0);
     if (progress?.dueInMs === 0) await progress.save();
     this.recover();
@@ -121,9 +121,9 @@ export class RelayLoop {
     this.failures = 0;
   }
 
-  private async tryHandle(error: unknown): Promise<boolean> {
+  private async isHandled(error: unknown): Promise<boolean> {
     try {
-      return (await this.task.onFailure?.(error)) ?? false;
+      return (await this.task.handleFailure?.(error)) ?? false;
     } catch {
       return false;
     }

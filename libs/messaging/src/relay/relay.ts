@@ -148,9 +148,10 @@ export class Relay {
 
   /** The targets that have a loop. */
   private relayedTargets(): readonly RelayTarget[] {
-    return [...this.loops.keys()].flatMap(({ task: does }) => does.target ?? []);
+    return [...this.loops.keys()].flatMap(({ task }) => task.target ?? []);
   }
 
+  /** Starts loops for new targets, and ends the loops of removed targets. */
   private updateLoops(): void {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
@@ -166,8 +167,8 @@ export class Relay {
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
     const step = (isRecovering: boolean): Promise<Step> => this.deliverBatch(target, progress, isRecovering);
-    const leaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost: leaseLost });
+    const onLeaseLost = (): void => void this.horizon.report(target.name, false);
+    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
     return loop;
   }
 
@@ -192,7 +193,7 @@ export class Relay {
         isChecked = true;
         return this.deliverBatch(target, progress, isRecovering);
       },
-      onFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
+      handleFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
       onLeaseLost: () => {
         isChecked = false;
         void this.horizon.report(target.name, false);
@@ -200,6 +201,7 @@ export class Relay {
     });
   }
 
+  /** Relays to each consumer separately. Resolves to false if the target cannot list its consumers. */
   private async relayToEachConsumer(target: RelayTarget): Promise<boolean> {
     const separated: SeparatedTarget = new SeparatedTarget(target, {
       dataSource: this.dataSource,
@@ -242,16 +244,16 @@ export class Relay {
     );
   }
 
-  private startLoop(does: LoopTask): RelayLoop {
+  private startLoop(task: LoopTask): RelayLoop {
     const { lease, log } = this;
     const { pollMs, leaseMs } = this.settings;
-    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
+    const loop = new RelayLoop(task, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
       loop.run().finally(() => {
         this.loops.delete(loop);
-        return this.horizon.report(does.name, false);
+        return this.horizon.report(task.name, false);
       }),
     );
     return loop;

@@ -150,7 +150,7 @@ export class Transport extends Server implements CustomTransportStrategy {
           }
         : {}),
     });
-    const loop = this.retryDeferred(consumer);
+    const loop = this.startDeferredLoop(consumer);
     return {
       close: async () => {
         stopObserving();
@@ -163,7 +163,7 @@ export class Transport extends Server implements CustomTransportStrategy {
    * Starts the loop that handles deferred events: those that replicas of other releases deferred, and those that the
    * database blocked.
    */
-  private retryDeferred(consumer: Consumer): DeferredLoop {
+  private startDeferredLoop(consumer: Consumer): DeferredLoop {
     let lastTouchAt = this.clock.now().getTime();
     const step = async (): Promise<number> => {
       const now = this.clock.now().getTime();

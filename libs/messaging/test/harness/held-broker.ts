@@ -13,7 +13,10 @@ export class DeliveryHold {
     this.current?.open();
   }
 
-  /** Returns a broker that delivers as `broker` does, but waits at the gate of {@link hold} after each batch. */
+  /**
+   * Returns a broker that behaves as `broker` does, but after each delivered batch it waits at the gate of {@link
+   * hold}.
+   */
   wrap(broker: Broker): Broker {
     const wrapped = new WeakMap<RelayTarget, RelayTarget>();
     const wrapTarget = (target: RelayTarget): RelayTarget => {
