@@ -128,7 +128,7 @@ const publishByDeadLettering =
       deadLetterExchange: exchange,
       deadLetterRoutingKey: key,
     });
-    const probe = names.addressed(PROBE, names.slotOf(service));
+    const probe = names.slotKey(PROBE, names.slotOf(service));
     await channel.bindQueue(queue, names.events, probe);
     channel.publish(names.events, probe, Buffer.from(JSON.stringify(content)));
     await channel.waitForConfirms();
@@ -235,10 +235,10 @@ test('permissions.json can be imported again without a change of users and passw
 describe('a service has no permission for messages of other services', () => {
   test('a token-key.changed that hosted-gateway forges is refused and not delivered', async () => {
     const forged = newEvent('token-key.changed.v1');
-    for (const key of [forged.type, names.addressed(forged.type, names.slotOf('payment-processor'))])
+    for (const key of [forged.type, names.slotKey(forged.type, names.slotOf('payment-processor'))])
       expect(await attemptAs('hosted-gateway', publish(names.events, key, forged))).toBe(403);
-    const pastKey = names.pastKey('payment-processor', forged.type);
-    expect(await attemptAs('hosted-gateway', publish(names.past, pastKey, forged))).toBe(403);
+    const replayedEventKey = names.replayedEventKey('payment-processor', forged.type);
+    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, forged))).toBe(403);
     const queue = names.eventQueue('payment-processor');
     expect(await attemptAs('hosted-gateway', publish('', queue, forged))).toBe(403);
     await expectNotDelivered(forged);
@@ -263,8 +263,8 @@ describe('a service has no permission for messages of other services', () => {
     const ccHeader = { CC: [forged.type] };
     await attemptAs('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged, ccHeader));
     const replayEnd = { ...newEvent('replay.served.v1', { type: forged.type }), id: forged.id };
-    const pastKey = names.pastKey('payment-processor', SessionCreatedV1.name);
-    expect(await attemptAs('hosted-gateway', publish(names.past, pastKey, replayEnd))).toBe(200);
+    const replayedEventKey = names.replayedEventKey('payment-processor', SessionCreatedV1.name);
+    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, replayEnd))).toBe(200);
     await expectDeadLetter('payment-processor', forged);
     await expectNotDelivered(forged);
   });
@@ -317,7 +317,7 @@ describe('a service has no permission for messages of other services', () => {
       const others = consumers.filter((name) => name !== service);
       const queues = others.flatMap((name) => [
         names.eventQueue(name),
-        names.pastQueue(name),
+        names.replayedEventQueue(name),
         names.deadLetterQueue(name),
       ]);
       const attempts: ((channel: ConfirmChannel) => Promise<unknown>)[] = [
@@ -339,7 +339,7 @@ describe('a service has no permission for messages of other services', () => {
   );
 
   test.each(consumers)(
-    '%s cannot bind its queue to event types, addressed events, commands or replies of another service',
+    '%s cannot bind its queue to event types, slotKey events, commands or replies of another service',
     async (service) => {
       const ownQueue = names.eventQueue(service);
       const otherTypes = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(
@@ -347,8 +347,10 @@ describe('a service has no permission for messages of other services', () => {
       );
       const bindings: [string, string][] = [
         ...['#', '*.*.*', 'payment.*.v1.#', ...otherTypes].map((key): [string, string] => [names.events, key]),
-        [names.events, names.addressed(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
-        ...consumers.filter((name) => name !== service).map((name): [string, string] => [names.past, `${name}.#`]),
+        [names.events, names.slotKey(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
+        ...consumers
+          .filter((name) => name !== service)
+          .map((name): [string, string] => [names.replayedEvents, `${name}.#`]),
         [names.commands, '#'],
         [names.replies, '#'],
         [names.deadLetters, 'payment-processor'],

@@ -54,7 +54,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       const response = await caller.call({ method, path, headers, ...(body === undefined ? {} : { body }) });
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       const contentType = response.headers.get('content-type') ?? undefined;
-      const responseProblems = document.problemsOf(operation, {
+      const responseProblems = document.findProblems(operation, {
         status: response.status,
         contentType,
         text: response.text,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Host } from '@svc/contracts';
-import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, writeProxyError } from '@svc/service';
+import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, createProxyErrorResponse } from '@svc/service';
 
 /**
  * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few
@@ -44,7 +44,7 @@ export function createHostListener(
     if (host === 'admin' && url.split('?', 1)[0] === '/health/ready') return void sendReadiness(services, response);
     const handle = handlers.get(appForAddress(host, url, request.method) ?? '');
     if (!handle) {
-      const { status, headers, body } = writeProxyError(
+      const { status, headers, body } = createProxyErrorResponse(
         { host, accept: request.headers.accept, errorPages },
         NOT_FOUND,
       );

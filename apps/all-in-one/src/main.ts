@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Host } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
-import { listenersOf, loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
+import { createListeners, loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
 import { createHostListener, stopListening } from './host-listener.js';
@@ -34,7 +34,7 @@ await runUntilStopped(async () => {
     admin: config.SVC_ADMIN_PORT,
   };
   const listeners: Server[] = [];
-  for (const { host, port, address, tls } of listenersOf(ports, config)) {
+  for (const { host, port, address, tls } of createListeners(ports, config)) {
     const listener = createHostListener(host, services, { tls, errorPages: config.SVC_ERROR_PAGES_URL });
     listener.listen(port, address);
     await once(listener, 'listening');

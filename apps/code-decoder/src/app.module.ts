@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CredentialsConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
-import { deadLettersOf } from '@svc/service/administration';
+import { createDeadLettersController } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
 import { CodeDecoderConfig } from './config.js';
@@ -30,7 +30,7 @@ import { TillsController } from './tills/tills.controller.js';
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
-    deadLettersOf('code-decoder'),
+    createDeadLettersController('code-decoder'),
   ],
   providers: [
     CheckExpiredSession,

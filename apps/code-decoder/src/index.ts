@@ -20,7 +20,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   module: CodeDecoderModule,
   // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by
   // events.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,
@@ -33,5 +33,5 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     RoomForUpdates1763500006030,
   ],
   // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.
-  paramLengthMax: 6_144,
+  maxParamLength: 6_144,
 };

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { anEvent, appendEvents, DistributedServices, isReady, statusOf, stubService, waitUntil } from '@svc/testing';
+import {
+  anEvent,
+  appendEvents,
+  DistributedServices,
+  isReady,
+  requestStatus,
+  stubService,
+  waitUntil,
+} from '@svc/testing';
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 
@@ -46,7 +54,7 @@ test('a replica with an empty database is ready only after it has received all e
   const tillPath = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
   /** The status of a request to create the till's code, with the key of the site with this index. */
   const requestTillCode = (service: RunningService, index: number) =>
-    statusOf(service, 'PUT', tillPath(index), { 'x-api-key': keys[index]! });
+    requestStatus(service, 'PUT', tillPath(index), { 'x-api-key': keys[index]! });
 
   // The first replica starts with identity and receives the events as they happen.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
@@ -61,7 +69,7 @@ test('a replica with an empty database is ready only after it has received all e
   const newService = { ...codeDecoderService, name: 'code-decoder-anew' };
   const newReplicaEnv = await services.environment(newService, settings);
   const newReplica = await services.start(newService, newReplicaEnv);
-  expect(await statusOf(newReplica, 'GET', '/health/ready')).toBe(503);
+  expect(await requestStatus(newReplica, 'GET', '/health/ready')).toBe(503);
   expect(await requestTillCode(newReplica, 0)).toBe(401);
 
   const secondIdentity = await services.start(identity, identityEnv);
@@ -72,6 +80,6 @@ test('a replica with an empty database is ready only after it has received all e
   await services.stop(secondIdentity);
   await services.stop(newReplica);
   const restartedReplica = await services.start(newService, newReplicaEnv);
-  expect(await statusOf(restartedReplica, 'GET', '/health/ready')).toBe(200);
+  expect(await requestStatus(restartedReplica, 'GET', '/health/ready')).toBe(200);
   expect(await requestTillCode(restartedReplica, 399)).toBe(200);
 });

@@ -1,5 +1,5 @@
 import type { Host } from '@svc/contracts';
-import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
+import { createListeners, loadConfig, newLog, runUntilStopped } from '@svc/service';
 import { FrontConfig, readUpstreams } from './config.js';
 import { AppDraining } from './draining.js';
 import { newFront } from './front.js';
@@ -19,7 +19,7 @@ await runUntilStopped(async () => {
   };
   const upstreams = readUpstreams(config);
   const fronts = await Promise.all(
-    listenersOf(ports, config).map(async ({ host, port, address, tls }) => {
+    createListeners(ports, config).map(async ({ host, port, address, tls }) => {
       const front = newFront({ host, upstreams, draining, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
       await front.listen({ port, host: address });
       return front;

@@ -1,5 +1,5 @@
 import { ROUTES } from '@svc/contracts';
-import { writeProxyError } from '@svc/service';
+import { createProxyErrorResponse } from '@svc/service';
 import { FrontConfig, readUpstreams } from './config.js';
 import { classifyProxyError, wasNeverSent } from './proxy-errors.js';
 
@@ -71,7 +71,7 @@ test.each<[unknown, string]>([
   [errorWithCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result'],
   [{ statusCode: 413 }, 'The request is too large.'],
 ])('the response after the error %p has the title "%s" and no Retry-After', (error, title) => {
-  const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, classifyProxyError(error));
+  const { headers, body } = createProxyErrorResponse({ host: 'api', accept: undefined }, classifyProxyError(error));
   expect((JSON.parse(body) as { title: string }).title).toContain(title);
   expect(headers['retry-after']).toBeUndefined();
 });

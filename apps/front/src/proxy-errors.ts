@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type Host } from '@svc/contracts';
-import { NOT_FOUND, type ProxyError, writeProxyError } from '@svc/service';
+import { NOT_FOUND, type ProxyError, createProxyErrorResponse } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const TOO_LARGE: ProxyError = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
@@ -66,6 +66,9 @@ export function sendProxyError(
   reply: FastifyReply,
   proxyError: ProxyError,
 ): FastifyReply {
-  const { status, headers, body } = writeProxyError({ host, accept: request.headers.accept, errorPages }, proxyError);
+  const { status, headers, body } = createProxyErrorResponse(
+    { host, accept: request.headers.accept, errorPages },
+    proxyError,
+  );
   return reply.status(status).headers(headers).send(body);
 }

@@ -3,7 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey, SiteCredentials } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
-import { deadLettersOf } from '@svc/service/administration';
+import { createDeadLettersController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
 import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
@@ -72,7 +72,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     CredentialsConsumer,
     SigningKeysConsumer,
     BooksConsumer,
-    deadLettersOf('hosted-gateway'),
+    createDeadLettersController('hosted-gateway'),
   ],
   providers: [
     RefreshPayments,

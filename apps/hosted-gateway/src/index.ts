@@ -22,9 +22,9 @@ import { SessionExtended1763500003160 } from './migrations/1763500003160-session
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   // Requests write their own results immediately. Events only update the other read models, so a short delay is harmless.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
   migrations: [

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
-import { deadLettersOf } from '@svc/service/administration';
+import { createDeadLettersController } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -64,7 +64,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     AuditLogController,
     ErrorPagesController,
     ReferenceController,
-    deadLettersOf('identity'),
+    createDeadLettersController('identity'),
     SealingKeyConsumer,
   ],
   providers: [

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
-import { deadLettersOf, rebuildOf } from '@svc/service/administration';
+import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';
@@ -26,8 +26,8 @@ import { StreamController } from './stream/stream.controller.js';
     RefundsConsumer,
     BooksConsumer,
     CredentialsConsumer,
-    rebuildOf('retrieval'),
-    deadLettersOf('merchant-retrieval'),
+    createRebuildController('retrieval'),
+    createDeadLettersController('merchant-retrieval'),
   ],
   providers: [
     KeyLimit,

@@ -15,11 +15,11 @@ import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-par
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
   // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   config: MerchantRetrievalConfig,
   module: MerchantRetrievalModule,
   // Events may be gathered for 20 ms only: a payment must be visible within a second (M1).
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
-import { deadLettersOf, rebuildOf } from '@svc/service/administration';
+import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { PaymentHistoryConfig } from './config.js';
 import { PaymentRepository } from './payments/payment.repository.js';
@@ -16,8 +16,8 @@ import { READ_MODEL } from './payments/read-model.js';
     PaymentsController,
     PaymentsConsumer,
     BooksConsumer,
-    rebuildOf('history'),
-    deadLettersOf('payment-history'),
+    createRebuildController('history'),
+    createDeadLettersController('payment-history'),
   ],
   providers: [
     PaymentPagesQuery,

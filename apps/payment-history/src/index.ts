@@ -15,11 +15,11 @@ import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merch
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   name: 'payment-history',
   // Accepts long path parameters, so that the caller is authenticated first and then gets a 404 (C3, C5).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
   // Events may be gathered for 20 ms: a payment that a partner waits for arrives earlier, by the command show-payment.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,

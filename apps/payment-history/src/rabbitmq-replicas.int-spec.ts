@@ -14,7 +14,7 @@ import {
   DistributedServices,
   isReady,
   paymentEvent,
-  statusOf,
+  requestStatus,
   stubService,
   waitUntil,
 } from '@svc/testing';
@@ -71,7 +71,7 @@ function publishPayments(...newPayments: readonly PaymentSnapshot[]): Promise<vo
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
-  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, organisation.serviceHeaders);
+  requestStatus(replica, 'GET', `/v1/payments/${paymentReference}`, organisation.serviceHeaders);
 
 async function getPayment(
   replica: RunningService,

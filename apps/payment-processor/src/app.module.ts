@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
-import { deadLettersOf } from '@svc/service/administration';
+import { createDeadLettersController } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
@@ -89,7 +89,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantsConsumer,
     ApiKeysConsumer,
     CustomersConsumer,
-    deadLettersOf('payment-processor'),
+    createDeadLettersController('payment-processor'),
   ],
   providers: [
     Acquirers,

@@ -29,10 +29,10 @@ import { AppendOnlyLedger1763500001060 } from './migrations/1763500001060-append
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
-  paramLengthMax: 16_384,
+  maxParamLength: 16_384,
   // Incoming events may be collected into batches for this time. A payment command contains its payable, so it need not
   // wait for the event `session.created`.
-  gatherMs: 20,
+  maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   migrations: [

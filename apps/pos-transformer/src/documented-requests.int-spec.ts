@@ -34,7 +34,7 @@ test('every response matches the reference of the transformer', async () => {
       ...(request.body === undefined ? {} : { payload: request.body }),
     });
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    const found = document.problemsOf(operation, { status, contentType: received['content-type'], text });
+    const found = document.findProblems(operation, { status, contentType: received['content-type'], text });
     if (status >= 500) found.push(`${status} ${text}`);
     for (const problem of found)
       problems.add(

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadConfig, tlsListenerOf } from '@svc/service';
+import { loadConfig, readTlsListener } from '@svc/service';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { ChargeStore } from './charge-store.js';
@@ -215,7 +215,7 @@ async function listenForPayers(
   config: SimulatedAcquirerConfig,
   bank: SimulatedBank,
 ): Promise<RunningAcquirer | undefined> {
-  const listener = tlsListenerOf(config);
+  const listener = readTlsListener(config);
   if (listener === undefined) return undefined;
   const app = fastify({
     logger: false,

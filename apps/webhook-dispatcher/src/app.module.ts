@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
-import { deadLettersOf } from '@svc/service/administration';
+import { createDeadLettersController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { AttemptRecorder } from './delivery/attempt-recorder.js';
@@ -38,7 +38,7 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
     ReplaysController,
     BooksConsumer,
     DeliveriesConsumer,
-    deadLettersOf('webhook-dispatcher'),
+    createDeadLettersController('webhook-dispatcher'),
   ],
   providers: [
     SealingKey,

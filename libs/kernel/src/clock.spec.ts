@@ -6,16 +6,16 @@ const clock = new (class extends Clock {
   }
 })();
 
-test('a clock writes its time as ISO 8601 UTC with milliseconds (C2)', () => {
+test('nowISO() returns the time as ISO 8601 UTC with milliseconds (C2)', () => {
   expect(clock.nowISO()).toBe('2026-03-01T09:59:58.120Z');
 });
 
-test('a clock adds milliseconds to its time', () => {
+test('later() adds milliseconds to the time', () => {
   expect(clock.later(1_880).toISOString()).toBe('2026-03-01T10:00:00.000Z');
   expect(clock.later(-120).toISOString()).toBe('2026-03-01T09:59:58.000Z');
 });
 
-test('the system clock reads the time of the system', () => {
+test('the system clock returns the time of the system', () => {
   const before = Date.now();
   const now = new SystemClock().now().getTime();
   expect(now).toBeGreaterThanOrEqual(before);

@@ -1,6 +1,6 @@
 /**
- * The injected clock, so that tests advance it instead of waiting. SQL gets the time as a parameter, never from now().
- * An abstract class, because it is also its own injection token.
+ * The injected clock, which tests can advance instead of waiting. SQL statements get the time as a parameter and do not
+ * use now(). It is an abstract class, so that it can also be the injection token.
  */
 export abstract class Clock {
   abstract now(): Date;

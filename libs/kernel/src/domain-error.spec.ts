@@ -13,14 +13,19 @@ test('an error without details has the message of the catalogue and no fields', 
   expect(error.entry).toBe(ERROR_CATALOGUE['payable.paid']);
 });
 
-test('details replace the message and keep the cause', () => {
+test('the details of an error replace its message and set its fields, Retry-After and cause', () => {
   const cause = new Error('deadlock detected');
   const fields = [{ field: 'amount', message: 'amount is too high' }];
-  const error = new DomainError('service.not-ready', { message: 'Come back.', fields, retryAfterSeconds: 7, cause });
-  expect(error).toMatchObject({ message: 'Come back.', fields, retryAfterSeconds: 7, cause });
+  const error = new DomainError('service.not-ready', {
+    message: 'Try again later.',
+    fields,
+    retryAfterSeconds: 7,
+    cause,
+  });
+  expect(error).toMatchObject({ message: 'Try again later.', fields, retryAfterSeconds: 7, cause });
 });
 
-test('an error for an invalid field has status 400 and names the field', () => {
+test('invalidField() returns an error with status 400 and the field', () => {
   const error = invalidField('code', 'code must be base64');
   expect(error.entry.httpStatus).toBe(400);
   expect(error.fields).toEqual([{ field: 'code', message: 'code must be base64' }]);

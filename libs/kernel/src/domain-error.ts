@@ -8,7 +8,7 @@ export interface FieldProblem {
 }
 
 export interface DomainErrorDetails {
-  /** Public text that replaces the catalogue's; must not carry internals. */
+  /** Replaces the message of the catalogue. It is sent to the caller, so it must not contain internal details. */
   readonly message?: string;
   readonly fields?: readonly FieldProblem[];
   /** Sent as `Retry-After`. */
@@ -17,8 +17,8 @@ export interface DomainErrorDetails {
 }
 
 /**
- * The only error that business code throws. The HTTP layer maps its code to a status and text by the catalogue. Any other error is
- * an internal error, whose text is not sent to the caller.
+ * The only error that business code throws. The HTTP layer gets the status of its code from the catalogue. Any other
+ * error is an internal error, whose message is not sent to the caller.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;
@@ -38,7 +38,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Refuses a request because of one field. */
+/** The error for a request with one invalid field. */
 export function invalidField(field: string, message: string): DomainError {
   return new DomainError('request.invalid', { fields: [{ field, message }] });
 }

@@ -6,51 +6,55 @@ interface Request {
   readonly to?: number;
   readonly items?: readonly object[];
 }
-const problem = (field: string): FieldProblem => ({ field, message: `${field} is wrong` });
-const rule = rulesFor<Request>();
-const order = rule(['from', 'to'], ({ from = 0, to = 0 }) => (from > to ? problem('to') : undefined));
-const items = rule(['items'], ({ items = [] }) => (items.length > 1 ? [problem('items')] : []));
-const late: FieldRule<Request> = { reads: ['from'], onlyWithOtherErrors: true, check: () => [problem('late')] };
+const newProblem = (field: string): FieldProblem => ({ field, message: `${field} is wrong` });
+const newRule = rulesFor<Request>();
+const orderRule = newRule(['from', 'to'], ({ from = 0, to = 0 }) => (from > to ? newProblem('to') : undefined));
+const itemsRule = newRule(['items'], ({ items = [] }) => (items.length > 1 ? [newProblem('items')] : []));
+const lateRule: FieldRule<Request> = { reads: ['from'], onlyWithOtherErrors: true, check: () => [newProblem('late')] };
 
-const fieldsOf = (request: Request, malformed: string[] = [], rules = [late, order, items]): string[] =>
-  ruleProblems(request, rules, malformed.map(problem)).map(({ field }) => field);
+const findProblemFields = (
+  request: Request,
+  malformed: string[] = [],
+  rules = [lateRule, orderRule, itemsRule],
+): string[] => ruleProblems(request, rules, malformed.map(newProblem)).map(({ field }) => field);
 
 test('every rule is checked, in the order of the rules', () => {
-  expect(fieldsOf({ from: 2, to: 1, items: [{}, {}] }, [], [order, items])).toEqual(['to', 'items']);
-  expect(fieldsOf({ from: 2, to: 1, items: [{}, {}] }, [], [items, order])).toEqual(['items', 'to']);
-  expect(fieldsOf({ from: 1, to: 1 })).toEqual([]);
+  expect(findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [], [orderRule, itemsRule])).toEqual(['to', 'items']);
+  expect(findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [], [itemsRule, orderRule])).toEqual(['items', 'to']);
+  expect(findProblemFields({ from: 1, to: 1 })).toEqual([]);
 });
 
 test.each([['from'], ['to'], ['items'], ['items.length'], ['items[0].name']])(
-  'a rule that reads the malformed %s is skipped, and the others are not',
+  'a rule that reads the field of the malformed path %s is skipped, and other rules are checked',
   (path) => {
-    const found = fieldsOf({ from: 2, to: 1, items: [{}, {}] }, [path], [order, items]);
-    expect(found).toEqual(path.startsWith('items') ? ['to'] : ['items']);
+    const fields = findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [path], [orderRule, itemsRule]);
+    expect(fields).toEqual(path.startsWith('items') ? ['to'] : ['items']);
   },
 );
 
-test('a rule still reads a field whose name only starts with the name of a malformed field', () => {
-  expect(fieldsOf({ from: 2, to: 1 }, ['fromHere', 'total'], [order])).toEqual(['to']);
+test('a rule is not skipped if its field only has the same beginning as a malformed field', () => {
+  expect(findProblemFields({ from: 2, to: 1 }, ['fromHere', 'total'], [orderRule])).toEqual(['to']);
 });
 
-test('a rule with onlyWithOtherErrors reports its error only beside other errors', () => {
-  expect(fieldsOf({ to: 1 })).toEqual([]);
-  expect(fieldsOf({ from: 2, to: 1 })).toEqual(['to', 'late']);
-  expect(fieldsOf({}, ['items'])).toEqual(['late']);
-  expect(fieldsOf({}, ['from'])).toEqual([]);
+test('a rule with onlyWithOtherErrors reports its problem only if there are other problems', () => {
+  expect(findProblemFields({ to: 1 })).toEqual([]);
+  expect(findProblemFields({ from: 2, to: 1 })).toEqual(['to', 'late']);
+  expect(findProblemFields({}, ['items'])).toEqual(['late']);
+  expect(findProblemFields({}, ['from'])).toEqual([]);
 });
 
-test('a rule can check which fields are malformed', () => {
-  const asks: FieldRule<Request> = {
+test('a rule can query which fields are malformed', () => {
+  const malformedRule: FieldRule<Request> = {
     reads: [],
-    check: (_, isMalformed) => (isMalformed('items[0].name') && !isMalformed('items[1]') ? [problem('asked')] : []),
+    check: (_, isMalformed) =>
+      isMalformed('items[0].name') && !isMalformed('items[1]') ? [newProblem('malformed')] : [],
   };
-  expect(fieldsOf({}, ['items[0].name'], [asks])).toEqual(['asked']);
+  expect(findProblemFields({}, ['items[0].name'], [malformedRule])).toEqual(['malformed']);
 });
 
-test('a caller without permission is refused before a malformed field is named', () => {
-  const forbids = rule([], () => {
+test('if a rule throws an error because the caller has no permission, malformed fields are not reported', () => {
+  const permissionRule = newRule([], () => {
     throw new DomainError('credentials.forbidden');
   });
-  expect(() => fieldsOf({ from: 2, to: 1 }, ['items'], [order, forbids])).toThrow(DomainError);
+  expect(() => findProblemFields({ from: 2, to: 1 }, ['items'], [orderRule, permissionRule])).toThrow(DomainError);
 });

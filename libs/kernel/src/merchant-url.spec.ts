@@ -4,7 +4,7 @@ const production = { allowLoopbackHttp: false };
 const development = { allowLoopbackHttp: true };
 
 test.each(['https://shop.example/return?lang=en', 'https://shop.example:8443/', 'https://127.0.0.1/'])(
-  '%s is accepted everywhere: where it leads is checked when it is called (E7)',
+  '%s is accepted in development and production; its IP addresses are checked at each call (E7)',
   (url) => {
     expect(merchantUrlProblem('returnUrl', url, production)).toBeUndefined();
     expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
@@ -36,7 +36,7 @@ test('a port other than the default one is accepted only in development', () => 
 test.each([
   [253, true],
   [254, false],
-])('a host of %d characters is accepted: %s', (length, accepted) => {
+])('a host of %d characters is accepted or not: %s', (length, accepted) => {
   const host = `${'a.'.repeat(126)}aa`.slice(0, length).padEnd(length, 'a');
   expect(merchantUrlProblem('returnUrl', `https://${host}/`, production)?.message).toBe(
     accepted ? undefined : 'returnUrl must not have a host of over 253 characters',
@@ -56,7 +56,7 @@ test.each([
   'data:text/html,x',
   'https://user@shop.example/',
   'https://:secret@shop.example/',
-])('%j is refused in production and in development, and the error names the field', (url) => {
+])('%j is rejected in production and in development with an error for the field', (url) => {
   for (const rules of [production, development]) {
     const problem = merchantUrlProblem('cancelUrl', url, rules);
     expect(problem).toMatchObject({ field: 'cancelUrl', message: expect.stringMatching(/^cancelUrl must /) });
@@ -70,7 +70,7 @@ test.each([
   ['https://shop.example.evil.example/', false],
   ['https://www.shop.example/', false],
   ['https://shop.example./', false],
-])('for a site without a key, %s is on one of its hosts: %s (A8)', (url, accepted) => {
+])('with allowedHosts, the URL %s is accepted or not: %s (A8)', (url, accepted) => {
   const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
   expect(merchantUrlProblem('notificationUrl', url, rules)?.message).toBe(
     accepted ? undefined : 'notificationUrl must be on one of the hosts this site may use without an API key',

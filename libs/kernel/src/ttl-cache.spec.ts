@@ -12,46 +12,46 @@ const clock = new (class extends Clock {
     this.milliseconds += milliseconds;
   }
 })();
-let asked: string[];
-let kept: TtlCache<string>;
+let loadedNames: string[];
+let cache: TtlCache<string>;
 beforeEach(() => {
-  asked = [];
-  kept = new TtlCache(clock, 2);
+  loadedNames = [];
+  cache = new TtlCache(clock, 2);
 });
 
-function ask(name: string, lookUp: () => Promise<string | undefined> = () => Promise.resolve(name)) {
-  return kept.find(name, () => {
-    asked.push(name);
-    return lookUp();
+function findInCache(name: string, load: () => Promise<string | undefined> = () => Promise.resolve(name)) {
+  return cache.find(name, () => {
+    loadedNames.push(name);
+    return load();
   });
 }
 
-const other = () => Promise.resolve('other');
+const loadOther = () => Promise.resolve('other');
 
-it('loads a value once a second', async () => {
-  expect([await ask('a'), await ask('a', other)]).toEqual(['a', 'a']);
+it('the cache loads a value again when it is one second old', async () => {
+  expect([await findInCache('a'), await findInCache('a', loadOther)]).toEqual(['a', 'a']);
   clock.advance(999);
-  expect(await ask('a', other)).toBe('a');
+  expect(await findInCache('a', loadOther)).toBe('a');
   clock.advance(1);
-  expect(await ask('a', other)).toBe('other');
-  expect(asked).toEqual(['a', 'a']);
+  expect(await findInCache('a', loadOther)).toBe('other');
+  expect(loadedNames).toEqual(['a', 'a']);
 });
 
-it('loads a value once for all concurrent callers', async () => {
-  expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a', 'a', 'b']);
-  expect(asked).toEqual(['a', 'b']);
+it('the cache loads a value once for all concurrent callers', async () => {
+  expect(await Promise.all([findInCache('a'), findInCache('a'), findInCache('b')])).toEqual(['a', 'a', 'b']);
+  expect(loadedNames).toEqual(['a', 'b']);
 });
 
-it('caches neither an error nor a missing value', async () => {
-  await expect(ask('a', () => Promise.reject(new Error('The database is away.')))).rejects.toThrow(
-    'The database is away.',
+it('the cache does not store errors and missing values', async () => {
+  await expect(findInCache('a', () => Promise.reject(new Error('The database is unavailable.')))).rejects.toThrow(
+    'The database is unavailable.',
   );
-  expect(await ask('a', () => Promise.resolve(undefined))).toBeUndefined();
-  expect(await ask('a')).toBe('a');
-  expect(asked).toEqual(['a', 'a', 'a']);
+  expect(await findInCache('a', () => Promise.resolve(undefined))).toBeUndefined();
+  expect(await findInCache('a')).toBe('a');
+  expect(loadedNames).toEqual(['a', 'a', 'a']);
 });
 
-it('has a maximum size', async () => {
-  for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await ask(name);
-  expect(asked).toEqual(['a', 'b', 'c', 'a']);
+it('the cache removes the least recently used value when it is full', async () => {
+  for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await findInCache(name);
+  expect(loadedNames).toEqual(['a', 'b', 'c', 'a']);
 });

@@ -1,29 +1,32 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.js';
 
-const KEPT_MS = 1_000;
+const TTL_MS = 1_000;
 
 /**
- * A cache with a TTL of one second: long enough to avoid most queries, short enough that a revoked key is refused in time (A6 allows
- * 5 s; the rest is for the event to arrive). Concurrent calls for a key share one query, so a slow database gets no more queries
- * than a fast one.
+ * A cache with a TTL of one second: long enough to avoid most queries, and short enough that a revoked key is rejected
+ * in time (A6 allows 5 s, of which 4 s remain for the delivery of the event). Concurrent calls for the same key share
+ * one query, so a slow database does not get more queries.
  */
 export class TtlCache<T extends NonNullable<unknown>> {
-  private readonly found: LRUCache<string, T, () => Promise<T | undefined>>;
+  private readonly cache: LRUCache<string, T, () => Promise<T | undefined>>;
 
   constructor(clock: Clock, max = 10_000) {
-    this.found = new LRUCache({
+    this.cache = new LRUCache({
       max,
       // An entry that is exactly one second old is still valid.
-      ttl: KEPT_MS - 1,
+      ttl: TTL_MS - 1,
       ttlResolution: 0,
       perf: { now: () => clock.now().getTime() },
-      fetchMethod: (_name, _stale, { context: lookUp }) => lookUp(),
+      fetchMethod: (_name, _stale, { context: load }) => load(),
     });
   }
 
-  /** Caches neither failures nor `undefined`, so that a new key works at once. */
-  find(name: string, lookUp: () => Promise<T | undefined>): Promise<T | undefined> {
-    return this.found.fetch(name, { context: lookUp });
+  /**
+   * Returns the cached value, or loads it. Errors and `undefined` are not cached, so that a new key is accepted
+   * immediately.
+   */
+  find(name: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    return this.cache.fetch(name, { context: load });
   }
 }

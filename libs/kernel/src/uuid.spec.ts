@@ -20,7 +20,7 @@ test('a new UUID has version 7, contains the time of the clock, and sorts by it 
 });
 
 test.each(['0b6c3f4e-6f2a-1c3b-9d1e-7a8b9c0d1e2f', '0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F'])(
-  '%s of a client is a UUID, whatever its version (C4)',
+  'isUuid accepts %s, a UUID of another version (C4)',
   (text) => expect(isUuid(text)).toBe(true),
 );
 
@@ -41,4 +41,4 @@ test.each([
   ['0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],
   ['Loyalty-17', 'Loyalty-17'],
   ['0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F', '0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F'],
-])('%s is compared as %s', (id, canonical) => expect(canonicalId(id)).toBe(canonical));
+])('the canonical form of the id %s is %s', (id, canonical) => expect(canonicalId(id)).toBe(canonical));

@@ -1,4 +1,3 @@
-export * from './books/book-reader.js';
 export * from './broker/broker.js';
 export * from './broker/commands.js';
 export * from './consumer/consumer.js';
@@ -15,6 +14,7 @@ export * from './transport/patterns.js';
 export * from './periodic-job.js';
 export * from './rabbitmq/rabbitmq-broker.js';
 export * from './read-models/read-model-rebuild.js';
+export * from './reconciliation/reconciliation-reader.js';
 export * from './relay/relay.js';
 export * from './signal.js';
 export { MAX_EVENT_BYTES, statementWithEvents, type StatementWithEvents } from './event-log/statement-with-events.js';

@@ -1,13 +1,19 @@
 import type { MessagingLog } from './log.js';
 import { Signal } from './signal.js';
 
-/** A job that runs repeatedly until it is stopped: at once while there is more to do, otherwise after a pause. */
+/**
+ * Runs a job repeatedly until it is stopped. There is a pause between two runs, unless the last run has reported more
+ * work.
+ */
 export class PeriodicJob {
   private readonly signal = new Signal();
   private stopping = false;
   private running: Promise<void> | undefined;
 
-  /** @param runOnce resolves to true when there is more to do; its errors are logged, and it runs again */
+  /**
+   * @param runOnce resolves to true when there is more to do; when it throws, the error is logged and the job runs
+   * again after the pause
+   */
   constructor(
     private readonly name: string,
     private readonly pauseMs: number,
@@ -19,7 +25,7 @@ export class PeriodicJob {
     this.running = this.run();
   }
 
-  /** Runs after the current run, without the pause. */
+  /** Starts the next run without the pause; if a run is in progress, after that run. */
   trigger(): void {
     this.signal.nudge();
   }

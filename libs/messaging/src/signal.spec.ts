@@ -1,18 +1,18 @@
 import { Signal } from './signal.js';
 
-const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+const countTimers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 test('a nudge ends the wait and leaves no timer behind', async () => {
   const signal = new Signal();
-  const before = timers();
+  const before = countTimers();
   const waiting = signal.wait(60_000);
-  expect(timers()).toBe(before + 1);
+  expect(countTimers()).toBe(before + 1);
   signal.nudge();
   await expect(waiting).resolves.toBe(true);
-  expect(timers()).toBe(before);
+  expect(countTimers()).toBe(before);
 });
 
-test('a nudge while no caller waits is remembered, once', async () => {
+test('two nudges while no caller waits end only the next wait', async () => {
   const signal = new Signal();
   signal.nudge();
   signal.nudge();

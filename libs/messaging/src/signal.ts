@@ -1,4 +1,7 @@
-/** Lets a loop wait for a time or for a nudge, whichever comes first. A nudge before the wait is remembered. */
+/**
+ * Lets a loop wait until a time has passed or until another function calls `nudge()`. A nudge before the wait ends the
+ * wait immediately.
+ */
 export class Signal {
   private nudged = false;
   private wakeUp: (() => void) | undefined;
@@ -8,7 +11,7 @@ export class Signal {
     this.wakeUp?.();
   }
 
-  /** True when nudged, false when the time ran out. */
+  /** Resolves to true after a nudge, to false when the time has passed. */
   async wait(milliseconds: number): Promise<boolean> {
     if (!this.nudged) {
       await new Promise<void>((resolve) => {

@@ -20,7 +20,7 @@ const ACCEPTED = [
   'https://192.169.0.1/',
   'https://[2606:4700:4700::1111]/',
   'https://[2a00:1450:4001:831::200e]:8443/',
-  // Each differs in one byte from an address with an IPv4 address behind 5EFE.
+  // Each differs in one byte from an ISATAP address, which contains 5EFE and an IPv4 address.
   'https://[2606:4700:0:0:100:5efe:808:808]/',
   'https://[2606:4700:0:0:1:5efe:808:808]/',
   'https://[2606:4700:0:0:0:5ffe:808:808]/',
@@ -28,15 +28,15 @@ const ACCEPTED = [
 ];
 
 describe('in production', () => {
-  it('at least 200 spellings are refused', () => {
+  it('at least 200 URLs are tested', () => {
     expect(new Set(REFUSED.map(([url]) => url)).size).toBeGreaterThanOrEqual(200);
   });
 
-  it.each(REFUSED)('%s is refused: %s', (url, refused) => {
+  it.each(REFUSED)('checkUrl refuses %s: %s', (url, refused) => {
     expect(checkUrl(url, PRODUCTION)).toEqual({ refused });
   });
 
-  it.each(ACCEPTED)('%s is accepted', (url) => {
+  it.each(ACCEPTED)('checkUrl accepts %s', (url) => {
     expect(checkUrl(url, PRODUCTION)).toEqual({ url: new URL(url) });
   });
 });
@@ -44,22 +44,25 @@ describe('in production', () => {
 describe('an address that the operator configured, in development', () => {
   const policy = { allowLoopback: true, allowPrivate: true };
 
-  it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])('%s is accepted without TLS', (address) => {
-    expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
-    expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
-  });
+  it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])(
+    '%s is accepted without TLS, but not if a merchant configured it',
+    (address) => {
+      expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
+      expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
+    },
+  );
 
   it.each([
     ['169.254.169.254', 'link-local'],
     ['100.64.0.1', 'carrier-grade-nat'],
     ['fd00::1', 'unique-local'],
-  ])('%s is refused: %s', (address, refused) => {
+  ])('checkUrl refuses %s: %s', (address, refused) => {
     expect(checkAddress(address, { ...policy, plain: false })).toBe(refused);
   });
 });
 
 describe('in development', () => {
-  const canBeInDevelopment = new Set<AddressRefusal>(['loopback', 'protocol', 'port']);
+  const REASONS_ACCEPTED_IN_DEVELOPMENT = new Set<AddressRefusal>(['loopback', 'protocol', 'port']);
 
   it.each([
     ...LOOPBACK,
@@ -71,8 +74,8 @@ describe('in development', () => {
     expect(checkUrl(url, DEVELOPMENT).refused).toBeUndefined();
   });
 
-  it.each(REFUSED.filter(([, refused]) => !canBeInDevelopment.has(refused)))(
-    '%s is refused as ever: %s',
+  it.each(REFUSED.filter(([, refused]) => !REASONS_ACCEPTED_IN_DEVELOPMENT.has(refused)))(
+    'checkUrl refuses %s, as in production: %s',
     (url, refused) => {
       expect(checkUrl(url, DEVELOPMENT)).toEqual({ refused });
     },
@@ -85,12 +88,12 @@ describe('in development', () => {
     ['http://[::ffff:127.0.0.1]:3000/', 'ipv4-in-ipv6'],
     ['http://169.254.169.254/', 'link-local'],
     ['http://localhost:0/', 'port'],
-  ])('%s is refused: %s', (url, refused) => {
+  ])('checkUrl refuses %s: %s', (url, refused) => {
     expect(checkUrl(url, DEVELOPMENT)).toEqual({ refused });
   });
 });
 
-describe('the resolved address of a name', () => {
+describe('checkAddress', () => {
   it.each<[string, AddressRefusal | undefined]>([
     ['8.8.8.8', undefined],
     ['2606:4700:4700::1111', undefined],
@@ -102,19 +105,19 @@ describe('the resolved address of a name', () => {
     ['::ffff:10.0.0.1', 'ipv4-in-ipv6'],
     ['shop.example', 'unreadable'],
     ['', 'unreadable'],
-  ])('%s: %s', (address, refused) => {
+  ])('the refusal of the address %j is %s', (address, refused) => {
     expect(checkAddress(address, { ...PRODUCTION, plain: false })).toBe(refused);
   });
 
-  it('may be called without TLS only if it is loopback', () => {
+  it('accepts an address without TLS only if it is loopback', () => {
     expect(checkAddress('8.8.8.8', { ...DEVELOPMENT, plain: true })).toBe('protocol');
     expect(checkAddress('127.0.0.1', { ...DEVELOPMENT, plain: true })).toBeUndefined();
   });
 });
 
 describe('an IPv4 address', () => {
-  /** The reason why the address itself is refused, not its spelling. */
-  const OF_AN_ADDRESS: readonly (AddressRefusal | undefined)[] = [
+  /** The reasons that refer to the IP address, not to the syntax of the URL. */
+  const REASONS_OF_ADDRESSES: readonly (AddressRefusal | undefined)[] = [
     'unspecified',
     'broadcast',
     'loopback',
@@ -124,7 +127,7 @@ describe('an IPv4 address', () => {
     'multicast',
     'reserved',
   ];
-  const inForbiddenNetwork = fc.oneof(
+  const arbitraryForbiddenAddress = fc.oneof(
     ...[
       '127.0.0.0/8',
       '10.0.0.0/8',
@@ -140,23 +143,23 @@ describe('an IPv4 address', () => {
       return fc.integer({ min: 0, max: 2 ** (32 - Number(bits)) - 1 }).map((offset) => first + offset);
     }),
   );
-  /** As decimal, hexadecimal or octal text, with leading zeros. */
-  const number = (value: number): fc.Arbitrary<string> =>
+  /** The number as decimal, hexadecimal or octal text; the last two with leading zeros. */
+  const arbitraryNumberText = (value: number): fc.Arbitrary<string> =>
     fc.tuple(fc.constantFrom(10, 16, 8), fc.integer({ min: 0, max: 4 })).map(([base, zeros]) => {
       if (base === 10) return String(value);
       return (base === 16 ? '0x' : '0') + '0'.repeat(zeros) + value.toString(base);
     });
-  /** In one to four parts, the last of which contains the remaining bytes. */
-  const spelled = (address: number): fc.Arbitrary<string> =>
+  /** The address in one to four parts; the last part contains all remaining bytes. */
+  const arbitrarySpelling = (address: number): fc.Arbitrary<string> =>
     fc.integer({ min: 0, max: 3 }).chain((bytes) => {
-      const whole = Array.from({ length: bytes }, (_, i) => Math.floor(address / 2 ** (24 - 8 * i)) % 256);
+      const leadingBytes = Array.from({ length: bytes }, (_, i) => Math.floor(address / 2 ** (24 - 8 * i)) % 256);
       const rest = address % 2 ** (32 - 8 * bytes);
-      return fc.tuple(...[...whole, rest].map(number)).map((parts) => parts.join('.'));
+      return fc.tuple(...[...leadingBytes, rest].map(arbitraryNumberText)).map((parts) => parts.join('.'));
     });
-  const written = inForbiddenNetwork.chain(spelled);
+  const arbitraryText = arbitraryForbiddenAddress.chain(arbitrarySpelling);
 
-  it('in a forbidden network is refused in every spelling, with a trailing dot, wide digits, encoded, or inside IPv6', () => {
-    const disguises = fc.constantFrom<(text: string) => string>(
+  it('in a forbidden network is refused in every spelling, with a trailing dot, wide digits or percent-encoded', () => {
+    const arbitraryDisguise = fc.constantFrom<(text: string) => string>(
       (text) => text,
       (text) => `${text}.`,
       (text) => text.replaceAll('.', '。'),
@@ -165,9 +168,9 @@ describe('an IPv4 address', () => {
     );
     const reasons = new Set<AddressRefusal | undefined>();
     fc.assert(
-      fc.property(written, disguises, (text, disguise) => {
+      fc.property(arbitraryText, arbitraryDisguise, (text, disguise) => {
         const { refused } = checkUrl(`https://${disguise(text)}/`, PRODUCTION);
-        expect(OF_AN_ADDRESS).toContain(refused);
+        expect(REASONS_OF_ADDRESSES).toContain(refused);
         reasons.add(refused);
       }),
       { numRuns: 2_000 },
@@ -176,8 +179,8 @@ describe('an IPv4 address', () => {
       expect(reasons).toContain(reason);
   });
 
-  it('in any network is refused inside IPv6', () => {
-    const prefixes = fc.constantFrom(
+  it('is refused if it is embedded in an IPv6 address', () => {
+    const arbitraryPrefix = fc.constantFrom(
       '::ffff:',
       '::',
       '::ffff:0:',
@@ -188,8 +191,8 @@ describe('an IPv4 address', () => {
       '2606:4700::200:5efe:',
     );
     fc.assert(
-      fc.property(prefixes, fc.ipV4(), (prefix, address) => {
-        expect([...OF_AN_ADDRESS, 'ipv4-in-ipv6']).toContain(
+      fc.property(arbitraryPrefix, fc.ipV4(), (prefix, address) => {
+        expect([...REASONS_OF_ADDRESSES, 'ipv4-in-ipv6']).toContain(
           checkUrl(`https://[${prefix}${address}]/`, PRODUCTION).refused,
         );
       }),

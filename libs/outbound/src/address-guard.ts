@@ -2,23 +2,27 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Protection against server-side request forgery: the addresses that the platform may call (E7). Pure: no DNS, no connection.
- * Merchants choose the addresses, so without this a webhook could call our own network or a cloud's metadata service.
+ * Protection against server-side request forgery (E7): checks which addresses the platform may call. Merchants choose
+ * the URLs of webhooks, so without these checks a webhook could call the platform's own network or the metadata service
+ * of a cloud. The functions here make no DNS query and no connection.
  *
- * {@link checkUrl} checks the URL before every attempt; `guarded-connector.ts` calls {@link checkAddress} for every address to which
- * a name resolves, and connects to one of those. Both check the canonical form that `new URL` produces (`http://0x7f.1` is
- * 127.0.0.1), against a list of allowed ranges: an unknown range is refused.
+ * {@link checkUrl} checks the URL before every attempt. `guarded-connector.ts` then calls {@link checkAddress} for each
+ * IP address of the host name, and connects only to checked addresses. Both functions check the canonical form that
+ * `new URL` produces (`http://0x7f.1` is 127.0.0.1). Only known ranges are allowed: an unknown range is refused.
  *
- * Not for deciding whether a merchant may use an address at all; that is checked when the session is created.
+ * Whether a merchant may use a URL is checked elsewhere, when the session is created.
  */
 export interface AddressPolicy {
-  /** Development mode: allows loopback, plain http to it, and every port, but no other private address. */
+  /**
+   * True in development: allows loopback addresses, http to them, and every port. Other private addresses stay
+   * forbidden.
+   */
   readonly allowLoopback: boolean;
-  /** Development mode: allows private addresses too, with plain http, for an address that the operator configured. */
+  /** True in development for a URL that the operator configured: also allows private addresses, with http too. */
   readonly allowPrivate?: boolean;
 }
 
-/** Why an address is refused; part of the error class of the attempt. */
+/** Reason why an address is refused. It is a part of the error class of a delivery attempt. */
 export type AddressRefusal =
   | 'unreadable'
   | 'protocol'
@@ -42,9 +46,9 @@ export type UrlVerdict =
 /** `URL.port` is empty for 443. */
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
 
-export function checkUrl(written: string, policy: AddressPolicy): UrlVerdict {
-  if (!URL.canParse(written)) return { refused: 'unreadable' };
-  const url = new URL(written);
+export function checkUrl(text: string, policy: AddressPolicy): UrlVerdict {
+  if (!URL.canParse(text)) return { refused: 'unreadable' };
+  const url = new URL(text);
   const plain = url.protocol === 'http:';
   if (!plain && url.protocol !== 'https:') return { refused: 'protocol' };
   if (plain && !policy.allowLoopback) return { refused: 'protocol' };
@@ -64,8 +68,8 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * Why no connection may be made to this IP address; undefined if it is allowed. `plain` means without TLS, which is allowed only to
- * loopback.
+ * Returns the reason why a connection to this IP address is refused, or undefined if it is allowed. `plain` means a
+ * connection without TLS, which is allowed only to loopback addresses.
  */
 export function checkAddress(
   address: string,
@@ -78,18 +82,22 @@ export function checkAddress(
   if (range === 'private' && allowPrivate) return undefined;
   if (range !== 'unicast') return REFUSAL_OF_RANGE[range] ?? 'reserved';
   if (METADATA.has(ip.toString())) return 'metadata';
-  // Only 2000::/3 is allocated for global unicast. Other ranges, such as ::a.b.c.d, reach no host or the wrong one.
+  // Only 2000::/3 is allocated for global unicast. An address in another range, such as ::a.b.c.d, may reach a wrong
+  // host.
   if (ip.kind() === 'ipv6' && (ip.toByteArray()[0]! & 0xe0) !== 0x20) return 'reserved';
   if (ip.kind() === 'ipv6' && isIsatap(ip.toByteArray())) return 'ipv4-in-ipv6';
   return plain ? 'protocol' : undefined;
 }
 
-/** RFC 5214: an IPv4 address after 5EFE in the lower half, with any prefix. A host that supports ISATAP connects to that address. */
+/**
+ * Whether it is an ISATAP address (RFC 5214): its lower half contains 5EFE and an IPv4 address, to which a host that
+ * supports ISATAP would connect.
+ */
 function isIsatap(bytes: readonly number[]): boolean {
   return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
 
-/** Range names of ipaddr.js; all other ranges are `reserved` (documentation, benchmarking, discard and the like). */
+/** By range name of ipaddr.js. All other ranges (for example for documentation and benchmarking) are `reserved`. */
 const REFUSAL_OF_RANGE: Readonly<Record<string, AddressRefusal>> = {
   unspecified: 'unspecified',
   broadcast: 'broadcast',
@@ -106,5 +114,8 @@ const REFUSAL_OF_RANGE: Readonly<Record<string, AddressRefusal>> = {
   teredo: 'ipv4-in-ipv6',
 };
 
-/** Metadata services of clouds at public addresses; the others are link-local, unique-local or carrier-grade NAT. */
+/**
+ * Public addresses of cloud metadata services. Other metadata services have addresses in ranges that are refused
+ * anyway.
+ */
 const METADATA: ReadonlySet<string> = new Set(['168.63.129.16']);

@@ -1,22 +1,22 @@
 import { Resolver } from 'node:dns/promises';
-import { AddressRefusedError, guardedConnector, guardedLookup, resolveWith } from './guarded-connector.js';
+import { AddressRefusedError, createResolver, guardedConnector, guardedLookup } from './guarded-connector.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
 
-type Found = string | { address: string; family: number }[];
+type LookupResult = string | { address: string; family: number }[];
 
-function lookUp(addresses: string[] | Error, all: boolean, policy = PRODUCTION): Promise<Found> {
+function lookUp(addresses: string[] | Error, all: boolean, policy = PRODUCTION): Promise<LookupResult> {
   const resolve = (): Promise<string[]> =>
     addresses instanceof Error ? Promise.reject(addresses) : Promise.resolve(addresses);
-  return new Promise((found, failed) =>
+  return new Promise((resolveLookup, rejectLookup) =>
     guardedLookup(resolve, policy)('shop.example', { all }, (error, address) =>
-      error ? failed(error) : found(address),
+      error ? rejectLookup(error) : resolveLookup(address),
     ),
   );
 }
 
-describe('a name', () => {
-  it('is connected only to the addresses that were checked', async () => {
+describe('the lookup of a host name', () => {
+  it('returns the addresses that were checked', async () => {
     expect(await lookUp(['8.8.8.8', '2606:4700::1'], true)).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1', family: 6 },
@@ -29,65 +29,70 @@ describe('a name', () => {
     [['8.8.8.8', '10.0.0.1'], 'private'],
     [['169.254.169.254', '8.8.8.8'], 'link-local'],
     [['8.8.8.8', '::ffff:127.0.0.1'], 'ipv4-in-ipv6'],
-  ])('with the addresses %j is refused: %s', async (addresses, refusal) => {
+  ])('fails if one of its addresses %j is refused: %s', async (addresses, refusal) => {
     for (const all of [true, false])
       await expect(lookUp(addresses, all)).rejects.toMatchObject({ name: 'AddressRefused', refusal });
   });
 
-  it('in development may resolve to loopback, and without TLS only to loopback', async () => {
+  it('may return loopback in development, and only loopback without TLS', async () => {
     expect(await lookUp(['127.0.0.1'], false, { allowLoopback: true, plain: true })).toBe('127.0.0.1');
     await expect(lookUp(['8.8.8.8'], false, { allowLoopback: true, plain: true })).rejects.toBeInstanceOf(
       AddressRefusedError,
     );
   });
 
-  it('is refused if it has no address or cannot be resolved', async () => {
+  it('fails if the name has no address or cannot be resolved', async () => {
     await expect(lookUp([], true)).rejects.toThrow('no address');
     await expect(
       lookUp(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }), true),
     ).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without a DNS query', async (name) => {
-    expect(await resolveWith()(name)).toEqual(['127.0.0.1', '::1']);
-  });
+  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])(
+    'returns the loopback addresses for %s, without a DNS query',
+    async (name) => {
+      expect(await createResolver()(name)).toEqual(['127.0.0.1', '::1']);
+    },
+  );
 });
 
-describe('the name servers', () => {
-  const unknown = Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
-  const answers = (v4: string[] | Error, v6: string[] | Error): void => {
+describe('resolveWith', () => {
+  const notFound = Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
+  const mockNameServers = (v4: string[] | Error, v6: string[] | Error): void => {
     const spies = [jest.spyOn(Resolver.prototype, 'resolve4'), jest.spyOn(Resolver.prototype, 'resolve6')];
-    for (const [at, answer] of [v4, v6].entries())
-      spies[at]!.mockImplementation(() => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)));
+    for (const [index, answer] of [v4, v6].entries())
+      spies[index]!.mockImplementation(() =>
+        answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
+      );
   };
   afterEach(() => jest.restoreAllMocks());
 
   it.each([
-    ['both families', ['8.8.8.8'], ['2606:4700::1'], ['8.8.8.8', '2606:4700::1']],
-    ['IPv4 alone', ['8.8.8.8'], unknown, ['8.8.8.8']],
-    ['IPv6 alone', unknown, ['2606:4700::1'], ['2606:4700::1']],
-  ])('that resolve a name in %s return its addresses', async (_, v4, v6, addresses) => {
-    answers(v4, v6);
-    expect(await resolveWith()('shop.example.')).toEqual(addresses);
+    ['with IPv4 and IPv6 addresses', ['8.8.8.8'], ['2606:4700::1'], ['8.8.8.8', '2606:4700::1']],
+    ['with only IPv4 addresses', ['8.8.8.8'], notFound, ['8.8.8.8']],
+    ['with only IPv6 addresses', notFound, ['2606:4700::1'], ['2606:4700::1']],
+  ])('returns the addresses of a name %s', async (_, v4, v6, addresses) => {
+    mockNameServers(v4, v6);
+    expect(await createResolver()('shop.example.')).toEqual(addresses);
   });
 
   it.each([
-    ['that do not know a name', unknown, unknown, 'ENOTFOUND'],
-    ['that know a name without addresses', [], unknown, 'no address'],
-  ])('%s cause an error with the reason', async (_, v4, v6, reason) => {
-    answers(v4, v6);
-    await expect(resolveWith()('shop.example')).rejects.toThrow(reason);
+    ['that does not exist', notFound, notFound, 'ENOTFOUND'],
+    ['that has no addresses', [], notFound, 'no address'],
+  ])('throws an error for a name %s', async (_, v4, v6, reason) => {
+    mockNameServers(v4, v6);
+    await expect(createResolver()('shop.example')).rejects.toThrow(reason);
   });
 });
 
-describe('a connection to a literal address', () => {
+describe('a connection to a literal IP address', () => {
   it.each(['127.0.0.1', '::1', '[::1]', '10.0.0.1', '169.254.169.254'])(
-    '%s is refused even without a DNS query',
+    '(%s) is refused without a DNS query',
     (hostname) => {
       const connect = guardedConnector({
         policy: { allowLoopback: false },
         connectTimeoutMs: 1_000,
-        resolve: () => Promise.reject(new Error('not asked')),
+        resolve: () => Promise.reject(new Error('not called')),
       });
       const callback = jest.fn();
       connect({ hostname, protocol: 'https:', port: '443' }, callback);

@@ -16,25 +16,25 @@ export class AddressRefusedError extends Error {
 
 export interface ConnectorSettings {
   readonly policy: AddressPolicy;
-  /** For DNS, TCP and TLS together. */
+  /** Timeout for DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number;
   readonly resolve?: Resolve;
 }
 
 /**
- * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket gets the checked addresses,
- * so a second answer of the name server (DNS rebinding) has no effect. One refused address refuses the name, because the owner
- * of the name could choose which address is used.
+ * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket connects to the
+ * checked addresses, so a different second response of the name server (DNS rebinding) has no effect. If one address of
+ * a name is refused, the name is refused, because its owner could otherwise influence which address is used.
  */
 export function guardedConnector({
   policy,
   connectTimeoutMs,
-  resolve = resolveWith(),
+  resolve = createResolver(),
 }: ConnectorSettings): buildConnector.connector {
   const connectors = { plain: connector(true), tls: connector(false) };
 
   function connector(plain: boolean): buildConnector.connector {
-    // Only HTTP/1.1: the limits of a response are those of its parser.
+    // Only HTTP/1.1, because the limits for responses are those of its parser.
     return buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,
@@ -44,7 +44,7 @@ export function guardedConnector({
 
   return (options, callback) => {
     const plain = options.protocol === 'http:';
-    // The lookup is never called for a literal address.
+    // A literal IP address is checked here, because the lookup is not called for it.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
     if (refusal) return callback(new AddressRefusedError(refusal), null);
@@ -56,7 +56,9 @@ export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain:
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const refusal = addresses.map((address) => checkAddress(address, policy)).find((found) => found !== undefined);
+        const refusal = addresses
+          .map((address) => checkAddress(address, policy))
+          .find((reason) => reason !== undefined);
         const [first] = addresses;
         if (first === undefined) return callback(new Error('The name has no address.'), '');
         if (refusal) return callback(new AddressRefusedError(refusal), '');
@@ -76,11 +78,12 @@ const LOOKUP_TIMEOUT_MS = 1_000;
 const MAX_ADDRESSES = 16;
 
 /**
- * Queries the name servers (those of the machine, or the given ones) instead of getaddrinfo, which blocks one of four threads while
- * a name server does not answer: four dead names would delay every other merchant (E6). `localhost` is loopback by definition
- * (RFC 6761) and is not queried.
+ * Returns a function that resolves names with queries to name servers: the given ones, or those of the machine.
+ * Node.js's default, getaddrinfo, is not used, because it blocks one of four threads while a name server does not
+ * respond: four such names would delay the webhooks of all merchants (E6). `localhost` is loopback by definition (RFC
+ * 6761) and is not queried.
  */
-export function resolveWith(servers?: readonly string[]): Resolve {
+export function createResolver(servers?: readonly string[]): Resolve {
   return async (hostname) => {
     const name = hostname.replace(/\.$/, '').toLowerCase();
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'];

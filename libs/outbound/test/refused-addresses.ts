@@ -69,10 +69,10 @@ export const LOOPBACK = [
   'https://[::1]:8443/',
 ];
 
-/** Addresses with which a merchant may make us call a forbidden host, and why each is rejected. */
+/** URLs with which a merchant could make the platform call a forbidden host, and the reason why each is refused. */
 export const REFUSED: [string, AddressRefusal][] = [
   ...LOOPBACK.map((url): [string, AddressRefusal] => [url, 'loopback']),
-  // Not a valid URL, or for another protocol.
+  // Invalid URLs, other protocols and credentials.
   ['', 'unreadable'],
   ['shop.example/hooks', 'unreadable'],
   ['https://', 'unreadable'],
@@ -196,7 +196,7 @@ export const REFUSED: [string, AddressRefusal][] = [
   ['https://100.127.255.255/', 'carrier-grade-nat'],
   ['https://168.63.129.16/', 'metadata'],
   ['https://192.0.0.192/', 'reserved'],
-  // No host, or all hosts.
+  // Addresses of no host or of all hosts.
   ['https://0.0.0.0/', 'unspecified'],
   ['https://0/', 'unspecified'],
   ['https://0.1.2.3/', 'unspecified'],

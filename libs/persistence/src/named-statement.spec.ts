@@ -1,6 +1,6 @@
 import { namedStatement } from './named-statement.js';
 
-test('each name becomes one placeholder, however often it occurs', () => {
+test('each name becomes one placeholder, even if it occurs several times', () => {
   const { text, valuesOf } = namedStatement(
     `UPDATE things SET state = $state, changed_at = $now WHERE id = $id AND $now > changed_at AND state <> $state`,
   );
@@ -14,7 +14,7 @@ test('a name that starts with another name is a separate placeholder', () => {
   expect(valuesOf({ id: 1, id_2: 2, ids: [3] })).toEqual([1, 2, [3]]);
 });
 
-test('the text never contains values', () => {
+test('the text of a statement does not contain the values', () => {
   const statement = namedStatement('SELECT $name');
   for (const name of ['a secret', '$name', "'; DROP TABLE things --"]) {
     expect(statement.valuesOf({ name })).toEqual([name]);
@@ -22,19 +22,19 @@ test('the text never contains values', () => {
   }
 });
 
-test('null is a value, and undefined is a missing value', () => {
+test('null is accepted as a value, and undefined is rejected as a missing value', () => {
   const { valuesOf } = namedStatement('SELECT $one, $other');
   expect(valuesOf({ one: null, other: false })).toEqual([null, false]);
   expect(() => valuesOf({ one: 1 })).toThrow('Parameter $other of the statement is missing.');
   expect(() => valuesOf({ one: 1, other: undefined })).toThrow('Parameter $other of the statement is missing.');
 });
 
-test('a parameter that does not occur in the statement is refused', () => {
+test('a value for a name that does not occur in the statement is rejected', () => {
   expect(() => namedStatement('SELECT $one').valuesOf({ one: 1, other: 2 })).toThrow(
     'The statement has no parameter $other.',
   );
 });
 
-test('a numbered parameter is refused', () => {
+test('a statement with a numbered parameter is rejected', () => {
   expect(() => namedStatement('SELECT $one, $2')).toThrow('Parameter $2 has a number instead of a name.');
 });

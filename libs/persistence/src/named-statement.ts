@@ -4,13 +4,17 @@ export type NamedParameters = Readonly<Record<string, unknown>>;
 export interface NamedStatement {
   /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;
-  /** The values in the order of the placeholders. Throws unless exactly the parameters of the statement are given. */
+  /**
+   * The values in the order of the placeholders. Throws if a parameter of the statement is missing, or if there is
+   * another one.
+   */
   readonly valuesOf: (parameters: NamedParameters) => unknown[];
 }
 
 /**
- * Parameters are written `$amount`; a name that occurs twice is one parameter. Make a statement once, when its module is loaded.
- * The tagged template of sql-template-tag would build the text again for each query, with two placeholders for a value that occurs twice.
+ * Parameters are written as `$amount`; a name that occurs twice is one parameter. Create a statement once, when its
+ * module is loaded. The library sql-template-tag is not used, because it builds the text again for each query, with two
+ * placeholders for a value that occurs twice.
  */
 export function namedStatement(sql: string): NamedStatement {
   const names: string[] = [];

@@ -1,9 +1,10 @@
 import type { Transaction } from './transaction.js';
 
 /**
- * Planner settings for connections of a service, whose statements look up rows by key. Custom plans would cost twice as much. A generic
- * plan that was made while a table was small would use a sequential scan, also after the table has grown, so these are disabled. If
- * PostgreSQL must use a disabled path, its high cost would trigger JIT compilation, so JIT is disabled too.
+ * Planner settings for the connections of a service, whose statements look up rows by key. Plans are generic, because a
+ * custom plan for each execution would double its cost. Sequential scans are disabled, because a generic plan that was
+ * created while a table was small would still use one after the table has grown. JIT is disabled, because the high cost
+ * of a disabled scan that PostgreSQL must use anyway would trigger a compilation.
  */
 export const LOOKUP_PLANNER_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -26,9 +27,9 @@ const SET_LOCAL = `SELECT ${Object.entries(DEFAULT_PLANS)
   .join(', ')}`;
 
 /**
- * Uses the default planner settings of PostgreSQL for the rest of this transaction. For a report or a reconciliation, which joins large
- * parts of tables: the settings for lookups would use nested loops without an index. Costs one round trip; the statement timeout is
- * still 15 s. Not for lookups.
+ * Uses the default planner settings of PostgreSQL for the rest of this transaction. For reports and reconciliation,
+ * which join large parts of tables: with the settings for lookups, PostgreSQL would use nested loops without an index.
+ * Needs one round trip. The statement timeout is still 15 s.
  */
 export async function useDefaultPlanner(tx: Transaction): Promise<void> {
   await tx.query(SET_LOCAL);

@@ -30,40 +30,40 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-function within(isRecording: boolean): void {
+function setActiveSpan(isRecording: boolean): void {
   jest.spyOn(trace, 'getActiveSpan').mockReturnValue({ isRecording: () => isRecording } as Span);
 }
 
-test('a statement with parameters is prepared once for each connection', async () => {
+test('a connection prepares a statement with parameters once', async () => {
   for (const value of [1, 2, 3])
-    expect((await client.query<{ given: number }>('SELECT $1::int AS given', [value])).rows).toEqual([
-      { given: value },
+    expect((await client.query<{ number: number }>('SELECT $1::int AS number', [value])).rows).toEqual([
+      { number: value },
     ]);
   const { rows } = await client.query<{ statement: string }>(
-    `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%AS given'`,
+    `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%AS number'`,
   );
-  expect(rows).toEqual([{ statement: 'SELECT $1::int AS given' }]);
+  expect(rows).toEqual([{ statement: 'SELECT $1::int AS number' }]);
 });
 
-test('a statement of a recorded trace has a span, without the values', async () => {
-  within(true);
-  await client.query('SELECT $1::text AS told', ['a secret']);
+test('a statement in a recorded trace has a span with the text of the statement, but not with its values', async () => {
+  setActiveSpan(true);
+  await client.query('SELECT $1::text AS value', ['a secret']);
   expect(spans).toMatchObject([{ name: 'SELECT', ended: true, status: SpanStatusCode.UNSET }]);
-  expect(spans[0]!.options!.attributes).toMatchObject({ 'db.query.text': 'SELECT $1::text AS told' });
+  expect(spans[0]!.options!.attributes).toMatchObject({ 'db.query.text': 'SELECT $1::text AS value' });
   expect(JSON.stringify(spans)).not.toContain('a secret');
 });
 
 test('the span of a failed statement contains its error code and nothing else', async () => {
-  within(true);
-  await expect(client.query('SELECT $1::int AS told', ['a secret'])).rejects.toThrow('invalid input syntax');
+  setActiveSpan(true);
+  await expect(client.query('SELECT $1::int AS value', ['a secret'])).rejects.toThrow('invalid input syntax');
   expect(spans).toMatchObject([
     { ended: true, status: SpanStatusCode.ERROR, attributes: { 'db.response.status_code': '22P02' } },
   ]);
   expect(JSON.stringify(spans)).not.toContain('a secret');
 });
 
-test('a trace that is not recorded gets no span', async () => {
-  within(false);
+test('a statement in a trace that is not recorded has no span', async () => {
+  setActiveSpan(false);
   await client.query('SELECT $1::int', [1]);
   expect(spans).toEqual([]);
 });

@@ -2,40 +2,42 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
-/** Limit of prepared statements. More different texts mean that some code writes values into its statements. */
-const STATEMENTS_MAX = 500;
+/** Limit of prepared statements. There are more different texts only if some code writes values into its statements. */
+const MAX_STATEMENTS = 500;
 
-const names = new Map<string, string>();
+const statementNames = new Map<string, string>();
 
 /**
- * A connection that prepares each statement with parameters once: it is parsed and planned only once. For an insert into a
- * partitioned table, planning costs several times as much as execution.
+ * A connection that prepares each statement with parameters, so that it is parsed and planned only once. Planning an
+ * insert into a partitioned table lasts several times as long as executing it.
  *
- * The texts of statements are constant and contain no values, so their number is limited.
+ * The number of prepared statements is limited, because their texts are constant and contain no values.
  *
- * A connection that has become read-only, or that the server terminates, closes itself, so that the pool replaces it. Otherwise a busy
- * pool would keep read-only sessions after a failover.
+ * A connection that has become read-only, or that the server terminates, closes itself, so that the pool replaces it.
+ * Otherwise a busy pool would still use read-only sessions after a failover.
  *
- * Each statement is a span of a recorded trace, with its placeholders and without values. The instrumentation of pg would create its
- * spans even if the trace is not recorded: a dozen for each payment.
+ * In a recorded trace, each statement has a span with its text, but without its values. OpenTelemetry's instrumentation
+ * of pg is not used, because it creates spans even if the trace is not recorded.
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
-    const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
+    const name =
+      typeof text === 'string' && Array.isArray(values) && values.length > 0 ? statementName(text) : undefined;
     const query = name === undefined ? text : { name, text };
     const result: unknown = super.query(query as string, values as unknown[], callback as never);
     if (result instanceof Promise) {
       result.catch((error: unknown) => {
-        // Close the connection before the caller sees the error, so that its ROLLBACK and its release to the pool find it closed.
+        // The connection is closed before the caller gets the error, so that the caller cannot use it for a ROLLBACK or
+        // return it to the pool.
         if (isConnectionUnusable(error)) void this.end();
       });
-      if (typeof text === 'string' && trace.getActiveSpan()?.isRecording() === true) record(text, result);
+      if (typeof text === 'string' && trace.getActiveSpan()?.isRecording() === true) recordSpan(text, result);
     }
     return result;
   }) as pg.Client['query'];
 }
 
-function record(text: string, result: Promise<unknown>): void {
+function recordSpan(text: string, result: Promise<unknown>): void {
   const operation = /\w+/.exec(text)?.[0]?.toUpperCase() ?? 'STATEMENT';
   const span: Span = trace.getTracer('@svc/persistence').startSpan(operation, {
     kind: SpanKind.CLIENT,
@@ -51,10 +53,10 @@ function record(text: string, result: Promise<unknown>): void {
   );
 }
 
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined || names.size >= STATEMENTS_MAX) return known;
-  const name = `s${names.size + 1}`;
-  names.set(text, name);
+function statementName(text: string): string | undefined {
+  const existing = statementNames.get(text);
+  if (existing !== undefined || statementNames.size >= MAX_STATEMENTS) return existing;
+  const name = `s${statementNames.size + 1}`;
+  statementNames.set(text, name);
   return name;
 }

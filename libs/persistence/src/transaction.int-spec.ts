@@ -7,7 +7,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 beforeAll(async () => {
   database = await newTestDatabase();
-  dataSource = await newDataSource({ url: database.url, applicationName: 'test', poolMax: 1 }).initialize();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'test', maxConnections: 1 }).initialize();
   await dataSource.query('CREATE TABLE written (run integer)');
 });
 beforeEach(() => dataSource.query('TRUNCATE written'));
@@ -18,8 +18,8 @@ afterAll(async () => {
 
 const failWith = (tx: EntityManager, sqlState: string): Promise<unknown> =>
   tx.query(`DO $$ BEGIN RAISE EXCEPTION 'provoked' USING ERRCODE = '${sqlState}'; END $$`);
-/** Work that writes, then fails in its first `failures` runs. */
-async function runsOf(failures: number, fail: (tx: EntityManager) => Promise<unknown>) {
+/** Runs a transaction that writes a row and then fails, but only in its first `failures` runs. */
+async function runTransaction(failures: number, fail: (tx: EntityManager) => Promise<unknown>) {
   let runs = 0;
   const outcome = await inTransaction(dataSource, async (tx) => {
     await tx.query('INSERT INTO written VALUES ($1)', [++runs]);
@@ -29,34 +29,40 @@ async function runsOf(failures: number, fail: (tx: EntityManager) => Promise<unk
   return { runs, outcome, written: await dataSource.query<unknown[]>('SELECT run FROM written') };
 }
 
-test.each(['40001', '40P01'])('a transaction that ends with %s runs again as a whole', async (sqlState) => {
-  const { runs, outcome, written } = await runsOf(3, (tx) => failWith(tx, sqlState));
-  expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
-});
+test.each(['40001', '40P01'])(
+  'a transaction that fails with SQLSTATE %s is repeated from its beginning',
+  async (sqlState) => {
+    const { runs, outcome, written } = await runTransaction(3, (tx) => failWith(tx, sqlState));
+    expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
+  },
+);
 
-test('a transaction runs again if its row belongs to a partition that was attached during it', async () => {
-  const outOfPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
+test('a transaction is repeated if it writes to the default partition a row of a partition that was attached meanwhile', async () => {
+  const insertIntoWrongPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
   await dataSource.query(
     'CREATE TABLE parts (part integer CONSTRAINT parts_part CHECK (part < 9)) PARTITION BY LIST (part)',
   );
   await dataSource.query('CREATE TABLE parts_default PARTITION OF parts DEFAULT');
   await dataSource.query('CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)');
-  const { runs, outcome, written } = await runsOf(1, outOfPartition);
+  const { runs, outcome, written } = await runTransaction(1, insertIntoWrongPartition);
   expect([runs, outcome, written]).toEqual([2, 'done', [{ run: 2 }]]);
-  const refused = await runsOf(1, (tx) => tx.query('INSERT INTO parts VALUES (9)'));
-  expect([refused.runs, refused.outcome]).toEqual([1, expect.objectContaining({ constraint: 'parts_part' })]);
+  const checkViolation = await runTransaction(1, (tx) => tx.query('INSERT INTO parts VALUES (9)'));
+  expect([checkViolation.runs, checkViolation.outcome]).toEqual([
+    1,
+    expect.objectContaining({ constraint: 'parts_part' }),
+  ]);
 });
 
 test('a transaction is not repeated after its fourth failure', async () => {
-  const { runs, outcome, written } = await runsOf(4, (tx) => failWith(tx, '40001'));
+  const { runs, outcome, written } = await runTransaction(4, (tx) => failWith(tx, '40001'));
   expect([runs, outcome, written]).toEqual([4, expect.objectContaining({ code: '40001' }), []]);
 });
 
 test.each([
   ['a violated constraint', (tx: EntityManager) => failWith(tx, '23505')],
   ['a statement that ran too long', (tx: EntityManager) => failWith(tx, '57014')],
-  ['an error that is not of PostgreSQL', () => Promise.reject(new Error('not of PostgreSQL'))],
+  ['an error that is not from PostgreSQL', () => Promise.reject(new Error('not from PostgreSQL'))],
 ])('a transaction that fails with %s is not repeated', async (_, fail) => {
-  const { runs, outcome, written } = await runsOf(1, fail);
+  const { runs, outcome, written } = await runTransaction(1, fail);
   expect([runs, outcome, written]).toEqual([1, expect.any(Error), []]);
 });

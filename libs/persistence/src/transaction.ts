@@ -3,38 +3,38 @@ import type { DataSource, EntityManager } from 'typeorm';
 declare const inTransactionOnly: unique symbol;
 
 /**
- * A connection with an open transaction, from {@link inTransaction}. All writes through it are committed together or not at all.
- * Functions that must not write outside a transaction require this type.
+ * A connection with an open transaction, from {@link inTransaction}. All writes through it are committed together or
+ * not at all. Functions that must not write outside a transaction require this type.
  */
 export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
 
 /** Serialization failure and deadlock: the whole transaction can be retried. */
-const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
+const RETRYABLE = new Set<string | undefined>(['40001', '40P01']);
 const CHECK_VIOLATION = '23514';
-const RUNS_MAX = 4;
+const MAX_RUNS = 4;
 
 /**
- * Runs `work` in one transaction. Retries it from the start after a deadlock or a serialization failure, or if a partition was
- * attached meanwhile. `work` must not make network calls, because a rollback cannot undo them.
+ * Runs `action` in one transaction. Repeats it from the beginning after a deadlock or a serialization failure, or if a
+ * partition was attached meanwhile. `action` must not make network calls, because a rollback cannot undo them.
  */
-export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(dataSource: DataSource, action: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
     try {
-      return await dataSource.transaction((tx) => work(tx as Transaction));
+      return await dataSource.transaction((tx) => action(tx as Transaction));
     } catch (error) {
-      if (run === RUNS_MAX || !isRetryableConflict(error)) throw error;
+      if (run === MAX_RUNS || !isRetryableConflict(error)) throw error;
     }
   }
 }
 
 /** Whether PostgreSQL has rolled the transaction back for a temporary reason, so that a retry can succeed. */
 export function isRetryableConflict(error: unknown): boolean {
-  return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
+  return RETRYABLE.has(sqlState(error)) || isPartitionViolation(error);
 }
 
 /**
- * A row was routed to the default partition while another transaction attached the partition that the row belongs to. Unlike
- * a CHECK, a partition's constraint has no name.
+ * A row was routed to the default partition while another transaction attached the partition that the row belongs to.
+ * Unlike a CHECK, a partition's constraint has no name.
  */
 function isPartitionViolation(error: unknown): boolean {
   return sqlState(error) === CHECK_VIOLATION && constraintOf(error) === undefined;
@@ -56,17 +56,17 @@ function constraintOf(error: unknown): string | undefined {
 }
 
 /**
- * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: a program without a database
- * uses these functions as well, and would load TypeORM for them.
+ * TypeORM's QueryFailedError has the driver's error in `driverError`. This does not check its class, because programs
+ * without a database use these functions too and must not load TypeORM.
  */
 function driverErrorOf(error: unknown): { readonly code?: unknown; readonly constraint?: string } {
   return (error as { driverError?: object } | null | undefined)?.driverError ?? error ?? {};
 }
 
 /**
- * Whether the database itself is unavailable: connection lost, shutting down, read-only since a failover, or out of resources. The
- * error then means nothing for the work. A statement timeout is not included, because the work may be its cause, and a consumer that
- * waits for the database would wait for ever.
+ * Whether the database itself is unavailable: connection lost, shutting down, read-only since a failover, or out of
+ * resources. Such an error does not depend on the statement. A statement timeout is not included, because the statement
+ * itself may be the cause: a consumer that waited for the database to recover would then wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -76,12 +76,15 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return typeof message === 'string' && LOST_CONNECTION.test(message);
 }
 
-/** The server, or the session, refuses to write: it is a standby, or was made read-only before a failover. */
+/**
+ * SQLSTATE of a write on a read-only server or session: the server is a standby, or was made read-only before a
+ * failover.
+ */
 const READ_ONLY = '25006';
 
 /**
- * Whether the connection is unusable: the server terminates it, or it is read-only. Other connections of the pool, or a new one, may
- * reach a writable server.
+ * Whether the connection is unusable: the server terminates it, or it is read-only. Other connections of the pool, or a
+ * new one, may reach a writable server.
  */
 export function isConnectionUnusable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
@@ -100,15 +103,15 @@ const LOST_CONNECTION =
 /** Whether a retry may succeed: the database is unavailable, or there was a conflict or a lock timeout. */
 export function isTemporaryDatabaseError(error: unknown): boolean {
   const state = sqlState(error);
-  return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
+  return isDatabaseUnavailable(error) || RETRYABLE.has(state) || TIMED_OUT.has(state);
 }
 
 /** Statement timeout or cancellation, lock timeout, and transaction timeout. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
- * An error's message without personal data, for logs. PostgreSQL repeats the refused value in messages of class 22 ("invalid input
- * syntax for type bigint: …").
+ * An error's message without personal data, for logs. PostgreSQL repeats the refused value in messages of class 22
+ * ("invalid input syntax for type bigint: …").
  */
 export function loggableMessage(error: Error): string {
   const state = sqlState(error);

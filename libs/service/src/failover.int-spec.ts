@@ -1,4 +1,4 @@
-/** A database that turns read-only and drops its connections, as the old primary of a failover does, and back. */
+/** Tests with a database that becomes read-only and ends its connections, as the former primary does in a failover. */
 import { Controller, Get, HttpCode, Inject, Module, Post } from '@nestjs/common';
 import { commandType } from '@svc/contracts';
 import { Commands, MessagePattern } from '@svc/messaging';
@@ -89,45 +89,45 @@ async function endConnections(): Promise<void> {
   );
 }
 
-const call = async (method: 'GET' | 'POST', url: string): Promise<[status: number, retryAfter: unknown]> => {
+const requestStatus = async (method: 'GET' | 'POST', url: string): Promise<[status: number, retryAfter: unknown]> => {
   const { statusCode, headers } = await running.service.app.inject({ method, url });
   return [statusCode, headers['retry-after']];
 };
-const everyCall = (): Promise<[number, unknown][]> =>
+const requestAll = (): Promise<[number, unknown][]> =>
   Promise.all([
-    ...Array.from({ length: 4 }, () => call('POST', '/writes')),
-    call('POST', '/commands'),
-    call('GET', '/reads'),
-    call('GET', '/health/ready'),
+    ...Array.from({ length: 4 }, () => requestStatus('POST', '/writes')),
+    requestStatus('POST', '/commands'),
+    requestStatus('GET', '/reads'),
+    requestStatus('GET', '/health/ready'),
   ]);
 const OK = [200, undefined];
 const UNAVAILABLE = [503, '1'];
 
-test('while the database is read-only, every call is a 503 with Retry-After and the service is not ready; it recovers at once', async () => {
-  expect(await everyCall()).toEqual(Array(7).fill(OK));
+test('while the database is read-only, every request is a 503 with Retry-After and the service is not ready; then all requests succeed', async () => {
+  expect(await requestAll()).toEqual(Array(7).fill(OK));
   await setReadOnly('on');
   await endConnections();
-  // The first calls may still use connections that the server has ended.
-  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(UNAVAILABLE));
+  // Several rounds, because the first requests may still use connections that the server has ended.
+  for (let round = 0; round < 4; round++) expect(await requestAll()).toEqual(Array(7).fill(UNAVAILABLE));
 
   await setReadOnly('off');
-  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(OK));
+  for (let round = 0; round < 4; round++) expect(await requestAll()).toEqual(Array(7).fill(OK));
 });
 
-test('a connection whose session turns read-only is closed, with its transaction', async () => {
+test('a connection whose session becomes read-only is closed after the first failed statement', async () => {
   const [[first]] = [await running.dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid')];
-  // Idle connections are used last in, first out: the next caller gets this one.
+  // The pool uses the most recently returned connection first, so the next request gets this one.
   await running.dataSource.query('SET default_transaction_read_only = on');
-  expect(await call('GET', '/health/ready')).toEqual(UNAVAILABLE);
-  expect(await call('POST', '/writes')).toEqual(UNAVAILABLE);
-  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(OK));
+  expect(await requestStatus('GET', '/health/ready')).toEqual(UNAVAILABLE);
+  expect(await requestStatus('POST', '/writes')).toEqual(UNAVAILABLE);
+  for (let round = 0; round < 4; round++) expect(await requestAll()).toEqual(Array(7).fill(OK));
   const { rows } = await administrator.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [first.pid]);
   expect(rows).toEqual([]);
 });
 
-test('connections that the server ended fail no more calls than the one that used them', async () => {
-  expect(await everyCall()).toEqual(Array(7).fill(OK));
+test('a connection that the server has ended fails at most one request', async () => {
+  expect(await requestAll()).toEqual(Array(7).fill(OK));
   await endConnections();
-  for (const answer of await everyCall()) expect([OK, UNAVAILABLE]).toContainEqual(answer);
-  expect(await everyCall()).toEqual(Array(7).fill(OK));
+  for (const response of await requestAll()) expect([OK, UNAVAILABLE]).toContainEqual(response);
+  expect(await requestAll()).toEqual(Array(7).fill(OK));
 });

@@ -1,4 +1,4 @@
-/** What `/health/ready` says while a transaction in another database of the server holds back the relay. */
+/** Tests the response of `/health/ready` while a transaction in another database of the server holds back the relay. */
 import { Module } from '@nestjs/common';
 import { eventType } from '@svc/contracts';
 import { EmbeddedBroker, EventLog } from '@svc/messaging';
@@ -24,23 +24,23 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 test('the service is ready while its relay is held back, and reports it until the relay continues', async () => {
-  const ready = async () => {
+  const getReadiness = async () => {
     const { status, body } = await httpClient(running.service)('GET', '/health/ready');
     return { status, body: body as { relay?: string } };
   };
-  const relayIs = (state: string | undefined): Promise<boolean> =>
-    waitUntil(`the relay to be ${state}`, 10_000, async () => (await ready()).body.relay === state);
-  expect(await ready()).toEqual({ status: 200, body: { status: 'ok' } });
-  const older = await openOlderTransaction();
+  const waitForRelayState = (state: string | undefined): Promise<boolean> =>
+    waitUntil(`the relay to be ${state}`, 10_000, async () => (await getReadiness()).body.relay === state);
+  expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok' } });
+  const olderTransaction = await openOlderTransaction();
   try {
     const events = running.service.app.get(EventLog);
     const event = { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
     await inTransaction(running.dataSource, (tx) => events.append(tx, event));
-    await relayIs('held back');
-    expect(await ready()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
+    await waitForRelayState('held back');
+    expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
   } finally {
-    await older.end();
+    await olderTransaction.end();
   }
-  await relayIs(undefined);
-  expect(await ready()).toEqual({ status: 200, body: { status: 'ok' } });
+  await waitForRelayState(undefined);
+  expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok' } });
 });

@@ -4,7 +4,7 @@ import { describeError } from './logging.js';
 
 const SECRET = '4242424242424242';
 
-function queryFailed(code: string, message: string): QueryFailedError {
+function newQueryFailedError(code: string, message: string): QueryFailedError {
   const driverError = Object.assign(new Error(message), {
     code,
     detail: `Key (number)=(${SECRET}) exists`,
@@ -14,7 +14,9 @@ function queryFailed(code: string, message: string): QueryFailedError {
 }
 
 test('the log entry of a failed query contains no statement, no parameters and no detail', () => {
-  const described = describeError(queryFailed('23505', 'duplicate key value violates unique constraint "cards_pkey"'));
+  const described = describeError(
+    newQueryFailedError('23505', 'duplicate key value violates unique constraint "cards_pkey"'),
+  );
   expect(described).toMatchObject({
     type: 'QueryFailedError',
     message: 'duplicate key value violates unique constraint "cards_pkey"',
@@ -23,9 +25,9 @@ test('the log entry of a failed query contains no statement, no parameters and n
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
 
-test('a message that contains the refused value is replaced, also in the stack and in causes', () => {
-  const failed = queryFailed('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
-  const described = describeError(new DomainError('internal', { cause: new Error('outer', { cause: failed }) }));
+test('a message that contains the rejected value is replaced in the message, the stack and the causes', () => {
+  const queryError = newQueryFailedError('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
+  const described = describeError(new DomainError('internal', { cause: new Error('outer', { cause: queryError }) }));
   expect(described).toMatchObject({ cause: { cause: { message: 'PostgreSQL refused a value (SQLSTATE 22P02)' } } });
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
@@ -41,17 +43,17 @@ test('the log contains no other properties of an error', () => {
   expect(describeError(SECRET)).toEqual({ type: 'string' });
 });
 
-test('logging ends at circular causes', () => {
+test('describeError ends after three causes, even if an error is its own cause', () => {
   const error = new Error('a');
   error.cause = error;
   expect(JSON.stringify(describeError(error)).match(/"type"/g)).toHaveLength(4);
 });
 
 test('a validation error is logged with the names of its fields, without their values', () => {
-  const refused = new DomainError('request.invalid', {
-    fields: [{ field: 'email', message: `${SECRET} is no address` }],
+  const validationError = new DomainError('request.invalid', {
+    fields: [{ field: 'email', message: `${SECRET} is not an address` }],
   });
-  const described = describeError(refused);
+  const described = describeError(validationError);
   expect(described).toMatchObject({ code: 'request.invalid', fields: ['email'] });
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });

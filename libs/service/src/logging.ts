@@ -8,7 +8,10 @@ export type ServiceLog = Logger;
 /** Injection token of the service's own logger. */
 export const SERVICE_LOG = Symbol('ServiceLog');
 
-/** JSON lines on stdout, with the service's name on each: in one process several services share the stream. */
+/**
+ * Creates a logger that writes JSON lines to stdout. Each line contains the service's name, because several services
+ * may share a process.
+ */
 export function newLog(service: string, level: string): ServiceLog {
   return pino({
     level,
@@ -16,7 +19,7 @@ export function newLog(service: string, level: string): ServiceLog {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: describeError },
-    // Links a log line to its trace, and back (C8); empty when telemetry is off.
+    // The trace id links a log line to its trace (C8). There is none if telemetry is off.
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext();
       return span ? { traceId: span.traceId } : {};
@@ -25,8 +28,8 @@ export function newLog(service: string, level: string): ServiceLog {
 }
 
 /**
- * The loggable part of an error. An allow-list: errors of drivers and libraries contain statements, parameters, requests and
- * bodies, with personal data.
+ * The properties of an error that may be logged. All others are omitted, because errors of drivers and libraries
+ * contain statements, parameters, requests and bodies with personal data.
  */
 export function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -37,16 +40,16 @@ export function describeError(error: unknown, depth = 0): object {
     type: error.name,
     message,
     ...(error instanceof DomainError ? { code: error.code, fields: error.fields.map(({ field }) => field) } : {}),
-    // ECONNREFUSED and similar; such errors may have no message.
+    // Network errors such as ECONNREFUSED may have a code but no message.
     ...(typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { code } : {}),
     ...(state ? { sqlState: state } : {}),
-    // Begins with the message.
+    // The stack begins with the original message.
     stack: error.stack?.replace(error.message, message),
     ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
   };
 }
 
-/** Writes Nest's own messages to the same stream; Nest has one logger for the process, so its lines have no service name. */
+/** Writes Nest's messages to the same stream. */
 export function nestLog(log: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error') =>
@@ -55,7 +58,7 @@ export function nestLog(log: Logger): LoggerService {
       const err = message instanceof Error ? message : undefined;
       log[level]({ nestContext, err }, err ? err.message : String(message));
     };
-  // Nest logs every module and route that it starts; only useful for debugging.
+  // Nest logs every module and route at startup, which is only useful for debugging.
   return {
     log: write('debug'),
     debug: write('debug'),

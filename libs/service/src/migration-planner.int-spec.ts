@@ -7,7 +7,7 @@ import { migrateService, ServiceConfig } from './index.js';
 @Module({})
 class EmptyModule {}
 
-/** Records the query plans of its own statements. */
+/** A migration that stores the planner settings with which it runs. */
 class Planner1763500000999 implements MigrationInterface {
   readonly name = 'Planner1763500000999';
 
@@ -26,7 +26,7 @@ test('a migration is planned with the default planner settings, because it may j
   const database = await newTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   try {
-    const definition = { name: 'planned', config: ServiceConfig, module: EmptyModule };
+    const definition = { name: 'migrated', config: ServiceConfig, module: EmptyModule };
     await migrateService({ ...definition, migrations: [Planner1763500000999] }, { SVC_DATABASE_URL: database.url });
     await client.connect();
     const { rows } = await client.query('SELECT name, setting FROM planner ORDER BY name');

@@ -6,15 +6,15 @@ import { httpSettings } from './http/http.js';
 import { RequestValidation } from './http/request-validation.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 
-/** The HTTP and error settings of an app, with any storage. */
+/** The settings of an app for HTTP and errors. An app with a database has a {@link ServiceDefinition}. */
 export interface AppDefinition {
   /** Name of the app's folder. */
   readonly name: string;
   readonly module: Type<unknown>;
   /** Format of error responses; RFC 9457 by default. */
   readonly errorBody?: ErrorBody;
-  /** Longest path parameter a route of this service accepts, in characters. */
-  readonly paramLengthMax?: number;
+  /** Maximum length of a path parameter of the app's routes, in characters. */
+  readonly maxParamLength?: number;
 }
 
 export interface AppOptions {
@@ -28,19 +28,19 @@ export interface AppOptions {
   readonly controllers: readonly Type<unknown>[];
 }
 
-/** Longest that a shutdown waits for requests under way. */
+/** Longest time that a shutdown waits for requests in progress. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
 @Module({})
 class GlobalModule {}
 
-/** Creates the Nest application; `init` has not been called. */
+/** Creates the Nest application. The caller must call `init`. */
 export async function createApp(
   definition: AppDefinition,
   { log, environment, trustedProxies, errorPages, providers, controllers }: AppOptions,
 ): Promise<NestFastifyApplication> {
-  const { errorBody, paramLengthMax } = definition;
-  const errorForm = { errorBody, errorPages };
+  const { errorBody, maxParamLength } = definition;
+  const errorFormat = { errorBody, errorPages };
   const injectable = [...providers, { provide: SERVICE_LOG, useValue: log }];
   const module: DynamicModule = {
     module: GlobalModule,
@@ -48,7 +48,7 @@ export async function createApp(
     imports: [definition.module],
     providers: [
       ...injectable,
-      { provide: APP_FILTER, useValue: new ErrorFilter(log, errorForm) },
+      { provide: APP_FILTER, useValue: new ErrorFilter(log, errorFormat) },
       { provide: APP_PIPE, useClass: RequestValidation },
     ],
     exports: injectable.map(({ provide }) => provide),
@@ -57,7 +57,7 @@ export async function createApp(
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
     new FastifyAdapter(
-      httpSettings.options({ ...errorForm, ...(paramLengthMax ? { paramLengthMax } : {}) }, log, trustedProxies),
+      httpSettings.options({ ...errorFormat, ...(maxParamLength ? { maxParamLength } : {}) }, log, trustedProxies),
     ),
     { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
@@ -65,7 +65,10 @@ export async function createApp(
   return app;
 }
 
-/** Closes idle connections and completes requests under way; a client that does not read does not delay the shutdown. */
+/**
+ * Closes idle connections and completes requests in progress. After 10 s it also closes connections whose client does
+ * not read the response.
+ */
 export async function closeApp(app: NestFastifyApplication): Promise<void> {
   const forceTimer = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_TIMEOUT_MS);
   await app.close().finally(() => clearTimeout(forceTimer));

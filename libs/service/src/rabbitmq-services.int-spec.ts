@@ -6,7 +6,7 @@ import { DistributedServices, isReady, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from './index.js';
 
-// Services run in separate processes: each knows only its own environment.
+// Tests of services that share only RabbitMQ, as they do in separate processes.
 
 const GreetedV1 = eventType<{ name: string }>('greeted.v1');
 const GreetV1 = commandType<{ name: string }, { greeting: string }>('greet.v1');
@@ -89,7 +89,7 @@ async function get(service: RunningService, url: string): Promise<{ status: numb
   return { status: statusCode, body: JSON.parse(body) as unknown };
 }
 
-test('services that share only the broker exchange events and commands, and a service that starts later gets earlier events by replay', async () => {
+test('services exchange events and commands through RabbitMQ, and a service that starts later receives earlier events by replay', async () => {
   const lateGuestbook = { ...guestbook, name: 'late-guestbook' };
   expect(await get(book, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toMatchObject({ status: 503 });
@@ -97,11 +97,11 @@ test('services that share only the broker exchange events and commands, and a se
   const first = await services.start(greeter, greeterEnv);
   expect(await get(first, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toEqual({ status: 200, body: { greeting: 'Hello Ada' } });
-  const heard = { status: 200, body: [{ name: 'Ada' }] };
+  const adaListed = { status: 200, body: [{ name: 'Ada' }] };
   await waitUntil('the guest', 8_000, async () => ((await get(book, '/guests')).body as unknown[]).length > 0);
-  expect(await get(book, '/guests')).toEqual(heard);
+  expect(await get(book, '/guests')).toEqual(adaListed);
 
-  // No service is there to replay events: a new replica is not ready, and serves the data it has.
+  // The publisher is stopped, so a new service gets no replay: it is not ready, and serves the data that it has.
   await services.stop(first);
   const late = await services.start(lateGuestbook, await services.environment(lateGuestbook));
   expect(await get(late, '/health/ready')).toMatchObject({ status: 503 });
@@ -109,18 +109,18 @@ test('services that share only the broker exchange events and commands, and a se
 
   await services.start(greeter, greeterEnv);
   await waitUntil('readiness', 8_000, () => isReady(late));
-  expect(await get(late, '/guests')).toEqual(heard);
-  expect(await get(book, '/guests')).toEqual(heard);
+  expect(await get(late, '/guests')).toEqual(adaListed);
+  expect(await get(book, '/guests')).toEqual(adaListed);
 });
 
-test('while the broker is unavailable, services start, are ready and report it; calls that need the broker are refused', async () => {
+test('while the broker is unavailable, services start, are ready and report its state; requests that need it fail', async () => {
   expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 
-  // A new quorum queue is not yet on disk: the broker may lose it if it is killed now.
-  const from = performance.now();
-  await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - from > 2_500));
+  // RabbitMQ can lose a quorum queue if it is killed soon after the declaration.
+  const startedAt = performance.now();
+  await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - startedAt > 2_500));
   await services.rabbitMq.kill();
-  await waitUntil('the loss to be noticed', 8_000, async () => {
+  await waitUntil('the service to report the lost connection', 8_000, async () => {
     const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'away';
   });
@@ -137,5 +137,5 @@ test('while the broker is unavailable, services start, are ready and report it; 
     const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'up';
   });
-  await waitUntil('an answer', 15_000, async () => (await get(book, '/greet')).status === 200);
+  await waitUntil('a successful request', 15_000, async () => (await get(book, '/greet')).status === 200);
 });

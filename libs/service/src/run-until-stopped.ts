@@ -2,14 +2,16 @@ import { isDatabaseUnavailable } from '@svc/persistence/transaction';
 import { ConfigError } from './configuration/config-error.js';
 import { stopTelemetry } from './telemetry.js';
 
-/** Starts, then stops on SIGTERM or SIGINT. A failed start is one clear line and a non-zero exit. */
+/**
+ * Starts a program, and stops it on SIGTERM or SIGINT. If the start fails, it prints the error and exits with code 1.
+ */
 export async function runUntilStopped(start: () => Promise<() => Promise<void>>): Promise<void> {
   try {
     const stop = await start();
-    let stopping = false;
+    let isStopping = false;
     const onSignal = (): void => {
-      if (stopping) return;
-      stopping = true;
+      if (isStopping) return;
+      isStopping = true;
       stop()
         .then(stopTelemetry)
         .then(
@@ -26,8 +28,8 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
 
 /** Ends the process: one line for an expected error, all details for any other. */
 export function exitWithError(error: unknown): void {
-  const expected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
-  console.error(expected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
+  const isExpected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
+  console.error(isExpected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
   process.exit(1);
 }
 

@@ -4,8 +4,8 @@ import { exitWithError, runUntilStopped } from './run-until-stopped.js';
 import { migrateService, type ServiceDefinition, startService } from './service.js';
 
 /**
- * The content of an app's main.ts: `node dist/main.js` runs the service until a signal stops it, `node dist/main.js migrate`
- * migrates its schema and ends. One program for both, so that an image carries its own migrations.
+ * The main program of an app: `node dist/main.js` runs the service until a signal stops it, and `node dist/main.js
+ * migrate` migrates its schema and exits. It is one program, so that an image contains its migrations.
  */
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   const [task] = process.argv.slice(2);
@@ -22,12 +22,15 @@ export async function runService<C extends ServiceConfig>(definition: ServiceDef
   });
 }
 
-/** A signal ends the process at once: a migration is a transaction, which PostgreSQL rolls back. */
+/**
+ * A signal ends the process immediately. That is safe, because each migration is a transaction, which PostgreSQL then
+ * rolls back.
+ */
 async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   try {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
-    const ran = await migrateService(definition, process.env);
-    console.log(`${definition.name}: ${ran.length === 0 ? 'up to date' : ran.join(', ')}`);
+    const executed = await migrateService(definition, process.env);
+    console.log(`${definition.name}: ${executed.length === 0 ? 'up to date' : executed.join(', ')}`);
   } catch (error) {
     exitWithError(error);
   }

@@ -22,19 +22,24 @@ import { HealthController } from './health/health.controller.js';
 import { newLog, type ServiceLog } from './logging.js';
 import { type AppDefinition, closeApp, createApp } from './nest-app.js';
 
-/** The parts of a service that differ; start, requests and shutdown are the same for all. */
+/** The settings in which services differ. Start, request handling and shutdown are the same for all services. */
 export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> extends AppDefinition {
   readonly config: new () => C;
   readonly entities?: readonly EntityClass[];
   /** The service's own migrations; those of libs/messaging run before them. */
   readonly migrations: readonly MigrationClass[];
-  /** How long an event may wait so that it is handled in a batch with others, in milliseconds; only where no caller waits. */
-  readonly gatherMs?: number;
+  /**
+   * How long an event may wait so that it is handled in a batch with others, in milliseconds. 0 by default; only for
+   * services where no person waits for the effect of an event.
+   */
+  readonly maxBatchWaitMs?: number;
 }
 
 export interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Used where SVC_AMQP_URL is not set; without either, the service reaches no other. */
+  /**
+   * The broker if SVC_AMQP_URL is not set; by default a new one, through which the service reaches no other service.
+   */
   readonly broker?: Broker;
   readonly clock?: Clock;
 }
@@ -43,31 +48,31 @@ export interface RunningService {
   readonly name: string;
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Starts the relay. Called when every service of the process has started. */
+  /** Starts the relay. To be called when all services of the process have started. */
   startRelaying(): Promise<void>;
   stopRelaying(): Promise<void>;
-  /** Finishes the work under way, then closes everything. */
+  /** Completes the requests and messages in progress, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Creates a service that is ready for requests (through `app.inject`, a listener, or a proxy) but does not listen yet. */
+/** Starts a service that can handle requests (through `app.inject` or a proxy), but does not listen on a port yet. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
-  { env, broker: embedded = new EmbeddedBroker(), clock = new SystemClock() }: ServiceOptions,
+  { env, broker: embeddedBroker = new EmbeddedBroker(), clock = new SystemClock() }: ServiceOptions,
 ): Promise<RunningService> {
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
-  const dataSource = await dataSourceOf(definition, config).initialize();
-  // Before the start of the modules, which may log events.
+  const dataSource = await newServiceDataSource(definition, config).initialize();
+  // The partitions must exist before the modules start, because these may append events.
   await ensureMonthPartitions(dataSource, clock);
-  const distributed = rabbitMqOf(definition.name, config, log);
-  const broker = distributed ?? embedded;
+  const rabbitMq = newRabbitMqBroker(definition.name, config, log);
+  const broker = rabbitMq ?? embeddedBroker;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
-  const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.gatherMs);
-  const direct = new DirectPublisher(broker, log);
+  const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.maxBatchWaitMs);
+  const directPublisher = new DirectPublisher(broker, log);
   events.onCommitted = (types) => relay.nudge(types);
-  events.publishDirectly = (envelopes) => direct.publish(envelopes);
+  events.publishDirectly = (envelopes) => directPublisher.publish(envelopes);
 
   const app = await createApp(definition, {
     log,
@@ -81,19 +86,20 @@ export async function startService<C extends ServiceConfig>(
       { provide: Clock, useValue: clock },
       { provide: DataSource, useValue: dataSource },
       { provide: EventLog, useValue: events },
-      { provide: DirectPublisher, useValue: direct },
+      { provide: DirectPublisher, useValue: directPublisher },
       { provide: Relay, useValue: relay },
       { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
       {
         provide: DeadLetters,
-        useValue: new DeadLetters(dataSource, transport.eventHandlers, distributed?.deadLetters),
+        useValue: new DeadLetters(dataSource, transport.eventHandlers, rabbitMq?.deadLetters),
       },
     ],
   });
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
   await app.init();
-  // After the start of the modules: the first message may need data that they load (keys).
+  // Messages are handled only after the modules have started, because their handlers need data that the modules load
+  // (keys).
   await app.startAllMicroservices();
   await app.getHttpAdapter().getInstance().ready();
 
@@ -106,27 +112,30 @@ export async function startService<C extends ServiceConfig>(
     close: async () => {
       await relay.stop();
       await closeApp(app);
-      await direct.close();
+      await directPublisher.close();
       await dataSource.destroy();
-      await distributed?.close();
+      await rabbitMq?.close();
     },
   };
 }
 
-/** Undefined where all services are in this process. */
-function rabbitMqOf(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
+/** Returns undefined if all services run in this process. */
+function newRabbitMqBroker(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
   const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
   return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });
 }
 
-/** Migrates the service's schema; it reads only the variables of the database. Returns the migrations that ran. */
+/**
+ * Migrates the service's schema. Requires only the environment variables of the database. Returns the names of the
+ * executed migrations.
+ */
 export async function migrateService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   env: ServiceOptions['env'],
 ): Promise<string[]> {
   const { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX } = env;
   const config = loadConfig(DatabaseConfig, { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX });
-  const dataSource = await dataSourceOf(definition, config, 'default').initialize();
+  const dataSource = await newServiceDataSource(definition, config, 'default').initialize();
   try {
     return await migrate(dataSource);
   } finally {
@@ -134,7 +143,7 @@ export async function migrateService<C extends ServiceConfig>(
   }
 }
 
-function dataSourceOf<C extends ServiceConfig>(
+function newServiceDataSource<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   config: DatabaseConfig,
   planner: 'look-ups' | 'default' = 'look-ups',
@@ -144,7 +153,7 @@ function dataSourceOf<C extends ServiceConfig>(
     applicationName: definition.name,
     entities: definition.entities ?? [],
     migrations: [...messagingMigrations, ...definition.migrations],
-    poolMax: config.SVC_DATABASE_POOL_MAX,
+    maxConnections: config.SVC_DATABASE_POOL_MAX,
     planner,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * For a program with neither PostgreSQL nor a broker. Not the package's own entry: that loads TypeORM, pg and amqplib, a third of
- * the memory of such a program.
+ * Entry of this package for programs without PostgreSQL and a broker. The main entry would also load TypeORM, pg and
+ * amqplib, which need a third of the memory of such a program.
  */
 export * from './configuration/config-error.js';
 export * from './http/error-filter.js';

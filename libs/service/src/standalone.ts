@@ -4,7 +4,10 @@ import { notReady, ReadinessCheck } from './health/readiness.js';
 import type { ServiceLog } from './logging.js';
 import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest-app.js';
 
-/** `/health/live`: the process responds. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
+/**
+ * `/health/live`: the process responds. `/health/ready`: the app's {@link ReadinessCheck}, if it has one, reports
+ * nothing missing.
+ */
 @Controller('health')
 export class StandaloneHealthController {
   constructor(@Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck) {}
@@ -25,20 +28,20 @@ export class StandaloneHealthController {
 export interface StandaloneApp {
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Finishes the requests under way, then stops the app's providers. */
+  /** Completes the requests in progress, then stops the app's providers. */
   close(): Promise<void>;
 }
 
 /**
- * Creates an app with neither PostgreSQL nor a broker, ready for requests, not yet listening. For a program that runs outside the
- * platform and stores its own data; every app of the platform is a service (`startService`).
+ * Starts an app without PostgreSQL and a broker. It can handle requests, but does not listen on a port yet. For
+ * programs that are not a part of the platform and store their own data. The apps of the platform use `startService`.
  */
 export async function startStandalone(
   definition: AppDefinition,
-  surroundings: Omit<AppOptions, 'controllers'>,
+  options: Omit<AppOptions, 'controllers'>,
 ): Promise<StandaloneApp> {
-  const app = await createApp(definition, { ...surroundings, controllers: [StandaloneHealthController] });
+  const app = await createApp(definition, { ...options, controllers: [StandaloneHealthController] });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  return { app, log: surroundings.log, close: () => closeApp(app) };
+  return { app, log: options.log, close: () => closeApp(app) };
 }

@@ -6,13 +6,13 @@ import type * as Undici from '@opentelemetry/instrumentation-undici';
 import type * as Sdk from '@opentelemetry/sdk-node';
 
 /**
- * Traces and metrics by OpenTelemetry, if the environment has an endpoint for them (OTEL_EXPORTER_OTLP_ENDPOINT and the other
- * variables of the OpenTelemetry specification); otherwise nothing of it is loaded.
+ * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set (it and other variables are those of
+ * the OpenTelemetry specification). Otherwise none of its libraries is loaded.
  *
- * Imported first by every main.ts. Loaded with require: an import would have to be awaited, and meanwhile the next imports of
- * main.ts would be evaluated, too early to be traced.
+ * Every main.ts imports this file first. It loads the libraries with require, because they must be loaded before the
+ * next imports of main.ts are evaluated, and an awaited import would be too late.
  */
-/** Longer than the words of our paths: ids, codes, tokens of cards. */
+/** A longer segment of a path is an id, a code or a card token: the constant words in paths are shorter. */
 const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();
@@ -24,38 +24,38 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici') as typeof Undici;
 
   const sdk = new NodeSDK({
-    serviceName: process.env['OTEL_SERVICE_NAME'] ?? appOf(process.argv[1] ?? ''),
+    serviceName: process.env['OTEL_SERVICE_NAME'] ?? appNameOf(process.argv[1] ?? ''),
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
-        requestHook: withoutIds,
+        requestHook: recordPathWithoutIds,
       }),
-      new UndiciInstrumentation({ requireParentforSpans: true, requestHook: hostAlone }),
+      new UndiciInstrumentation({ requireParentforSpans: true, requestHook: recordOnlyHost }),
     ],
   });
   sdk.start();
   stop = () => sdk.shutdown();
 }
 
-/** The app of this program: `apps/<app>/dist/main.js` when compiled, `dist/<app>/main.js` when bundled. */
-function appOf(program: string): string {
+/** The name of this app: `apps/<app>/dist/main.js` when compiled, `dist/<app>/main.js` when bundled. */
+function appNameOf(program: string): string {
   return basename(dirname(program.replace('/dist/main.js', '/main.js')));
 }
 
-/** A session's id or code gives access to its page, so addresses are recorded without their query and without ids. */
-function withoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
+/** Records the path without query and ids, because the id or code of a session gives access to its page. */
+function recordPathWithoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
   const path = (request.url ?? request.path ?? '').split('?', 1)[0]!;
-  const words = path.split('/').map((word) => (word.length > MAX_WORD_LENGTH ? '{id}' : word));
-  const shown = words.join('/');
-  span.setAttributes({ 'url.path': shown, 'url.query': '', 'http.target': shown, 'http.url': '' });
+  const segments = path.split('/').map((segment) => (segment.length > MAX_WORD_LENGTH ? '{id}' : segment));
+  const maskedPath = segments.join('/');
+  span.setAttributes({ 'url.path': maskedPath, 'url.query': '', 'http.target': maskedPath, 'http.url': '' });
 }
 
-/** A merchant's webhook address may contain a secret in any of its parts. */
-function hostAlone(span: Span, { origin }: { origin: string | URL }): void {
+/** Records only the origin of a called URL, because path and query of a merchant's webhook URL may contain a secret. */
+function recordOnlyHost(span: Span, { origin }: { origin: string | URL }): void {
   span.setAttributes({ 'url.full': String(origin), 'url.path': '', 'url.query': '' });
 }
 
-/** Sends the remaining data. An unavailable collector must not keep a process from ending. */
+/** Sends the remaining data. Ignores errors, so that the process exits even if the collector is unavailable. */
 export async function stopTelemetry(): Promise<void> {
   await stop().catch(() => undefined);
 }

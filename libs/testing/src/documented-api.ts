@@ -1,6 +1,6 @@
 /**
- * An API described by its OpenAPI document: creates requests from the document, and checks responses against it. Not part of the
- * index, because few tests need its dependencies.
+ * Creates requests for an API from its OpenAPI document, and checks that responses match the document. Not exported by
+ * the index, because few tests need its dependencies.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -41,7 +41,7 @@ export interface Request {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As sent; undefined: no body. */
+  /** The text of the body; undefined if there is none. */
   readonly body?: string;
 }
 
@@ -51,11 +51,14 @@ export interface Response {
   readonly text: string;
 }
 
-/** Values that exist in the running API, by the name of a field or parameter, or by `operationId.name`. */
+/**
+ * Values that are valid in the running API, for example ids of existing objects. The key is the name of a field or
+ * parameter, or `operationId.name`.
+ */
 export type KnownValues = Readonly<Record<string, unknown>>;
 
-/** Text that is no valid name, address or number. */
-const HOSTILE: fc.Arbitrary<unknown> = fc.oneof(
+/** Values that are not a valid name, URL or number. */
+const INVALID_VALUES: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.toWellFormed()),
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
@@ -63,7 +66,7 @@ const HOSTILE: fc.Arbitrary<unknown> = fc.oneof(
   ),
   fc.constantFrom<unknown>(null, true, -1, 0, 0.1, 1e21, Number.MAX_SAFE_INTEGER + 1, [], {}, [[]], [null], [{}]),
 );
-const HOSTILE_PATH = fc.oneof(
+const INVALID_SEGMENTS = fc.oneof(
   fc.string({ minLength: 1, maxLength: 30 }).map((text) => encodeURIComponent(text.toWellFormed())),
   fc.constantFrom('%00', '0', '-1', '1e3', 'x'.repeat(300), "'%20OR%201=1", '01', '%F0%9F%92%A3'),
 );
@@ -79,41 +82,44 @@ export class DocumentedApi {
     );
     this.ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(this.ajv);
-    this.ajv.addSchema({ $id: 'document', components: closed(document.components) as Schema });
+    this.ajv.addSchema({ $id: 'document', components: forbidAdditionalProperties(document.components) as Schema });
   }
 
-  /** A request that should succeed: with the known values, and otherwise only required ones. */
+  /** A request that should succeed. It contains the known values, and only required fields and parameters besides. */
   validRequest({ operationId, method, path, parameters = [], requestBody }: Operation, known: KnownValues): Request {
     const find = (name: string): unknown => known[`${operationId}.${name}`] ?? known[name];
-    const given = (where: Parameter['in']): [string, string][] =>
+    const valuesOf = (where: Parameter['in']): [string, string][] =>
       parameters
         .filter((each) => each.in === where && (each.required || known[`${operationId}.${each.name}`] !== undefined))
-        .map(({ name, schema }) => [name, String(find(name) ?? this.leastOf(schema, find))]);
+        .map(({ name, schema }) => [name, String(find(name) ?? this.smallestValueOf(schema, find))]);
     const schema = requestBody?.content['application/json']?.schema;
-    const body = schema && (known[`${operationId}.body`] ?? this.leastOf(schema, find));
-    return this.request({ method, path }, given, body === undefined ? undefined : JSON.stringify(body));
+    const body = schema && (known[`${operationId}.body`] ?? this.smallestValueOf(schema, find));
+    return this.request({ method, path }, valuesOf, body === undefined ? undefined : JSON.stringify(body));
   }
 
-  /** Requests that should mostly fail: fields and parameters removed, replaced, added; invalid bodies. */
+  /**
+   * Requests that should mostly fail: with invalid bodies, and with fields and parameters removed, replaced or added.
+   */
   invalidRequests(operation: Operation, known: KnownValues): fc.Arbitrary<Request> {
-    const good = this.validRequest(operation, known);
+    const validRequest = this.validRequest(operation, known);
     const names = (operation.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
-    // Another value than those of the enum is a path that the document does not describe.
+    // If a path parameter is an enum, the path stays valid: the document does not describe the path with another value.
     const isListed = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);
     const path = isListed
       ? fc.constant(undefined)
-      : fc.option(fc.array(HOSTILE_PATH, { minLength: 3, maxLength: 3 }), { nil: undefined, freq: 2 });
-    const query = fc.dictionary(fc.constantFrom(...names, 'extra'), HOSTILE_PATH, { maxKeys: 2 });
-    return fc.tuple(path, query, this.damagedBody(operation, good)).map(([segments, parameters, body]) => ({
-      ...good,
-      path: damagedPath(operation.path, good.path, segments, parameters),
+      : fc.option(fc.array(INVALID_SEGMENTS, { minLength: 3, maxLength: 3 }), { nil: undefined, freq: 2 });
+    const query = fc.dictionary(fc.constantFrom(...names, 'extra'), INVALID_SEGMENTS, { maxKeys: 2 });
+    return fc.tuple(path, query, this.newInvalidBody(operation, validRequest)).map(([segments, parameters, body]) => ({
+      ...validRequest,
+      path: newInvalidPath(operation.path, validRequest.path, segments, parameters),
       ...(body === undefined ? {} : { body }),
-      headers: body === undefined ? good.headers : { ...good.headers, 'content-type': 'application/json' },
+      headers:
+        body === undefined ? validRequest.headers : { ...validRequest.headers, 'content-type': 'application/json' },
     }));
   }
 
-  /** The parts of a response that the document does not allow. */
-  problemsOf(operation: Operation, { status, contentType, text }: Response): string[] {
+  /** Describes the differences between a response and the document. Empty if the response is as documented. */
+  findProblems(operation: Operation, { status, contentType, text }: Response): string[] {
     const response = operation.responses[String(status)];
     if (!response) return [`status ${status} is not documented: ${text.slice(0, 200)}`];
     const { content } = this.resolve({ ...response }) as unknown as ResponseObject;
@@ -130,15 +136,15 @@ export class DocumentedApi {
     );
   }
 
-  private damagedBody({ requestBody }: Operation, good: Request): fc.Arbitrary<string | undefined> {
+  private newInvalidBody({ requestBody }: Operation, validRequest: Request): fc.Arbitrary<string | undefined> {
     const schema = requestBody?.content['application/json']?.schema;
-    if (!schema || good.body === undefined) return fc.constant(undefined);
+    if (!schema || validRequest.body === undefined) return fc.constant(undefined);
     const { properties = {} } = this.resolve(schema) as { properties?: Schema };
-    const valid = JSON.parse(good.body) as object;
+    const valid = JSON.parse(validRequest.body) as object;
     const field = fc.constantFrom(...Object.keys(properties), 'extra', '__proto__');
-    const changes = fc.array(fc.tuple(field, fc.option(HOSTILE, { nil: undefined })), { maxLength: 2 });
+    const changes = fc.array(fc.tuple(field, fc.option(INVALID_VALUES, { nil: undefined })), { maxLength: 2 });
     return fc.oneof(
-      // Not by assignment: `__proto__` has to be an ordinary member.
+      // Object.fromEntries creates `__proto__` as an ordinary member; an assignment would not.
       {
         weight: 6,
         arbitrary: changes.map((list) => JSON.stringify(Object.fromEntries([...Object.entries(valid), ...list]))),
@@ -147,14 +153,14 @@ export class DocumentedApi {
     );
   }
 
-  /** A known value, otherwise the smallest that the schema allows. */
-  private leastOf(given: Schema, find: (name: string) => unknown): unknown {
-    const schema = this.resolve(given);
+  /** Creates a small value that the schema allows, with the known values of its fields. */
+  private smallestValueOf(schemaOrReference: Schema, find: (name: string) => unknown): unknown {
+    const schema = this.resolve(schemaOrReference);
     if (schema['const'] !== undefined) return schema['const'];
     if (Array.isArray(schema['enum'])) return schema['enum'][0] as unknown;
     if (schema['default'] !== undefined) return schema['default'];
     const [any] = (schema['anyOf'] ?? []) as Schema[];
-    if (any) return this.leastOf(any, find);
+    if (any) return this.smallestValueOf(any, find);
     const type = Array.isArray(schema['type']) ? (schema['type'] as string[])[0] : schema['type'];
     if (type === 'object') {
       const required = (schema['required'] ?? []) as string[];
@@ -162,7 +168,7 @@ export class DocumentedApi {
       const members = properties.flatMap(([name, each]): [string, unknown][] => {
         const value = find(name);
         if (value !== undefined) return [[name, value]];
-        return required.includes(name) ? [[name, this.leastOf(each, find)]] : [];
+        return required.includes(name) ? [[name, this.smallestValueOf(each, find)]] : [];
       });
       return Object.fromEntries(members);
     }
@@ -174,14 +180,14 @@ export class DocumentedApi {
 
   private request(
     { method, path }: Pick<Operation, 'method' | 'path'>,
-    given: (where: Parameter['in']) => [string, string][],
+    valuesOf: (where: Parameter['in']) => [string, string][],
     body: string | undefined,
   ): Request {
-    const values = new Map(given('path'));
+    const values = new Map(valuesOf('path'));
     const filled = path.replaceAll(/\{([\w-]+)\}/g, (_, name: string) => encodeURIComponent(values.get(name) ?? 'x'));
-    const query = new URLSearchParams(given('query')).toString();
+    const query = new URLSearchParams(valuesOf('query')).toString();
     const headers = {
-      ...Object.fromEntries(given('header')),
+      ...Object.fromEntries(valuesOf('header')),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     return {
@@ -202,43 +208,46 @@ export class DocumentedApi {
   }
 
   private validatorOf(schema: Schema): ValidateFunction {
-    const known = this.validators.get(schema) ?? this.ajv.compile(relocated(closed(schema)) as Schema);
-    this.validators.set(schema, known);
-    return known;
+    const validator =
+      this.validators.get(schema) ?? this.ajv.compile(relocateReferences(forbidAdditionalProperties(schema)) as Schema);
+    this.validators.set(schema, validator);
+    return validator;
   }
 }
 
-function damagedPath(
+function newInvalidPath(
   template: string,
-  good: string,
+  validRequest: string,
   segments: readonly string[] | undefined,
   query: Readonly<Record<string, string>>,
 ): string {
   let index = 0;
-  const [path = '', search] = good.split('?');
+  const [path = '', search] = validRequest.split('?');
   const damaged = segments ? template.replaceAll(/\{[\w-]+\}/g, () => segments[index++ % segments.length]!) : path;
   const parameters = [...(search ? search.split('&') : []), ...Object.entries(query).map((each) => each.join('='))];
   return parameters.length === 0 ? damaged : `${damaged}?${parameters.join('&')}`;
 }
 
-/** Undocumented fields may be added later, and clients ignore them; but every present field must be documented. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
+/** Adds `additionalProperties: false` to every object schema, so that an undocumented field in a response is found. */
+function forbidAdditionalProperties(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(forbidAdditionalProperties);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, closed(each)]));
+  const members = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, forbidAdditionalProperties(each)]),
+  );
   return typeof members['properties'] === 'object' && members['type'] !== undefined
     ? { additionalProperties: false, ...members }
     : members;
 }
 
-/** Makes references of a part of the document point into the whole document. */
-function relocated(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relocated);
+/** Changes the references in a schema so that they refer to the whole document. */
+function relocateReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocateReferences);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      key === '$ref' && typeof each === 'string' ? `document${each}` : relocated(each),
+      key === '$ref' && typeof each === 'string' ? `document${each}` : relocateReferences(each),
     ]),
   );
 }

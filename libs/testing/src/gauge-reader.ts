@@ -1,7 +1,7 @@
 import { type Attributes, metrics } from '@opentelemetry/api';
 import { type DataPoint, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 
-/** Reads the metrics of this process, as a collector would. It must begin before any meter is created. */
+/** Reads the metrics of this process, as a collector would. Call `begin` before any meter is created. */
 export class GaugeReader extends MetricReader {
   static begin(): GaugeReader {
     const reader = new GaugeReader();

@@ -1,6 +1,6 @@
 import { Clock } from '@svc/kernel';
 
-/** Time that stands still until a test moves it. */
+/** A clock whose time changes only when a test calls `advance`. */
 export class ManualClock extends Clock {
   constructor(private time = new Date('2026-03-01T10:00:00.000Z')) {
     super();

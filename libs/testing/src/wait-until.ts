@@ -1,14 +1,14 @@
-/** Factor for the deadlines of tests on a busy machine; `./svc test` sets it. */
+/** Factor by which the deadlines of tests are multiplied on a busy machine; `./svc test` sets it. */
 export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 
 /**
- * Waits for something that happens in another process, where no injected clock helps. The deadline is mandatory, and the error
- * contains the last observed state.
- *
- * @param deadlineMs on a quiet machine; multiplied by {@link PATIENCE}
+ * Calls `probe` repeatedly until it returns a value other than undefined and false. For events that do not depend on
+ * the injected clock, for example in another process. The error at the deadline contains the last result of `probe`.
+ * @param condition what the test waits for, as a noun or with "to", for the error message
+ * @param deadlineMs deadline on a machine without other load; multiplied by {@link PATIENCE}
  */
 export async function waitUntil<T>(
-  what: string,
+  condition: string,
   deadlineMs: number,
   probe: () => Promise<T | undefined | false>,
 ): Promise<T> {
@@ -25,5 +25,5 @@ export async function waitUntil<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`Waited ${patientMs} ms for ${what}; last: ${String(last)}`, { cause: last });
+  throw new Error(`Waited ${patientMs} ms for ${condition}; last: ${String(last)}`, { cause: last });
 }

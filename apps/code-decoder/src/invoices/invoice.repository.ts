@@ -47,7 +47,7 @@ export class InvoiceRepository {
    * or reserved invoice with this externalReference.
    */
   async create(invoice: StoredInvoice): Promise<boolean> {
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: InvoiceCreatedV1,
       aggregateId: invoice.invoiceId,
       aggregateVersion: 1,

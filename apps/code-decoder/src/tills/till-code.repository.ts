@@ -45,7 +45,7 @@ export class TillCodeRepository {
     const till = { code, mode, merchantId, siteId, siteReference };
     const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
     const parameters = { ...till, now: this.clock.now() };
-    const [created] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.envelope(event)]);
+    const [created] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.newEnvelope(event)]);
     return created?.aggregateId;
   }
 

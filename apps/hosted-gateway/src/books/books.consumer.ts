@@ -7,17 +7,17 @@ import {
   type LinesRequest,
   ListSessionsV1,
 } from '@svc/contracts';
-import { BookReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /** Answers the queries of reconciliation: the payments of sessions on a day. */
 @Controller()
 export class BooksConsumer {
-  private readonly sessions: BookReader;
+  private readonly sessions: ReconciliationReader;
 
   constructor(@Inject(DataSource) dataSource: DataSource) {
-    this.sessions = new BookReader(dataSource, SESSIONS_BOOK);
+    this.sessions = new ReconciliationReader(dataSource, SESSIONS_BOOK);
   }
 
   @MessagePattern(DigestSessionsV1)

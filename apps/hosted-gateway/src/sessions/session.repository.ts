@@ -85,7 +85,7 @@ export interface SessionWithPayments extends Session {
  * One concurrent batch gives the fewest statements. One is enough here, unlike where payments are written: no transaction locks
  * these rows for longer than one statement, so a batch does not wait long for the previous one. The two numbers were only measured together.
  */
-const BATCH_OPTIONS = { max: 50, atOnce: 1 };
+const BATCH_OPTIONS = { maxItems: 50, maxConcurrentBatches: 1 };
 
 interface NewSession {
   readonly session: Session;
@@ -158,7 +158,7 @@ export class SessionRepository {
 
   /** Writes the session and its event in one statement. False if the site has used this requestId before. */
   create(session: Session, fingerprint: string): Promise<boolean> {
-    const created = this.events.envelope({
+    const created = this.events.newEnvelope({
       type: SessionCreatedV1,
       aggregateId: session.sessionId,
       aggregateVersion: 1,
@@ -170,7 +170,7 @@ export class SessionRepository {
   /** Extends the session and writes the event in one statement. False if it was already extended or has changed since it was read. */
   async extend(session: Session, expiresAt: Date): Promise<boolean> {
     const { sessionId, payableVersion: version } = session;
-    const extended = this.events.envelope({
+    const extended = this.events.newEnvelope({
       type: SessionExtendedV1,
       aggregateId: sessionId,
       aggregateVersion: 2,

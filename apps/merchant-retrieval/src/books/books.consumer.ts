@@ -8,7 +8,7 @@ import {
   ListRetrievalV1,
 } from '@svc/contracts';
 import { Clock, invalidField } from '@svc/kernel';
-import { BookReader, MessagePattern } from '@svc/messaging';
+import { ReconciliationReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
@@ -18,7 +18,7 @@ import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 const MAX_CLOCK_SKEW_MS = 300_000;
 
 interface Book {
-  readonly reader: BookReader;
+  readonly reader: ReconciliationReader;
   /** Returns the time since which the book is complete: older rows may be deleted. */
   readonly keptSince: () => Date;
 }
@@ -36,9 +36,15 @@ export class BooksConsumer {
     this.books = new Map<string, Book>([
       [
         'retrieval',
-        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => lastThreeMonths(clock.now()).from },
+        {
+          reader: new ReconciliationReader(dataSource, RETRIEVAL_BOOK),
+          keptSince: () => lastThreeMonths(clock.now()).from,
+        },
       ],
-      ['stream', { reader: new BookReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
+      [
+        'stream',
+        { reader: new ReconciliationReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) },
+      ],
     ]);
   }
 

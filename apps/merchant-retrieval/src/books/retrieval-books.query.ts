@@ -1,4 +1,4 @@
-import { isoTime, numberOr0, uuidFrom } from '@svc/messaging';
+import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
 
 /**
  * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
@@ -21,4 +21,4 @@ export const STREAM_BOOK = `
          CASE WHEN type = 'payment' AND json ->> 'status' = '1' THEN ${numberOr0("json ->> 'tenderedAmount'")} ELSE 0 END AS amount,
          false AS open, (json - 'customer') || jsonb_build_object('rowType', type, 'rowSiteId', site_id) AS line
     FROM (SELECT mode, merchant_id, site_id, type, notice_json(body) AS json FROM notices
-           WHERE notice_id >= ${uuidFrom('$1')} AND notice_id < ${uuidFrom('$2')}) AS notice`;
+           WHERE notice_id >= ${firstUuidAt('$1')} AND notice_id < ${firstUuidAt('$2')}) AS notice`;

@@ -7,7 +7,7 @@ import {
   type LinesRequest,
   ListHistoryV1,
 } from '@svc/contracts';
-import { BookReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { HISTORY_BOOK } from './history-book.query.js';
 
@@ -18,10 +18,10 @@ import { HISTORY_BOOK } from './history-book.query.js';
  */
 @Controller()
 export class BooksConsumer {
-  private readonly history: BookReader;
+  private readonly history: ReconciliationReader;
 
   constructor(@Inject(DataSource) dataSource: DataSource) {
-    this.history = new BookReader(dataSource, HISTORY_BOOK);
+    this.history = new ReconciliationReader(dataSource, HISTORY_BOOK);
   }
 
   @MessagePattern(DigestHistoryV1)

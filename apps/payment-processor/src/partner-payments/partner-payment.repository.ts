@@ -182,7 +182,7 @@ export class PartnerPaymentRepository {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // The row and the event get the same time, so that both have the same `paymentUTCDate`.
     const startedAt = new Date(payment.paymentUTCDate);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
       aggregateVersion: 1,
@@ -223,7 +223,7 @@ export class PartnerPaymentRepository {
   private async settle(tx: Transaction, attempt: OpenAttempt, settlement: Settlement): Promise<void> {
     const now = this.clock.now();
     const settled = settledPayment(attempt.payment, settlement, attempt.triesMax, now);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
       aggregateId: attempt.paymentId,
       aggregateVersion: attempt.paymentVersion + 1,

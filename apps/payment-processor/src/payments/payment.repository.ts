@@ -59,7 +59,7 @@ export class PaymentRepository {
     const { payableId, triesMax } = payable;
     const row = await this.acceptInBatch({
       payableId,
-      event: this.events.envelope({
+      event: this.events.newEnvelope({
         type: PaymentProcessingV1,
         aggregateId: paymentId,
         aggregateVersion: 1,
@@ -132,7 +132,7 @@ export class PaymentRepository {
     const { payableId, version } = attempt.payment.payable;
     return {
       payableId,
-      event: this.events.envelope({
+      event: this.events.newEnvelope({
         type: EVENT_TYPES[end.settlement.state],
         aggregateId: attempt.paymentId,
         aggregateVersion: attempt.paymentVersion + 1,
@@ -211,7 +211,11 @@ interface BatchItem {
  * one row, and the number that are retried one by one after an error in one row. The two numbers were not measured
  * separately.
  */
-const BATCHES: BatchSettings<BatchItem> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
+const BATCHES: BatchSettings<BatchItem> = {
+  key: ({ payableId }) => canonicalId(payableId),
+  maxItems: 50,
+  maxConcurrentBatches: 2,
+};
 
 interface AcceptedRow {
   readonly version: number;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BookOwner, BookRange } from '@svc/contracts';
-import { uuidFrom } from '@svc/messaging';
+import { firstUuidAt } from '@svc/messaging';
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 
@@ -59,6 +59,6 @@ const TOTALS = `
              CASE WHEN final AND r.state = 'succeeded' THEN r.amount ELSE 0 END, (NOT final)::int
         FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
        CROSS JOIN LATERAL (SELECT r.state <> 'pending' AND r.ended_at < $4::timestamptz AS final) AS outcome
-       WHERE r.refund_id >= ${uuidFrom('$1')} AND r.refund_id < ${uuidFrom('$2')}) AS counted
+       WHERE r.refund_id >= ${firstUuidAt('$1')} AND r.refund_id < ${firstUuidAt('$2')}) AS counted
    WHERE $3::bigint IS NULL OR merchant_id = $3
    GROUP BY merchant_id, mode`;

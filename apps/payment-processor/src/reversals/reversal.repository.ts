@@ -58,7 +58,7 @@ export class ReversalRepository {
     const reversedPayment = { ...snapshotFromRow(paymentRow), reversedUTCDate: now.toISOString() };
     const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversedPayment };
     const parameters = { attemptId, now, transferId: newUuid(this.clock) };
-    const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.envelope(event)]);
+    const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.newEnvelope(event)]);
     if (!row) return undefined;
     return reversedPayment;
   }

@@ -96,7 +96,7 @@ export class VerificationRepository {
     const startedAt = this.clock.now();
     const payment = resumedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
       aggregateVersion: paymentVersion + 1,
@@ -124,7 +124,7 @@ export class VerificationRepository {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
     const failed = paymentWithFailedVerification(payment, error, triesMax, now);
-    const event = this.events.envelope({
+    const event = this.events.newEnvelope({
       type: PaymentFailedV1,
       aggregateId: paymentId,
       aggregateVersion: paymentVersion + 1,

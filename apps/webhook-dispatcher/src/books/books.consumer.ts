@@ -10,7 +10,7 @@ import {
   type NotifiedSite,
 } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
-import { BookReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.query.js';
 
@@ -21,12 +21,12 @@ import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK 
  */
 @Controller()
 export class BooksConsumer {
-  private readonly books: ReadonlyMap<string, BookReader>;
+  private readonly books: ReadonlyMap<string, ReconciliationReader>;
 
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {
     this.books = new Map([
-      ['notifications', new BookReader(dataSource, SESSION_NOTIFICATIONS_BOOK)],
-      ['webhooks', new BookReader(dataSource, SITE_NOTIFICATIONS_BOOK)],
+      ['notifications', new ReconciliationReader(dataSource, SESSION_NOTIFICATIONS_BOOK)],
+      ['webhooks', new ReconciliationReader(dataSource, SITE_NOTIFICATIONS_BOOK)],
     ]);
   }
 
@@ -45,7 +45,7 @@ export class BooksConsumer {
     return { sites: await listNotifiedSites(this.dataSource, after) };
   }
 
-  private getBook(name: string): BookReader {
+  private getBook(name: string): ReconciliationReader {
     const book = this.books.get(name);
     if (!book) throw invalidField('book', 'book must be notifications or webhooks');
     return book;

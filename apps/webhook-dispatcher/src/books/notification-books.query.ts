@@ -1,5 +1,5 @@
 import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
-import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
+import { isoTime, numberOr0, timeOfUuid, firstUuidAt } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
 /**
@@ -8,7 +8,7 @@ import type { DataSource } from 'typeorm';
  */
 const EXPECTED_AFTER = `interval '1 minute'`;
 
-const IN_TIME_RANGE = `n.id >= ${uuidFrom('$1')} AND n.id < ${uuidFrom('$2')}`;
+const IN_TIME_RANGE = `n.id >= ${firstUuidAt('$1')} AND n.id < ${firstUuidAt('$2')}`;
 const ROW_FIELDS = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference, 'rowStatus', n.payment_status`;
 const OPEN_COLUMN = `n.state = 'pending' AS open`;
 

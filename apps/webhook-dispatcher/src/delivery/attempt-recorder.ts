@@ -8,7 +8,7 @@ import { DueSignal } from './due-signal.js';
  * commits. An attempt waits here only after its endpoint has responded and its request slot is free. `max` is the
  * default number of requests in flight, so one statement can record all attempts that wait.
  */
-const BATCH_OPTIONS = { max: 200, atOnce: 1 };
+const BATCH_OPTIONS = { maxItems: 200, maxConcurrentBatches: 1 };
 
 /**
  * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.

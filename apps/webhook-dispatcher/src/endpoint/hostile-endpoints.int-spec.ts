@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { resolveWith } from '@svc/outbound';
+import { createResolver } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
@@ -64,7 +64,7 @@ describe('a host name whose DNS record changes with each query', () => {
     const { port, merchant, victim } = await startMerchantAndVictim();
     const dns = await startNameServer((_, queryCount) => (queryCount <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
-    expect(await post(newClient({ resolve: resolveWith([dns.address]) }), url)).toMatchObject({ statusCode: 200 });
+    expect(await post(newClient({ resolve: createResolver([dns.address]) }), url)).toMatchObject({ statusCode: 200 });
     expect(dns.queriedNames).toEqual(['rebind.example']);
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
@@ -75,7 +75,7 @@ describe('a host name whose DNS record changes with each query', () => {
       (_, queryCount) =>
         [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][queryCount - 1] ?? [],
     );
-    const resolve = resolveWith([dns.address]);
+    const resolve = createResolver([dns.address]);
     const responses: WebhookResponse[] = [];
     for (let i = 0; i < 4; i++)
       responses.push(await post(newClient({ resolve }), `http://rebind.example:${port}/hooks`));
@@ -91,7 +91,7 @@ describe('a host name whose DNS record changes with each query', () => {
   it('cannot resolve to a loopback address in production', async () => {
     const { merchant, victim } = await startMerchantAndVictim();
     const dns = await startNameServer(() => ['127.0.0.1']);
-    const settings = { policy: { allowLoopback: false }, resolve: resolveWith([dns.address]) };
+    const settings = { policy: { allowLoopback: false }, resolve: createResolver([dns.address]) };
     for (const host of ['rebind.example', 'rebind.example.', 'REBIND.example'])
       expect(await post(newClient(settings), `https://${host}:8443/`)).toMatchObject({
         errorClass: 'address-refused:loopback',
@@ -101,7 +101,7 @@ describe('a host name whose DNS record changes with each query', () => {
 
   it('whose name server does not respond causes a connect-timeout', async () => {
     const dns = await startNameServer(() => 'silence');
-    const result = await post(newClient({ resolve: resolveWith([dns.address]) }), 'http://silent.example/');
+    const result = await post(newClient({ resolve: createResolver([dns.address]) }), 'http://silent.example/');
     expect(result).toMatchObject({ errorClass: 'connect-timeout' });
     // undici checks its timers twice a second.
     expect(result.durationMs).toBeLessThan(2_000);

@@ -3,7 +3,7 @@ import { newOwnCode, ownCodeText, parseOwnCode } from './own-code.js';
 const CODES_URL = 'https://pay.svc.example:8443';
 const CODE = '01234567890123456789';
 
-test('a new code has twenty digits, may begin with zeros, and differs from every other code', () => {
+test('new codes have twenty digits, may begin with zeros, and are all different', () => {
   const codes = Array.from({ length: 2_000 }, () => newOwnCode());
   for (const code of codes) expect(code).toMatch(/^\d{20}$/);
   expect(new Set(codes).size).toBe(codes.length);

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The platform's own codes (D5): 20 random digits, shown as an address of the service. The digits alone are also valid, for typing
- * them instead of scanning. With 66 random bits, guessing an open code takes longer than the life of a code.
+ * The platform's own payment codes (D5): 20 random digits, in a QR code as a URL of the platform. The digits alone are
+ * also valid, so that a person can type them. They have 66 random bits, so a code expires before it can be guessed.
  */
 const DIGITS = 20;
 
@@ -12,24 +12,27 @@ export function newOwnCode(): string {
   return code;
 }
 
-/** Whether the text has the format of a code, digits only. */
+/** Whether the text consists of the digits of a code, without a URL. */
 export function isOwnCode(text: string): boolean {
   return /^\d{20}$/.test(text);
 }
 
-/** The content of the QR code: `https://<service host>/c/<code>`. */
+/** The content of the QR code: `<codesUrl>/c/<code>`. */
 export function ownCodeText(code: string, codesUrl: string): string {
   return `${codesUrl}/c/${code}`;
 }
 
-/** The common part of all codes of the platform, for matching the code format. Without the scheme, which scanners may change. */
+/**
+ * The text that all QR codes of the platform contain, by which their format is recognised. Without the scheme, because
+ * scanners may change it.
+ */
 export function ownHostFragment(codesUrl: string): string {
   return `${new URL(codesUrl).host}/c/`;
 }
 
 /**
- * The digits, if the trimmed text is a code of the platform. Tolerates the changes that scanners and people make to an address:
- * capitals, another scheme or none, a trailing slash or query.
+ * Returns the digits if the text is a code of the platform, otherwise undefined. Accepts the changes that scanners and
+ * people make to a URL: capitals, another scheme or none, a trailing slash or query.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
   if (isOwnCode(text)) return text;

@@ -4,8 +4,8 @@ import encodeQR from 'qr';
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as a scalable image. Error correction level M: a screen is clean, and a higher level would make each module smaller, which
- * is harder to scan. Black on white in every theme.
+ * A QR code as an SVG image. Error correction level M: a higher level would make each module smaller, which is harder
+ * to scan, and is not needed on a screen. Always black on white, because scanners need it.
  *
  * @param label text for screen readers; not escaped, so it must not contain markup
  */
@@ -19,7 +19,7 @@ export function qrSvg(text: string, label = 'QR code'): string {
   );
 }
 
-/** One rectangle for each run of dark modules. */
+/** The path of one row: a rectangle for each group of adjacent dark modules. */
 function rowPath(row: readonly boolean[], y: number): string {
   let path = '';
   for (let x = 0; x < row.length; x++) {

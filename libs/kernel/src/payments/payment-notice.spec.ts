@@ -2,7 +2,7 @@ import type { PaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
 import { hasNotice, isPaymentOutcome, noticeOf } from './payment-notice.js';
 
-const failed: PaymentSnapshot = {
+const failedPayment: PaymentSnapshot = {
   reference: 'r',
   paymentReference: 'P',
   mode: 'test',
@@ -30,63 +30,72 @@ const failed: PaymentSnapshot = {
 };
 
 test('the notice of a final payment has the same id as the notification of its session (E8)', () => {
-  const { id, notice } = noticeOf(failed);
-  expect(id).toBe(notificationIdOf(failed));
+  const { id, notice } = noticeOf(failedPayment);
+  expect(id).toBe(notificationIdOf(failedPayment));
   expect(notice).toMatchObject({ type: 'payment', status: 2, tenderedAmount: 12_500, siteReference: '' });
   expect(notice).not.toHaveProperty('refund');
 });
 
-test('a reversal is published as a refund of the whole charge, under an id of its own (M6)', () => {
-  const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
+test('a reversal is published as a refund of the whole charge, with a separate id (M6)', () => {
+  const reversed = { ...failedPayment, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
   const { id, notice } = noticeOf(reversed);
   expect(notice).toEqual({
-    ...noticeOf(failed).notice,
+    ...noticeOf(failedPayment).notice,
     type: 'refund',
     refund: { refundReference: id, amount: 12_500, status: 'succeeded', createdUTCDate: '2026-03-01T10:01:00.000Z' },
   });
-  expect(id).not.toBe(noticeOf(failed).id);
+  expect(id).not.toBe(noticeOf(failedPayment).id);
   expect(noticeOf(reversed).id).toBe(id);
 });
 
-test('a refund is published with its payment and its own reference; the payment is unchanged (M6)', () => {
-  const succeeded = { ...failed, state: 'success' as const, processedAmount: 12_500 };
+test('a refund is published with its payment, and its id is the refund reference (M6)', () => {
+  const succeeded = { ...failedPayment, state: 'success' as const, processedAmount: 12_500 };
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   for (const status of ['succeeded', 'failed'] as const) {
     const refund = { refundReference: 'refund-1', amount: 4_000, status, createdUTCDate };
-    const refunded = { ...succeeded, refund: { ...refund, ofALaterRelease: true } };
-    const told = noticeOf(refunded);
-    expect(told).toEqual({ id: 'refund-1', notice: { ...noticeOf(succeeded).notice, type: 'refund', refund } });
+    const refunded = { ...succeeded, refund: { ...refund, fieldOfNewerRelease: true } };
+    const identifiedNotice = noticeOf(refunded);
+    expect(identifiedNotice).toEqual({
+      id: 'refund-1',
+      notice: { ...noticeOf(succeeded).notice, type: 'refund', refund },
+    });
     expect(hasNotice(refunded)).toBe(true);
   }
 });
 
-test('the notification of a session contains only the result of a payment, no refund', () => {
+test('isPaymentOutcome is true for the result of a payment, but not for a reversal or a refund', () => {
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   const refund = { refundReference: 'refund-1', amount: 1, status: 'succeeded' as const, createdUTCDate };
-  expect([failed, { ...failed, reversedUTCDate: createdUTCDate }, { ...failed, refund }].map(isPaymentOutcome)).toEqual(
-    [true, false, false],
-  );
+  expect(
+    [failedPayment, { ...failedPayment, reversedUTCDate: createdUTCDate }, { ...failedPayment, refund }].map(
+      isPaymentOutcome,
+    ),
+  ).toEqual([true, false, false]);
 });
 
-test('vouchers are part of neither the charge nor the refund', () => {
+test('the amount of the refund of a reversal does not include vouchers', () => {
   const vouchers = [
     { merchantLiable: true, amount: 8_000 },
     { merchantLiable: false, amount: 500 },
   ];
-  const { notice } = noticeOf({ ...failed, vouchers, reversedUTCDate: '2026-03-01T10:01:00.000Z' });
+  const { notice } = noticeOf({ ...failedPayment, vouchers, reversedUTCDate: '2026-03-01T10:01:00.000Z' });
   expect(notice).toMatchObject({ tenderedAmount: 12_500, refund: { amount: 4_000 } });
 });
 
-test('the refund of a second charge does not change a payment that succeeded', () => {
-  const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
-  expect([failed, { ...failed, state: 'success' as const }, reversed].map(hasNotice)).toEqual([true, true, true]);
+test('hasNotice is false for the reversal of a second charge of a successful payment', () => {
+  const reversed = { ...failedPayment, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
+  expect([failedPayment, { ...failedPayment, state: 'success' as const }, reversed].map(hasNotice)).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 
-test('a notice has the given site reference if the payment of an earlier release has none', () => {
-  expect(noticeOf(failed, 'WEB').notice.siteReference).toBe('WEB');
-  expect(noticeOf({ ...failed, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
+test('a notice has the default site reference if the payment of an earlier release has none', () => {
+  expect(noticeOf(failedPayment, 'WEB').notice.siteReference).toBe('WEB');
+  expect(noticeOf({ ...failedPayment, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
 });
 
-test('no notice is published for a payment in progress', () =>
-  expect(() => noticeOf({ ...failed, state: 'processing' })).toThrow('not final'));
+test('noticeOf throws for a payment in progress', () =>
+  expect(() => noticeOf({ ...failedPayment, state: 'processing' })).toThrow('not final'));

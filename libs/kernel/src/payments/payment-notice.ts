@@ -16,14 +16,17 @@ export interface IdentifiedNotice {
 }
 
 /**
- * Whether the site gets a notice. Every refund has one. The reversal of a second charge of a successful payment has none, because
- * the earlier notice of the payment is still correct.
+ * Whether the site gets a notice about this state of the payment. Every refund has one. The reversal of a second charge
+ * of a successful payment has none, because the earlier notice of the payment is still correct.
  */
 export function hasNotice({ state, reversedUTCDate }: PaymentSnapshot): boolean {
   return reversedUTCDate === undefined || state !== 'success';
 }
 
-/** Whether the notice is the outcome of the payment, and not a refund or reversal: only outcomes are also sent to the session (M6). */
+/**
+ * Whether this state is the outcome of the payment, not a refund or a reversal. Only outcomes are also sent to the
+ * notification URL of the session (M6).
+ */
 export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): boolean {
   return reversedUTCDate === undefined && refund === undefined;
 }
@@ -31,11 +34,11 @@ export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): 
 /**
  * The notice of a final payment, of its refund or of its reversal. Throws if the payment is not final.
  *
- * @param siteReference the till, for a payment of an earlier release whose event does not have it
+ * @param siteReference used for an event of an earlier release, which does not contain the site reference
  */
 export function noticeOf(payment: PaymentSnapshot, siteReference = ''): IdentifiedNotice {
-  const known = paymentNotificationOf(payment);
-  const notification = { ...known, siteReference: known.siteReference ?? siteReference };
+  const paymentNotification = paymentNotificationOf(payment);
+  const notification = { ...paymentNotification, siteReference: paymentNotification.siteReference ?? siteReference };
   if (payment.refund) {
     const { refundReference, amount, status, createdUTCDate } = payment.refund;
     const refund = { refundReference, amount, status, createdUTCDate };
@@ -53,6 +56,6 @@ function reversalOf(
   createdUTCDate: string,
 ): RefundNotice {
   const refundReference = derivedUuid(new Date(createdUTCDate), `reversal of ${paymentReference}`);
-  const amount = vouchers.reduce((left, voucher) => left - voucher.amount, tenderedAmount);
+  const amount = vouchers.reduce((remainingAmount, voucher) => remainingAmount - voucher.amount, tenderedAmount);
   return { refundReference, amount, status: 'succeeded', createdUTCDate };
 }

@@ -4,7 +4,7 @@ import { newPaymentReference, parsePaymentReference } from './payment-reference.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const times = fc.date({ min: new Date(0), max: new Date('2900-01-01'), noInvalidDate: true });
 
-test('a new reference reads back, in either case', () => {
+test('a new reference is parsed in upper and in lower case', () => {
   fc.assert(
     fc.property(times, (now) => {
       const reference = newPaymentReference(now);
@@ -15,12 +15,12 @@ test('a new reference reads back, in either case', () => {
   );
 });
 
-test('every single wrong character is noticed', () => {
+test('a reference with one wrong character is rejected', () => {
   fc.assert(
-    fc.property(times, fc.integer({ min: 0, max: 17 }), fc.integer({ min: 1, max: 31 }), (now, at, shift) => {
+    fc.property(times, fc.integer({ min: 0, max: 17 }), fc.integer({ min: 1, max: 31 }), (now, index, shift) => {
       const reference = newPaymentReference(now);
-      const wrong = ALPHABET.charAt((ALPHABET.indexOf(reference.charAt(at)) + shift) % 32);
-      expect(parsePaymentReference(reference.slice(0, at) + wrong + reference.slice(at + 1))).toBeUndefined();
+      const wrong = ALPHABET.charAt((ALPHABET.indexOf(reference.charAt(index)) + shift) % 32);
+      expect(parsePaymentReference(reference.slice(0, index) + wrong + reference.slice(index + 1))).toBeUndefined();
     }),
   );
 });
@@ -34,7 +34,7 @@ const REFERENCES = [
   '000000000000000000',
 ];
 
-test.each(REFERENCES)('%s has the right check character', (reference) => {
+test.each(REFERENCES)('the check character of %s is accepted', (reference) => {
   expect(parsePaymentReference(reference)).toBe(reference);
 });
 
@@ -45,22 +45,22 @@ test('a reference begins with its time in seconds', () => {
 
 test('references of later seconds sort later', () => {
   fc.assert(
-    fc.property(times, times, (one, other) => {
-      const [a, b] = [newPaymentReference(one), newPaymentReference(other)];
-      const [first, second] = [one, other].map((time) => Math.floor(time.getTime() / 1_000)) as [number, number];
-      // Of the same second the rest is chance.
+    fc.property(times, times, (time1, time2) => {
+      const [a, b] = [newPaymentReference(time1), newPaymentReference(time2)];
+      const [first, second] = [time1, time2].map((time) => Math.floor(time.getTime() / 1_000)) as [number, number];
+      // References of the same second are in random order.
       fc.pre(first !== second);
       expect(a < b).toBe(first < second);
     }),
   );
 });
 
-test('a character too many makes it none, even where the check character fits', () => {
+test('a reference with an additional character is rejected, even if the check character is correct', () => {
   for (const character of ALPHABET) expect(parsePaymentReference(REFERENCES[0] + character)).toBeUndefined();
   for (const character of ALPHABET) expect(parsePaymentReference(character + REFERENCES[0])).toBeUndefined();
 });
 
-test('a ligature of two letters is not these letters', () => {
+test('a reference in which a ligature replaces two letters is rejected', () => {
   expect(parsePaymentReference('FFFFFFFFFFFFFFFF0R'.replace('FF', 'ﬀ'))).toBeUndefined();
 });
 

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The service payment id (C3): 18 characters of Crockford base32 — 7 of time in seconds, 10 random, 1 check
- * character (Luhn mod 32). Short enough to read out over a telephone, and a mistyped one is recognised
- * without a look-up.
+ * The payment reference (C3): 18 characters of Crockford base32. 7 are the time in seconds, 10 are random, and 1 is a
+ * check character (Luhn mod 32). It is short enough to read out over a telephone, and a mistyped one is rejected
+ * without a query.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 7;
@@ -20,7 +20,7 @@ export function newPaymentReference(now: Date): string {
   return body + checkCharacter(body);
 }
 
-/** The reference in upper case, or undefined if it is malformed (the response is then *not found*, never a 400: C3). */
+/** Returns the reference in upper case, or undefined if it is malformed. The response is then a 404, not a 400 (C3). */
 export function parsePaymentReference(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   const reference = text.toUpperCase();
@@ -28,8 +28,8 @@ export function parsePaymentReference(text: string): string | undefined {
 }
 
 /**
- * Luhn mod N: detects every single wrong character and nearly every swap of two neighbours. Its weights count from the right; for 17
- * characters they are the same from the left.
+ * Luhn mod N: detects each single wrong character, and almost each swap of two adjacent ones. Its weights are defined
+ * from the right. For 17 characters they are the same from the left.
  */
 function checkCharacter(body: string): string {
   let factor = 2;

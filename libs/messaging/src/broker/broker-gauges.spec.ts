@@ -7,28 +7,28 @@ let gauges: GaugeReader;
 beforeEach(() => void (gauges = GaugeReader.begin()));
 afterEach(() => gauges.end());
 
-const values = async (name: string): Promise<unknown[]> => (await gauges.read(name)).map(({ value }) => value);
+const readValues = async (name: string): Promise<unknown[]> => (await gauges.read(name)).map(({ value }) => value);
 
 test.each([
   ['up', 1],
   ['blocked', 0],
   ['away', 0],
-] as const)('a connection that is %s is reported as %i', async (state, connected) => {
+] as const)('svc.broker.connected of a connection in the state "%s" is %i', async (state, connected) => {
   const connection: BrokerConnection = {
     state,
     waiting: () => Promise.resolve(new Map([['a queue', 3]])),
     deadLetters: () => Promise.resolve(2),
   };
-  const end = observeBroker(connection, 'history');
-  expect(await values('svc.broker.connected')).toEqual([connected]);
+  const stopObserving = observeBroker(connection, 'history');
+  expect(await readValues('svc.broker.connected')).toEqual([connected]);
   expect(await gauges.read('svc.broker.waiting')).toEqual([
     { value: 3, attributes: { service: 'history', queue: 'a queue' } },
   ]);
-  expect(await values('svc.broker.dead_letters')).toEqual([2]);
-  end();
+  expect(await readValues('svc.broker.dead_letters')).toEqual([2]);
+  stopObserving();
 });
 
-test('the connection state of a broker that does not respond in time is reported, without numbers', async () => {
+test('if the broker does not respond in time, its connection state is reported, but no message counts', async () => {
   const observed: unknown[] = [];
   const observe = (...[, value]: unknown[]): void => void observed.push(value);
   let collect: BatchObservableCallback | undefined;
@@ -37,8 +37,8 @@ test('the connection state of a broker that does not respond in time is reported
     addBatchObservableCallback: (callback: BatchObservableCallback) => (collect = callback),
   };
   jest.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as Meter);
-  const silent = () => Promise.reject(new Error('no answer'));
-  observeBroker({ state: 'up', waiting: silent, deadLetters: silent }, 'history');
+  const rejectAsUnavailable = () => Promise.reject(new Error('no response'));
+  observeBroker({ state: 'up', waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable }, 'history');
   await collect!({ observe });
   expect(observed).toStrictEqual([1]);
   jest.restoreAllMocks();

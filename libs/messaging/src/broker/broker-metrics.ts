@@ -2,9 +2,9 @@ import { metrics } from '@opentelemetry/api';
 import type { BrokerConnection } from './broker.js';
 
 /**
- * Reports the state of the broker: `svc.broker.connected` (1 or 0), `svc.broker.waiting` (messages in the queues that this
- * process reads) and `svc.broker.dead_letters`. Queries the broker only when a collector reads the metrics. Returns a function
- * that stops it.
+ * Reports the state of the broker: `svc.broker.connected` (1 or 0), `svc.broker.waiting` (messages in the queues that
+ * this process reads) and `svc.broker.dead_letters`. Queries the broker only when a collector reads the metrics.
+ * Returns a function that ends the reporting.
  */
 export function observeBroker(connection: BrokerConnection, service: string): () => void {
   const meter = metrics.getMeter('@svc/messaging');
@@ -13,11 +13,11 @@ export function observeBroker(connection: BrokerConnection, service: string): ()
   const deadLetters = meter.createObservableGauge('svc.broker.dead_letters', { unit: '{message}' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     result.observe(connected, connection.state === 'up' ? 1 : 0, { service });
-    // The gauge above reports an unavailable broker.
+    // An error needs no log entry: svc.broker.connected already reports that the broker is unavailable.
     const queues = await connection.waiting().catch(() => new Map<string, number>());
     for (const [queue, count] of queues) result.observe(waiting, count, { service, queue });
-    const dead = await connection.deadLetters().catch(() => undefined);
-    if (dead !== undefined) result.observe(deadLetters, dead, { service });
+    const deadLetterCount = await connection.deadLetters().catch(() => undefined);
+    if (deadLetterCount !== undefined) result.observe(deadLetters, deadLetterCount, { service });
   };
   meter.addBatchObservableCallback(observe, [connected, waiting, deadLetters]);
   return () => meter.removeBatchObservableCallback(observe, [connected, waiting, deadLetters]);

@@ -2,23 +2,24 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { OriginFilter } from '../routing/event-origin.js';
 
 /**
- * Delivers messages from the relay of one service to the consumers of others: the only part that differs between one process
- * and many. The event log, the relay's cursors, the inbox and the handlers are the same code for both.
+ * Delivers messages from the relay of one service to the consumers of others: the only component that is different when
+ * the services run in separate processes. The event log, the relay's cursors, the inbox and the handlers are the same
+ * code for both.
  */
 export interface Broker {
-  /** The targets of a relay; each has a durable cursor of its own. */
+  /** The targets of a relay. Each has a separate durable cursor. */
   targets(): readonly RelayTarget[];
   /** Calls `changed` whenever the set of targets changes, until the returned function is called. */
   watchTargets(changed: () => void): () => void;
   /** Delivers the events of its types to `subscriber` until {@link Subscription.close} is called. */
   subscribe(subscriber: Subscriber): Promise<Subscription>;
-  /** Answers commands of this name until closed. */
-  respond(command: string, answer: Responder): Promise<Subscription>;
-  /** Sends a request and waits for the reply: transient, with a deadline, never stored. */
+  /** Handles commands of this name until {@link Subscription.close} is called. */
+  respond(command: string, responder: Responder): Promise<Subscription>;
+  /** Sends a request and waits for the reply until the deadline. Neither of them is stored. */
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
-  /** Only where the broker is a server of its own. */
+  /** Present if the broker is a separate server. */
   readonly connection?: BrokerConnection;
-  /** Only where the broker keeps dead letters of its own. */
+  /** Present if the broker has its own dead-letter queue. */
   readonly deadLetters?: BrokerDeadLetters;
   /** Event replay: for a service that subscribes late, or rebuilds a read model. */
   readonly eventReplay?: EventReplay;
@@ -27,9 +28,11 @@ export interface Broker {
 export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
   readonly state: 'up' | 'away' | 'blocked';
-  /** Messages waiting in the queues that this process reads, by queue; rejects when the broker does not answer in time. */
+  /**
+   * Messages waiting in the queues that this process reads, by queue; rejects when the broker does not respond in time.
+   */
   waiting(): Promise<ReadonlyMap<string, number>>;
-  /** Number of {@link BrokerDeadLetters}; rejects as {@link waiting} does. */
+  /** Number of {@link BrokerDeadLetters}; rejects when the broker does not respond in time. */
   deadLetters(): Promise<number>;
 }
 
@@ -38,15 +41,15 @@ export interface BrokerDeadLetters {
   count(): Promise<number>;
   summary(): Promise<BrokerDeadLetterSummary>;
   /**
-   * Hands up to 1 000 of them to the consumer. A message is removed after its commit. Replay: the consumer's inbox ignores
-   * duplicates.
+   * Passes up to 1 000 of them to the consumer, and removes each message after the consumer's commit. Replay: the
+   * consumer's inbox ignores duplicates.
    */
   replay(): Promise<BrokerReplay>;
 }
 
 export interface BrokerDeadLetterSummary {
   readonly count: number;
-  /** Beyond it the broker drops the oldest. */
+  /** Maximum length of the queue: when it is full, the broker drops the oldest message. */
   readonly countMax: number;
   readonly oldest: BrokerDeadLetter | null;
 }
@@ -54,32 +57,39 @@ export interface BrokerDeadLetterSummary {
 export interface BrokerDeadLetter {
   readonly messageId: string | null;
   readonly type: string | null;
-  /** As RabbitMQ names it: `delivery_limit`, `rejected`. */
+  /** RabbitMQ's reason: `delivery_limit`, `rejected`. */
   readonly reason: string | null;
   readonly deadLetteredAt: Date | null;
 }
 
 export interface BrokerReplay {
   readonly replayed: number;
-  /** Unreadable, or not from the service that publishes the type. They stay. */
+  /** Messages that are unreadable or not from the service that publishes the type. They stay in the queue. */
   readonly refused: number;
 }
 
 /** Event replay: a service requests all events of a type from the service that publishes it. */
 export interface EventReplay {
-  /** True where a service that subscribes late has missed earlier events; false where each subscriber has a cursor in every log. */
+  /**
+   * True if a service that subscribes late has missed the earlier events; false if each subscriber has its own cursor
+   * in every log.
+   */
   readonly isRequired: boolean;
-  /** Resolves when the publisher of the type has stored the request; false when no service has published the type yet. */
+  /**
+   * Resolves when the publisher of the type has stored the request; false when no service has published the type yet.
+   */
   request(request: ReplayRequest): Promise<boolean>;
   /**
-   * Delivers the requests of other services to this one; `accept` resolves when the request is stored. `hasPublished` is used
-   * where the broker does not know who publishes a type.
+   * Delivers the requests of other services to this one; `accept` resolves when the request is stored. `hasPublished`
+   * is used if the broker does not know which service publishes a type.
    */
   serveRequests(
     accept: (request: ReplayRequest) => Promise<void>,
     hasPublished: (type: string) => Promise<boolean>,
   ): Promise<Subscription>;
-  /** Sends events to one service. Resolves when that service has stored them; false when the service no longer exists. */
+  /**
+   * Sends events to one service. Resolves when that service has stored them; false when the service no longer exists.
+   */
   deliver(service: string, events: readonly EventEnvelope[]): Promise<boolean>;
 }
 
@@ -95,22 +105,25 @@ export interface ReplayRequest {
 export interface RelayTarget {
   /** Key of the cursor. */
   readonly name: string;
-  /** Types to deliver; all types where the broker filters. */
+  /** Types to deliver; undefined if the broker filters by type. */
   readonly types?: ReadonlySet<string>;
   /** As in {@link Subscriber}. */
-  readonly gatherMs?: number;
-  /** Batches that may be unconfirmed at the same time; one when left out. */
+  readonly maxBatchWaitMs?: number;
+  /** Number of batches that may be unconfirmed at the same time; 1 by default. */
   readonly window?: number;
   /** Resolves when the target has stored the batch; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
   /**
-   * Where the target covers several consumers: each current consumer as a target of its own, named `<name>/<consumer>`. Used
-   * while {@link deliver} throws {@link ConsumerRefusedError}.
+   * Present if the target delivers to several consumers: returns a separate target for each of them, named
+   * `<name>/<consumer>`. Used while {@link deliver} throws {@link ConsumerRefusedError}.
    */
   consumerTargets?(): Promise<readonly RelayTarget[]>;
 }
 
-/** A consumer accepts nothing now (its queue is full). The broker does not report which one; the others accepted the batch. */
+/**
+ * One of several consumers rejected the batch because its queue is full. The others accepted it. The broker does not
+ * report which consumer it was.
+ */
 export class ConsumerRefusedError extends Error {
   override readonly name = 'ConsumerRefusedError';
 }
@@ -119,22 +132,27 @@ export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
   readonly types: ReadonlySet<string>;
-  /** Restricts some of the types to a part of their events. */
+  /** For some of the types: the only origins whose events are delivered. */
   readonly origins?: OriginFilter;
   /** How long an event may wait so that it is handled in a batch with others. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
   /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
-  /** Called before the subscription when the queue of this service is gone or never existed. */
+  /**
+   * Called before the subscription if the queue of this service does not exist: it was deleted, or the service is new.
+   */
   readonly onQueueLost?: () => Promise<void>;
   /** Called after each binding to its types, before the first delivery. */
   readonly onBound?: () => Promise<void>;
-  /** May get other types too, which a replica of another release is bound to. Resolves when each event is committed or deferred. */
+  /**
+   * May receive other types too, to which a replica of another release has bound the shared queue. Resolves when each
+   * event is committed or deferred.
+   */
   readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 
 export interface Subscription {
-  /** Accepts no new work; resolves when the work under way is done. */
+  /** Accepts no more messages; resolves when those in progress are handled. */
   close(): Promise<void>;
 }
 

@@ -1,21 +1,27 @@
 import { type CommandType, ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
-import { findInvalidity, type InvalidMessageError } from '../validation/message-validator.js';
+import { findViolation, type InvalidMessageError } from '../validation/message-validator.js';
 import type { Broker } from './broker.js';
 
-/** A reply or an error as it travels: a DomainError arrives as the same DomainError. */
+/**
+ * The wire format of a reply or an error. A DomainError of the responder becomes the same DomainError in the requesting
+ * service.
+ */
 export type ReplyEnvelope =
   | { ok: true; reply: unknown }
   | { ok: false; code: ErrorCode; message: string; fields: readonly FieldProblem[]; retryAfterSeconds?: number };
 
-/** Longest that a person waits for a reply (Rule 5 of the architecture). */
+/** Longest time that a person waits for a reply (Rule 5 of the architecture). */
 export const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Sends requests to another service while a person waits. An event reports the outcome too, in case the reply is lost. */
+/**
+ * Sends requests to another service while a person waits. The responder also publishes an event with the outcome, in
+ * case the reply is lost.
+ */
 export class Commands {
   constructor(private readonly broker: Broker) {}
 
-  /** Throws the DomainError the other side threw, or `service.not-ready` when no valid answer came in time. */
+  /** Throws the DomainError that the responder threw, or `service.not-ready` when no valid reply arrived in time. */
   async request<Request, Reply>(
     type: CommandType<Request, Reply>,
     payload: Request,
@@ -23,8 +29,8 @@ export class Commands {
   ): Promise<Reply> {
     const envelope = (await this.broker.request(type.name, payload, timeoutMs)) as ReplyEnvelope;
     if (envelope.ok) {
-      const invalid = findInvalidity('reply', type.name, envelope.reply);
-      // The outcome is unknown, as when the reply is lost.
+      const invalid = findViolation('reply', type.name, envelope.reply);
+      // The outcome is unknown, as it is when a reply is lost.
       if (invalid) throw new DomainError('service.not-ready', { cause: invalid, retryAfterSeconds: 1 });
       return envelope.reply as Reply;
     }
@@ -33,8 +39,8 @@ export class Commands {
   }
 }
 
-/** The command has had no effect: a handler rejects unreadable requests with the same error. */
-export function invalidRequest(invalid: InvalidMessageError): DomainError {
+/** The error for a request that violates its schema. The command has had no effect. */
+export function newInvalidRequestError(invalid: InvalidMessageError): DomainError {
   const fields = [{ field: invalid.path.slice(1).replaceAll('/', '.'), message: invalid.problem }];
   return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
 }

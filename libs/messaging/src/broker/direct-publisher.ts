@@ -7,9 +7,9 @@ import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
 
 /**
- * Publishes events without the relay, which a transaction anywhere on the server may hold back, or whose process may just have
- * died. It only makes events arrive earlier: delivery is guaranteed by the event log, and the relay publishes any event that
- * could not be published here.
+ * Publishes urgent events directly after their commit, without waiting for the relay. The relay may be late: a
+ * transaction in any database of the server can hold it back, or its process may have exited. Delivery does not depend
+ * on this class: the relay publishes every event, also those that were published here.
  */
 export class DirectPublisher {
   private readonly inFlight = new Set<Promise<void>>();
@@ -20,14 +20,14 @@ export class DirectPublisher {
     private readonly log: MessagingLog,
   ) {}
 
-  /** Publishes in the background, to each target separately, and tries again for a few seconds. */
+  /** Publishes in the background, to each target separately, with retries for a few seconds. */
   publish(events: readonly EventEnvelope[]): void {
-    for (const target of this.broker.targets()) this.track(this.publishTo(target, wantedBy(target, events)));
+    for (const target of this.broker.targets()) this.track(this.publishTo(target, copiesFor(target, events)));
   }
 
   /** Publishes once. Skips a target that does not accept the events. */
   async publishOnce(events: readonly EventEnvelope[]): Promise<void> {
-    const attempts = this.broker.targets().map((target) => deliver(target, wantedBy(target, events)));
+    const attempts = this.broker.targets().map((target) => deliver(target, copiesFor(target, events)));
     const published = Promise.allSettled(attempts).then(() => undefined);
     this.track(published);
     await published;
@@ -39,8 +39,8 @@ export class DirectPublisher {
     await Promise.all(this.inFlight);
   }
 
-  private track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.inFlight.delete(tracked));
+  private track(delivery: Promise<void>): void {
+    const tracked = delivery.finally(() => this.inFlight.delete(tracked));
     this.inFlight.add(tracked);
   }
 
@@ -67,8 +67,8 @@ export class DirectPublisher {
   }
 }
 
-function wantedBy({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
-  // A copy, as the relay's are, which come from the database: an embedded broker freezes the events it delivers.
+function copiesFor({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
+  // Copies, because an embedded broker freezes the events that it delivers.
   return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
 }
 

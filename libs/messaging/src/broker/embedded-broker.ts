@@ -3,9 +3,9 @@ import { matchesOrigin } from '../routing/event-origin.js';
 import type { Broker, EventReplay, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
- * For all services in one process: a relay passes its batches straight to the consumers, and a command is a call. Nothing works
- * here that would not work between processes: commands are copied through JSON, and events, which were read from JSON, are
- * frozen, since all consumers share them.
+ * For all services in one process: a relay passes its batches directly to the consumers, and a command is a function
+ * call. Code that works with this broker must also work between processes. Therefore it converts commands to JSON and
+ * back, and freezes events, because all consumers receive the same objects.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
@@ -31,7 +31,7 @@ export class EmbeddedBroker implements Broker {
     },
     deliver: async (service, events) => {
       const target = this.subscribed.get(service);
-      // The service is stopping or has not started: the request is stored, and served later.
+      // The service is stopping or has not started. The replay request is stored, so it is served later.
       if (!target) throw new Error(`${service} has no consumer in this process.`);
       await target.deliver(events);
       return true;
@@ -49,20 +49,20 @@ export class EmbeddedBroker implements Broker {
 
   subscribe(subscriber: Subscriber): Promise<Subscription> {
     if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} has already subscribed.`);
-    const underWay = new Set<Promise<void>>();
+    const inProgress = new Set<Promise<void>>();
     let closed = false;
     this.subscribed.set(subscriber.name, {
       name: subscriber.name,
       types: subscriber.types,
-      gatherMs: subscriber.gatherMs ?? 0,
+      maxBatchWaitMs: subscriber.maxBatchWaitMs ?? 0,
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
         const { origins } = subscriber;
-        const wanted = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
-        if (wanted.length === 0) return;
-        const delivery = subscriber.deliver(wanted.map(frozen));
-        underWay.add(delivery);
-        await delivery.finally(() => underWay.delete(delivery));
+        const matchingEvents = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
+        if (matchingEvents.length === 0) return;
+        const delivery = subscriber.deliver(matchingEvents.map(deepFreeze));
+        inProgress.add(delivery);
+        await delivery.finally(() => inProgress.delete(delivery));
       },
     });
     this.notifyWatchers();
@@ -71,36 +71,36 @@ export class EmbeddedBroker implements Broker {
         closed = true;
         this.subscribed.delete(subscriber.name);
         this.notifyWatchers();
-        await Promise.allSettled(underWay);
+        await Promise.allSettled(inProgress);
       },
     });
   }
 
-  respond(command: string, answer: Responder): Promise<Subscription> {
+  respond(command: string, responder: Responder): Promise<Subscription> {
     if (this.responders.has(command)) throw new Error(`${command} already has a responder.`);
-    const underWay = new Set<Promise<unknown>>();
+    const inProgress = new Set<Promise<unknown>>();
     this.responders.set(command, (payload) => {
-      const reply = answer(payload);
-      underWay.add(reply);
-      return reply.finally(() => underWay.delete(reply));
+      const reply = responder(payload);
+      inProgress.add(reply);
+      return reply.finally(() => inProgress.delete(reply));
     });
     return Promise.resolve({
       close: async () => {
         this.responders.delete(command);
-        await Promise.allSettled(underWay);
+        await Promise.allSettled(inProgress);
       },
     });
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
-    const answer = this.responders.get(command);
-    if (!answer)
+    const responder = this.responders.get(command);
+    if (!responder)
       throw new DomainError('service.not-ready', {
         cause: new Error(`No service in this process answers ${command}.`),
         retryAfterSeconds: 1,
       });
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
         () =>
           reject(
@@ -112,7 +112,7 @@ export class EmbeddedBroker implements Broker {
       );
     });
     try {
-      return copy(await Promise.race([answer(copy(payload)), late]));
+      return copy(await Promise.race([responder(copy(payload)), timeout]));
     } finally {
       clearTimeout(timer);
     }
@@ -132,10 +132,10 @@ function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
 }
 
-/** Deep and only once: the next consumer finds the object frozen. */
-function frozen<T>(value: T): T {
+/** Freezes the value and its members. A value that is already frozen is skipped, because all consumers share it. */
+function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const part of Object.values(value)) frozen(part);
+  for (const member of Object.values(value)) deepFreeze(member);
   return value;
 }

@@ -1,12 +1,13 @@
 import { metrics } from '@opentelemetry/api';
 import type { DataSource } from 'typeorm';
 
-/** More than this are not counted. */
+/** Counting ends at this number, so that a full table does not make the query slow. */
 const MAX_COUNTED = 10_000;
 
 /**
- * Reports the dead letters and the deferred events of a service: `svc.consumer.dead_letters` and `svc.consumer.deferred`.
- * Queries the database only when a collector reads the metrics. Returns a function that stops it.
+ * Reports the dead letters and the deferred events of a service: `svc.consumer.dead_letters` and
+ * `svc.consumer.deferred`. Queries the database only when a collector reads the metrics. Returns a function that ends
+ * the reporting.
  */
 export function observeConsumer(dataSource: DataSource, service: string): () => void {
   const meter = metrics.getMeter('@svc/messaging');

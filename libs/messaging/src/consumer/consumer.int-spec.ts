@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { Consumer, DeadLetters, type EventHandler, type MessagingLog, messagingMigrations } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
 
-const silent: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const silentLog: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const clock = new ManualClock();
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -26,27 +26,27 @@ function event(nr: number, type = 'a.v1'): EventEnvelope {
   return { id, type, aggregateId: 'x', aggregateVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z', payload: nr };
 }
 
-function consumerOf(handlers: Record<string, EventHandler>, repeatable: string[] = []): Consumer {
+function newConsumer(handlers: Record<string, EventHandler>, repeatable: string[] = []): Consumer {
   return new Consumer(
     dataSource,
     { byType: new Map(Object.entries(handlers)), repeatable: new Set(repeatable) },
     clock,
-    silent,
+    silentLog,
     new DeferredEvents(dataSource, clock),
   );
 }
 
-test('handlers get runs of one type, in the order of the log', async () => {
-  const runs: unknown[][] = [];
-  const record: EventHandler = (events) => Promise.resolve(runs.push(events.map(({ payload }) => payload)));
-  const consumer = consumerOf({ 'a.v1': record, 'b.v1': record });
-  await consumer.deliver([event(1), event(2), event(3, 'b.v1'), event(4, 'nobody.v1'), event(5, 'b.v1'), event(6)]);
-  expect(runs).toEqual([[1, 2], [3, 5], [6]]);
+test('a handler is called with consecutive events of one type, in the order of the log', async () => {
+  const calls: unknown[][] = [];
+  const record: EventHandler = (events) => Promise.resolve(calls.push(events.map(({ payload }) => payload)));
+  const consumer = newConsumer({ 'a.v1': record, 'b.v1': record });
+  await consumer.deliver([event(1), event(2), event(3, 'b.v1'), event(4, 'unknown.v1'), event(5, 'b.v1'), event(6)]);
+  expect(calls).toEqual([[1, 2], [3, 5], [6]]);
 });
 
-test('an event that is in a batch twice, or comes again, is handled once', async () => {
+test('an event that is in a batch twice, or is delivered twice, is handled once', async () => {
   const handled: unknown[] = [];
-  const consumer = consumerOf({
+  const consumer = newConsumer({
     'a.v1': (events) => Promise.resolve(handled.push(...events.map(({ payload }) => payload))),
   });
   await consumer.deliver([event(11), event(12), event(11)]);
@@ -55,93 +55,96 @@ test('an event that is in a batch twice, or comes again, is handled once', async
   expect(handled).toEqual([11, 12, 13, 14]);
 });
 
-describe('repeatable effects', () => {
-  const seen: unknown[] = [];
-  const record: EventHandler = (events) => Promise.resolve(seen.push(events.map(({ payload }) => payload)));
-  beforeEach(() => void seen.splice(0));
-  const inbox = (): Promise<unknown[]> => dataSource.query('SELECT 1 FROM inbox WHERE message_id = $1', [event(31).id]);
+describe('events whose effect is repeatable', () => {
+  const calls: unknown[] = [];
+  const record: EventHandler = (events) => Promise.resolve(calls.push(events.map(({ payload }) => payload)));
+  beforeEach(() => void calls.splice(0));
+  const inboxEntries = (): Promise<unknown[]> =>
+    dataSource.query('SELECT 1 FROM inbox WHERE message_id = $1', [event(31).id]);
 
-  test('come in one call for each type, and leave no mark in the inbox', async () => {
-    const consumer = consumerOf({ 'a.v1': record, 'b.v1': record }, ['a.v1', 'b.v1']);
+  test('are handled in one call for each type, without an inbox entry', async () => {
+    const consumer = newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1', 'b.v1']);
     await consumer.deliver([event(31), event(32, 'b.v1'), event(33), event(31)]);
-    expect(seen).toEqual([[31, 33], [32]]);
-    expect(await inbox()).toEqual([]);
+    expect(calls).toEqual([[31, 33], [32]]);
+    expect(await inboxEntries()).toEqual([]);
   });
 
-  test('are marked with the others of a batch that has one of another kind', async () => {
-    await consumerOf({ 'a.v1': record, 'b.v1': record }, ['a.v1']).deliver([event(31), event(34, 'b.v1')]);
-    expect(seen).toEqual([[31], [34]]);
-    expect(await inbox()).toHaveLength(1);
+  test('have an inbox entry if the batch also contains an event whose effect is not repeatable', async () => {
+    await newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1']).deliver([event(31), event(34, 'b.v1')]);
+    expect(calls).toEqual([[31], [34]]);
+    expect(await inboxEntries()).toHaveLength(1);
   });
 
-  test('that keep failing become dead letters, and hold up nobody', async () => {
-    const consumer = consumerOf({ 'a.v1': record, 'b.v1': () => Promise.reject(new Error('broken')) }, [
+  test('become dead letters if their handler keeps failing, and other events are handled', async () => {
+    const consumer = newConsumer({ 'a.v1': record, 'b.v1': () => Promise.reject(new Error('broken')) }, [
       'a.v1',
       'b.v1',
     ]);
     await consumer.deliver([event(35, 'b.v1'), event(36)]);
-    expect(seen.at(-1)).toEqual([36]);
-    const letters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(35).id]);
-    expect(letters).toEqual([{ deliveries: 5 }]);
+    expect(calls.at(-1)).toEqual([36]);
+    const deadLetters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [
+      event(35).id,
+    ]);
+    expect(deadLetters).toEqual([{ deliveries: 5 }]);
   });
 });
 
 describe('a dead letter', () => {
   const handled: unknown[] = [];
-  let broken: boolean;
+  let isBroken: boolean;
   const handlers = {
     'a.v1': (events: readonly EventEnvelope[]) => {
-      if (broken) return Promise.reject(new Error('broken'));
+      if (isBroken) return Promise.reject(new Error('broken'));
       return Promise.resolve(handled.push(...events.map(({ payload }) => payload)));
     },
   };
-  let letters: DeadLetters;
+  let deadLetters: DeadLetters;
   beforeAll(() => {
-    letters = new DeadLetters(dataSource, new Map(Object.entries(handlers)));
+    deadLetters = new DeadLetters(dataSource, new Map(Object.entries(handlers)));
   });
-  const idsOfLetters = async (): Promise<string[]> =>
-    (await letters.list()).deadLetters.map(({ messageId }) => messageId);
+  const listIds = async (): Promise<string[]> =>
+    (await deadLetters.list()).deadLetters.map(({ messageId }) => messageId);
 
-  test('is handled by its replay alone, not by another delivery, and once', async () => {
-    const consumer = consumerOf(handlers);
-    broken = true;
+  test('is handled once, by its replay; another delivery does not handle it', async () => {
+    const consumer = newConsumer(handlers);
+    isBroken = true;
     await consumer.deliver([event(41)]);
-    broken = false;
-    expect(await idsOfLetters()).toContain(event(41).id);
-    // The relay that died before it had moved its cursor hands the message over again.
+    isBroken = false;
+    expect(await listIds()).toContain(event(41).id);
+    // A relay that exits before it has moved its cursor delivers the message again.
     await consumer.deliver([event(41), event(42)]);
     expect(handled).toEqual([42]);
-    await letters.replay(event(41).id);
+    await deadLetters.replay(event(41).id);
     await consumer.deliver([event(41)]);
     expect(handled).toEqual([42, 41]);
-    await expect(letters.replay(event(41).id)).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(deadLetters.replay(event(41).id)).rejects.toMatchObject({ code: 'resource.not-found' });
   });
 
-  test('is replayed alone: others stay, listed by the time of their failure and then by their id', async () => {
-    const consumer = consumerOf(handlers);
-    broken = true;
+  test('is replayed without the others; the list is sorted by failure time, then by id', async () => {
+    const consumer = newConsumer(handlers);
+    isBroken = true;
     await consumer.deliver([event(45), event(43), event(44)]);
-    broken = false;
-    const own = [43, 44, 45].map((nr) => event(nr).id);
-    expect((await idsOfLetters()).filter((id) => own.includes(id))).toEqual(own);
-    await letters.replay(own[1]!);
-    expect((await idsOfLetters()).filter((id) => own.includes(id))).toEqual([own[0], own[2]]);
+    isBroken = false;
+    const ids = [43, 44, 45].map((nr) => event(nr).id);
+    expect((await listIds()).filter((id) => ids.includes(id))).toEqual(ids);
+    await deadLetters.replay(ids[1]!);
+    expect((await listIds()).filter((id) => ids.includes(id))).toEqual([ids[0], ids[2]]);
   });
 });
 
 describe('many dead letters', () => {
-  let broken = true;
+  let isBroken = true;
   const handled: unknown[] = [];
   const handlers: Record<string, EventHandler> = {
     'bulk.v1': (events) => {
-      if (broken || events.some(({ payload }) => payload === 1_150)) return Promise.reject(new Error('broken'));
+      if (isBroken || events.some(({ payload }) => payload === 1_150)) return Promise.reject(new Error('broken'));
       return Promise.resolve(handled.push(...events.map(({ payload }) => payload)));
     },
   };
-  const letters = (): DeadLetters => new DeadLetters(dataSource, new Map(Object.entries(handlers)));
+  const newDeadLetters = (): DeadLetters => new DeadLetters(dataSource, new Map(Object.entries(handlers)));
   beforeAll(async () => {
     const rows = Array.from({ length: 430 }, (_, i) => event(1_000 + i, i < 420 ? 'bulk.v1' : 'unhandled.v1'));
-    // Many at the same moment: their ids put them in order.
+    // 50 fail at the same time, so they are sorted by their ids.
     await dataSource.query(
       `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
        SELECT (envelope->>'id')::uuid, envelope->>'type', envelope, 'broken', 5, timestamptz '2026-01-01' + nr / 50 * interval '1 minute'
@@ -150,41 +153,41 @@ describe('many dead letters', () => {
     );
   });
 
-  test('are listed in pages of 200, each once', async () => {
+  test('are listed in pages of 200, and each dead letter is on one page', async () => {
     const pages: number[] = [];
     const seen = new Set<string>();
     for (let after: string | null | undefined; after !== null;) {
-      const page = await letters().list({ type: 'bulk.v1', after });
+      const page = await newDeadLetters().list({ type: 'bulk.v1', after });
       pages.push(page.deadLetters.length);
       for (const { messageId } of page.deadLetters) seen.add(messageId);
       after = page.after;
     }
     expect(pages).toEqual([200, 200, 20]);
     expect(seen.size).toBe(420);
-    await expect(letters().list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'request.invalid' });
+    await expect(newDeadLetters().list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'request.invalid' });
   });
 
-  test('are replayed page after page, each once; those that fail again stay', async () => {
-    broken = false;
+  test('are replayed in pages, each dead letter once; those that fail again stay in the table', async () => {
+    isBroken = false;
     const sum = { replayed: 0, failed: 0, pages: 0 };
     for (let after: string | null | undefined; after !== null; sum.pages++) {
-      const page = await letters().replayMany({ type: 'bulk.v1', after });
+      const page = await newDeadLetters().replayMany({ type: 'bulk.v1', after });
       sum.replayed += page.replayed;
       sum.failed += page.failed;
       after = page.after;
     }
     expect(sum).toEqual({ replayed: 419, failed: 1, pages: 5 });
     expect(new Set(handled).size).toBe(419);
-    const left = await letters().list({ type: 'bulk.v1' });
-    expect(left.deadLetters.map(({ messageId }) => messageId)).toEqual([event(1_150).id]);
-    expect((await letters().list({ type: 'unhandled.v1' })).deadLetters).toHaveLength(10);
+    const remaining = await newDeadLetters().list({ type: 'bulk.v1' });
+    expect(remaining.deadLetters.map(({ messageId }) => messageId)).toEqual([event(1_150).id]);
+    expect((await newDeadLetters().list({ type: 'unhandled.v1' })).deadLetters).toHaveLength(10);
   });
 });
 
-describe('a failure that may be the database’s', () => {
-  const letters = (nr: number): Promise<unknown[]> =>
+describe('an event whose handler fails because of the database', () => {
+  const deadLetters = (nr: number): Promise<unknown[]> =>
     dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(nr).id]);
-  const deferred = async (): Promise<number> => {
+  const countDeferred = async (): Promise<number> => {
     const rows = await dataSource.query<unknown[]>(`SELECT 1 FROM deferred_events WHERE reason = 'blocked'`);
     return rows.length;
   };
@@ -192,13 +195,13 @@ describe('a failure that may be the database’s', () => {
     await tx.query(`SET LOCAL statement_timeout = 20`);
     await tx.query('SELECT pg_sleep(5)');
   };
-  const timesOutFor =
-    (poison: number, handled: unknown[]): EventHandler =>
+  const newHandlerThatTimesOutFor =
+    (payloadOfTimeout: number, handled: unknown[]): EventHandler =>
     async (events, context) => {
-      if (events.some(({ payload }) => payload === poison)) await timeOut(events, context);
+      if (events.some(({ payload }) => payload === payloadOfTimeout)) await timeOut(events, context);
       handled.push(...events.map(({ payload }) => payload));
     };
-  /** As often as the loop would in an hour. */
+  /** Retries once a minute of the test clock. */
   async function retryForAnHour(consumer: Consumer): Promise<void> {
     for (let i = 0; i < 60; i++) {
       clock.advance(60_000);
@@ -206,27 +209,27 @@ describe('a failure that may be the database’s', () => {
     }
   }
 
-  test('a timeout of one message while others of its type succeed ends as a dead letter', async () => {
+  test('becomes a dead letter if it keeps timing out while others of its type succeed', async () => {
     const handled: unknown[] = [];
-    const consumer = consumerOf({ 'timed.v1': timesOutFor(51, handled) });
+    const consumer = newConsumer({ 'timed.v1': newHandlerThatTimesOutFor(51, handled) });
     await consumer.deliver([event(51, 'timed.v1'), event(52, 'timed.v1')]);
     expect(handled).toEqual([52]);
-    expect(await letters(51)).toEqual([]);
+    expect(await deadLetters(51)).toEqual([]);
     for (let nr = 53; nr < 58; nr++) {
-      expect(await letters(51)).toEqual([]);
+      expect(await deadLetters(51)).toEqual([]);
       await consumer.deliver([event(nr, 'timed.v1')]);
       clock.advance(60_000);
       await consumer.retryDeferred();
     }
-    expect(await letters(51)).toEqual([{ deliveries: 6 }]);
-    expect(await deferred()).toBe(0);
+    expect(await deadLetters(51)).toEqual([{ deliveries: 6 }]);
+    expect(await countDeferred()).toBe(0);
     expect(handled).toEqual([52, 53, 54, 55, 56, 57]);
   });
 
-  test('timeouts of all messages of a type use up no deliveries, and other types go on', async () => {
+  test('stays deferred while all events of its type time out, and events of other types are handled', async () => {
     const handled: unknown[] = [];
     let isLocked = true;
-    const consumer = consumerOf({
+    const consumer = newConsumer({
       'locked.v1': (events, context) =>
         isLocked ? timeOut(events, context) : Promise.resolve(handled.push(...events.map(({ payload }) => payload))),
       'free.v1': (events) => Promise.resolve(handled.push(...events.map(({ payload }) => payload))),
@@ -235,20 +238,20 @@ describe('a failure that may be the database’s', () => {
     await consumer.deliver([event(65, 'free.v1'), event(66, 'locked.v1')]);
     expect(handled).toEqual([65]);
     await retryForAnHour(consumer);
-    expect(await deferred()).toBe(5);
+    expect(await countDeferred()).toBe(5);
 
     isLocked = false;
     await retryForAnHour(consumer);
     expect([...handled].sort()).toEqual([61, 62, 63, 64, 65, 66]);
-    expect(await deferred()).toBe(0);
-    for (const nr of [61, 62, 63, 64, 66]) expect(await letters(nr)).toEqual([]);
+    expect(await countDeferred()).toBe(0);
+    for (const nr of [61, 62, 63, 64, 66]) expect(await deadLetters(nr)).toEqual([]);
     await consumer.deliver([event(67, 'locked.v1')]);
     expect(handled.at(-1)).toBe(67);
   });
 
-  test('a lock that is not to be had never counts, however many others succeed', async () => {
+  test('stays deferred while it does not get a lock, even if others of its type succeed', async () => {
     let isLocked = true;
-    const consumer = consumerOf({
+    const consumer = newConsumer({
       'refused.v1': async (events, { tx }) => {
         if (isLocked && events.some(({ payload }) => payload === 71))
           await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
@@ -260,21 +263,21 @@ describe('a failure that may be the database’s', () => {
       clock.advance(60_000);
       await consumer.retryDeferred();
     }
-    expect(await letters(71)).toEqual([]);
-    expect(await deferred()).toBe(1);
+    expect(await deadLetters(71)).toEqual([]);
+    expect(await countDeferred()).toBe(1);
     isLocked = false;
     clock.advance(60_000);
     await consumer.retryDeferred();
-    expect(await deferred()).toBe(0);
-    expect(await letters(71)).toEqual([]);
+    expect(await countDeferred()).toBe(0);
+    expect(await deadLetters(71)).toEqual([]);
   });
 
-  test('a lock is waited for briefly, and what it blocked is tried again within seconds, however long it lasts', async () => {
-    const waits: string[] = [];
-    const consumer = consumerOf({
+  test('waits 2 s for a lock at its first delivery and 250 ms at each retry, and is retried every 2 s', async () => {
+    const lockTimeouts: string[] = [];
+    const consumer = newConsumer({
       'awaited.v1': async (events, { tx }) => {
-        const [{ lock_timeout: wait }] = await tx.query<[{ lock_timeout: string }]>('SHOW lock_timeout');
-        waits.push(wait);
+        const [{ lock_timeout: lockTimeout }] = await tx.query<[{ lock_timeout: string }]>('SHOW lock_timeout');
+        lockTimeouts.push(lockTimeout);
         await tx.query('INSERT INTO awaited SELECT FROM generate_series(1, $1::int)', [events.length]);
       },
     });
@@ -284,36 +287,37 @@ describe('a failure that may be the database’s', () => {
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lock.query('LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
-    // Neither waits for the statement timeout: meanwhile the transaction would hold back every relay of the server.
-    expect(waits.splice(0)).toEqual(['2s', '2s']);
+    // A wait as long as the statement timeout would hold back every relay of the server: the transaction stays open
+    // meanwhile.
+    expect(lockTimeouts.splice(0)).toEqual(['2s', '2s']);
     for (let i = 0; i < 10; i++) {
       clock.advance(2_000);
       expect(await consumer.retryDeferred()).toBe(0);
     }
-    expect(waits.splice(0)).toEqual(Array.from({ length: 10 }, () => '250ms'));
+    expect(lockTimeouts.splice(0)).toEqual(Array.from({ length: 10 }, () => '250ms'));
     await lock.commitTransaction();
     await lock.release();
     clock.advance(2_000);
     expect(await consumer.retryDeferred()).toBe(1);
-    expect(await deferred()).toBe(0);
+    expect(await countDeferred()).toBe(0);
   });
 
-  test('a message that is blocked for a day is a dead letter', async () => {
-    const consumer = consumerOf({ 'alone.v1': timeOut });
+  test('becomes a dead letter when it has been blocked for a day', async () => {
+    const consumer = newConsumer({ 'alone.v1': timeOut });
     await consumer.deliver([event(81, 'alone.v1')]);
     for (let hour = 0; hour < 23; hour++) {
       clock.advance(3_600_000);
       await consumer.retryDeferred();
     }
-    expect(await letters(81)).toEqual([]);
+    expect(await deadLetters(81)).toEqual([]);
     clock.advance(3_600_000);
     await consumer.retryDeferred();
-    expect(await letters(81)).toEqual([{ deliveries: 25 }]);
-    expect(await deferred()).toBe(0);
+    expect(await deadLetters(81)).toEqual([{ deliveries: 25 }]);
+    expect(await countDeferred()).toBe(0);
   });
 
-  test('a server that has become read-only fails the delivery as a whole', async () => {
-    const consumer = consumerOf({
+  test('is neither deferred nor a dead letter if the database is read-only: the whole delivery fails', async () => {
+    const consumer = newConsumer({
       'written.v1': async (_, { tx }) => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$`);
       },
@@ -321,33 +325,34 @@ describe('a failure that may be the database’s', () => {
     await expect(consumer.deliver([event(91, 'written.v1')])).rejects.toThrow(
       'database of the consumer is unavailable',
     );
-    expect(await letters(91)).toEqual([]);
-    expect(await deferred()).toBe(0);
+    expect(await deadLetters(91)).toEqual([]);
+    expect(await countDeferred()).toBe(0);
   });
 
-  test('a deferred message that then fails by itself becomes a dead letter after five deliveries', async () => {
+  test('becomes a dead letter after five deliveries if it was deferred and its handler then fails for another reason', async () => {
     let failure: EventHandler = timeOut;
-    const consumer = consumerOf({ 'turned.v1': (events, context) => failure(events, context) });
+    const consumer = newConsumer({ 'turned.v1': (events, context) => failure(events, context) });
     await consumer.deliver([event(95, 'turned.v1')]);
-    expect(await deferred()).toBe(1);
+    expect(await countDeferred()).toBe(1);
     failure = () => Promise.reject(new Error('cannot be read'));
     clock.advance(60_000);
     await consumer.retryDeferred();
-    expect(await letters(95)).toEqual([{ deliveries: 5 }]);
-    expect(await deferred()).toBe(0);
+    expect(await deadLetters(95)).toEqual([{ deliveries: 5 }]);
+    expect(await countDeferred()).toBe(0);
   });
 });
 
-test('of deferred events those that are due are tried, the longest deferred first, then by their ids', async () => {
-  const deferred = new DeferredEvents(dataSource, clock);
-  const due = async () => (await deferred.due(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
-  await deferred.defer([event(103, 'late.v1')], 'blocked');
+test('due() returns the deferred events whose pause has passed, sorted by the time they were deferred, then by id', async () => {
+  const deferredEvents = new DeferredEvents(dataSource, clock);
+  const findDue = async () =>
+    (await deferredEvents.findDue(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
+  await deferredEvents.defer([event(103, 'late.v1')], 'blocked');
   clock.advance(500);
-  await deferred.defer([event(102, 'late.v1')], 'blocked');
-  await deferred.defer([event(101, 'late.v1')], 'blocked');
-  expect(await due()).toEqual([]);
+  await deferredEvents.defer([event(102, 'late.v1')], 'blocked');
+  await deferredEvents.defer([event(101, 'late.v1')], 'blocked');
+  expect(await findDue()).toEqual([]);
   clock.advance(500);
-  expect(await due()).toEqual([103]);
+  expect(await findDue()).toEqual([103]);
   clock.advance(500);
-  expect(await due()).toEqual([103, 101, 102]);
+  expect(await findDue()).toEqual([103, 101, 102]);
 });

@@ -6,15 +6,20 @@ import type { MessagingLog } from '../log.js';
 import { separateInvalid } from '../validation/message-validator.js';
 import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
 import { failureCause } from './failure-cause.js';
-import { inTraceOf } from './tracing.js';
+import { handleWithSpans } from './tracing.js';
 
 /** The second parameter of an @EventPattern method. */
 export interface ConsumerContext {
-  /** The transaction that marks the messages as done. The effect belongs in it, and nothing else. */
+  /**
+   * The transaction that inserts the inbox entries of the messages. The handler writes its effect in it, and nothing
+   * else.
+   */
   readonly tx: Transaction;
 }
 
-/** For a method whose effect is repeatable: no transaction, so that one statement is one round trip. */
+/**
+ * For a method whose effect is repeatable. There is no transaction, so that a handler with one statement needs one
+ * round trip. */
 export interface RepeatableContext {
   readonly connection: EntityManager;
 }
@@ -26,10 +31,10 @@ export interface EventHandlers {
   readonly repeatable: ReadonlySet<string>;
 }
 
-/** Handles a run of events of one type, in the order of the log. */
+/** Handles consecutive events of one type, in the order of the log. */
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
 
-/** The delivery failed as a whole and is retried; the cause is not in the messages. */
+/** The whole delivery failed because of the database, not because of a message, so all of it is retried. */
 class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 
@@ -41,31 +46,37 @@ class DatabaseUnavailableError extends Error {
 /** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
 const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;
-/** Each may have waited for the statement timeout: after so many, the other events of the type are deferred without an attempt. */
+/**
+ * After so many blocked events of a type in a row, the others of the type are deferred without an attempt, because each
+ * attempt may last as long as the statement timeout.
+ */
 const MAX_CONSECUTIVE_BLOCKED = 2;
-/** A message that the database blocks for longer than this becomes a dead letter: no lock lasts a day. */
+/** A message that the database blocks for longer than this becomes a dead letter, because no lock lasts a day. */
 const MAX_BLOCKED_MS = 24 * 3_600_000;
 /**
- * Longest wait for a lock. The transaction has written to the inbox by then, so while it waits it holds back the relays of
- * all services on the server. A deferred message waits less, because it is retried many times.
+ * Longest wait for a lock. The transaction has already written to the inbox, so while it waits, it holds back the
+ * relays of all services on the server. A deferred message has a shorter limit, because it is retried many times.
  */
 const LOCK_WAIT_MS = 2_000;
 const DEFERRED_LOCK_WAIT_MS = 250;
-/** The deliveries of a deferred message that its count of attempts does not include. */
+/** The deliveries before a message is deferred: its count of attempts does not include them. */
 const UNCOUNTED_DELIVERIES = 2;
 
 /**
- * Passes events to the handlers of a service. The effect of a batch and its inbox entries are one transaction, so a message
- * that is delivered again finds its entry and does nothing; a repeatable effect needs no entry. When a batch fails, its messages
- * are retried one by one, in rounds: a message that can be handled waits for no other, and one that keeps failing becomes a
- * dead letter.
+ * Passes events to the handlers of a service. The effect of a batch and its inbox entries are one transaction, so a
+ * message that is delivered again finds its entry and does nothing; a repeatable effect needs no entry. When a batch
+ * fails, its messages are retried one by one, in rounds: a message that can be handled does not wait for a failing one,
+ * and a message that keeps failing becomes a dead letter.
  *
- * A database error uses up no delivery. While the database is unavailable, the delivery fails as a whole and is retried. A
- * message that a lock or a timeout blocks is deferred, and retried alongside later messages. A timeout can be the message's own
- * fault: it counts when other messages of its type succeed meanwhile.
+ * A database error does not count as a failed delivery. While the database is unavailable, the whole delivery fails and
+ * is retried. A message that a lock or a timeout blocks is deferred, and retried while later messages are handled. A
+ * timeout can also be caused by the message itself, so it counts as a failed delivery if other messages of its type
+ * succeed meanwhile.
  */
 export class Consumer {
-  /** Types that the database blocks: their events are deferred without an attempt, until one succeeds. */
+  /**
+   * Types that the database blocks: their events are deferred without an attempt, until an event of the type succeeds.
+   */
   private readonly blockedTypes = new Set<string>();
   /** Time of the last successful event of each type, in milliseconds. */
   private readonly succeededAt = new Map<string, number>();
@@ -76,7 +87,7 @@ export class Consumer {
     private readonly clock: Clock,
     private readonly log: MessagingLog,
     private readonly deferred: DeferredEvents,
-    /** Called after events were deferred that this replica has to retry. */
+    /** Called after events were deferred because the database blocks them, so that this replica retries them. */
     private readonly onBlocked: () => void = () => undefined,
   ) {}
 
@@ -85,52 +96,52 @@ export class Consumer {
   }
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
-    const known = events.filter((event) => this.handlers.byType.has(event.type));
-    if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
-    const { valid, invalid } = separateInvalid(known);
-    // A retry would give the same result.
+    const supported = events.filter((event) => this.handlers.byType.has(event.type));
+    if (supported.length < events.length) await this.deferUnknown(events.filter((event) => !supported.includes(event)));
+    const { valid, invalid } = separateInvalid(supported);
+    // A retry would find them invalid again.
     for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
-    const free = valid.filter((event) => !blocked.includes(event));
-    if (free.length > 0) await this.deliverTogether(free);
+    const unblocked = valid.filter((event) => !blocked.includes(event));
+    if (unblocked.length > 0) await this.handleBatch(unblocked);
   }
 
   /** Handles the due deferred events of this service's types. Returns how many are no longer deferred. */
   async retryDeferred(): Promise<number> {
-    const due = await this.deferred.due(this.types);
+    const due = await this.deferred.findDue(this.types);
     const unknown = due.filter(({ reason }) => reason === 'unknown');
     if (unknown.length > 0) {
       await this.deliver(unknown.map(({ envelope }) => envelope));
       await this.deferred.remove(unknown);
     }
     const consecutive = new Map<string, number>();
-    let settled = unknown.length;
+    let settledCount = unknown.length;
     for (const event of due) {
       const { type } = event.envelope;
       if (event.reason === 'unknown' || (consecutive.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
       const isSettled = await this.retry(event);
       consecutive.set(type, isSettled ? 0 : (consecutive.get(type) ?? 0) + 1);
-      if (isSettled) settled++;
+      if (isSettled) settledCount++;
     }
-    return settled;
+    return settledCount;
   }
 
-  /** False when it is still blocked. */
+  /** Resolves to false if the database still blocks the event. */
   private async retry(event: DeferredEvent): Promise<boolean> {
-    const { envelope, deferredAt, triedAt, tries } = event;
+    const { envelope, deferredAt, lastAttemptAt, attempts } = event;
     try {
       await this.handle([envelope], DEFERRED_LOCK_WAIT_MS);
     } catch (error) {
       if (error instanceof DatabaseUnavailableError) throw error;
       const cause = failureCause(error);
-      const isOwnFault = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= triedAt.getTime();
-      const ownFaults = event.ownFaults + (isOwnFault ? 1 : 0);
-      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= MAX_BLOCKED_MS;
-      if (cause !== 'message' && (ownFaults >= MAX_DELIVERIES || isTooLong))
-        await this.deadLetter(envelope, error, tries + UNCOUNTED_DELIVERIES);
+      const isOwnTimeout = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= lastAttemptAt.getTime();
+      const ownTimeouts = event.ownTimeouts + (isOwnTimeout ? 1 : 0);
+      const isBlockedTooLong = this.clock.now().getTime() - deferredAt.getTime() >= MAX_BLOCKED_MS;
+      if (cause !== 'message' && (ownTimeouts >= MAX_DELIVERIES || isBlockedTooLong))
+        await this.deadLetter(envelope, error, attempts + UNCOUNTED_DELIVERIES);
       else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
-        await this.deferred.keepBlocked(event, ownFaults, cause === 'timeout');
+        await this.deferred.postpone(event, ownTimeouts, cause === 'timeout');
         this.onBlocked();
         return false;
       }
@@ -139,7 +150,7 @@ export class Consumer {
     return true;
   }
 
-  private async deliverTogether(events: readonly EventEnvelope[]): Promise<void> {
+  private async handleBatch(events: readonly EventEnvelope[]): Promise<void> {
     try {
       await this.handle(events);
     } catch (error) {
@@ -150,37 +161,43 @@ export class Consumer {
   }
 
   private async deferUnknown(unknown: readonly EventEnvelope[]): Promise<void> {
-    await this.keep(unknown, 'unknown');
+    await this.store(unknown, 'unknown');
     const types = [...new Set(unknown.map(({ type }) => type))];
-    this.log.info({ types, count: unknown.length }, 'consumer: unknown events deferred to a replica that knows them');
+    this.log.info(
+      { types, count: unknown.length },
+      'consumer: unknown events deferred to a replica that has a handler for them',
+    );
   }
 
   private async deferBlocked(events: readonly EventEnvelope[]): Promise<void> {
-    await this.keep(events, 'blocked');
+    await this.store(events, 'blocked');
     this.onBlocked();
   }
 
-  private async keep(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
+  private async store(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
     await this.deferred.defer(events, reason).catch((error: unknown) => {
       throw new DatabaseUnavailableError(error);
     });
   }
 
-  /** Returns the events that the database blocks; the others are handled, or dead letters. */
+  /** Returns the events that the database blocks. All others have been handled or have become dead letters. */
   private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<EventEnvelope[]> {
     const blocked: EventEnvelope[] = [];
-    let failed = await this.round(events, blocked);
+    let failed = await this.attemptEach(events, blocked);
     for (const pauseMs of RETRY_PAUSES_MS) {
       if (failed.size === 0) return blocked;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      failed = await this.round([...failed.keys()], blocked);
+      failed = await this.attemptEach([...failed.keys()], blocked);
     }
     for (const [event, error] of failed) await this.deadLetter(event, error, MAX_DELIVERIES);
     return blocked;
   }
 
-  /** Attempts each event once. Returns the failed ones with their errors; adds those that the database blocks to `blocked`. */
-  private async round(
+  /**
+   * Attempts each event once. Returns the failed events with their errors. Adds events that the database blocks to
+   * `blocked`.
+   */
+  private async attemptEach(
     events: readonly EventEnvelope[],
     blocked: EventEnvelope[],
   ): Promise<Map<EventEnvelope, unknown>> {
@@ -203,22 +220,23 @@ export class Consumer {
         }
         blocked.push(event);
         consecutive.set(type, (consecutive.get(type) ?? 0) + 1);
-        if (consecutive.get(type) === MAX_CONSECUTIVE_BLOCKED) this.block(type, error);
+        if (consecutive.get(type) === MAX_CONSECUTIVE_BLOCKED) this.startDeferring(type, error);
       }
     }
     return failed;
   }
 
-  private block(type: string, error: unknown): void {
+  /** From now on, events of the type are deferred without an attempt, until one succeeds. */
+  private startDeferring(type: string, error: unknown): void {
     this.blockedTypes.add(type);
     this.log.warn({ err: error, type }, 'consumer: the database blocks events of this type, so they are deferred');
   }
 
   private async handle(events: readonly EventEnvelope[], lockWaitMs = LOCK_WAIT_MS): Promise<void> {
     const { repeatable } = this.handlers;
-    await inTraceOf(events, () =>
+    await handleWithSpans(events, () =>
       events.every(({ type }) => repeatable.has(type))
-        ? this.repeat(events)
+        ? this.handleRepeatable(events)
         : this.handleInTransaction(events, lockWaitMs),
     );
     const now = this.clock.now().getTime();
@@ -228,11 +246,11 @@ export class Consumer {
     }
   }
 
-  private async repeat(events: readonly EventEnvelope[]): Promise<void> {
+  private async handleRepeatable(events: readonly EventEnvelope[]): Promise<void> {
     const byType = new Map<string, EventEnvelope[]>();
     for (const event of new Map(events.map((event) => [event.id, event])).values())
       byType.set(event.type, [...(byType.get(event.type) ?? []), event]);
-    // EventPattern gives a repeatable method no type of a transaction.
+    // The cast is safe: @EventPattern does not let a repeatable method declare a parameter with a transaction.
     const context = { connection: this.dataSource.manager } as ConsumerContext & RepeatableContext;
     try {
       for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, context);
@@ -242,24 +260,27 @@ export class Consumer {
   }
 
   private async handleInTransaction(events: readonly EventEnvelope[], lockWaitMs: number): Promise<void> {
-    let begun = false;
+    let hasBegun = false;
     try {
       await inTransaction(this.dataSource, async (tx) => {
-        begun = true;
-        const fresh = await this.mark(tx, events, lockWaitMs);
+        hasBegun = true;
+        const newIds = await this.insertInboxEntries(tx, events, lockWaitMs);
         // delete: an event that is in the batch twice is handled once.
-        for (const run of runsOfOneType(events.filter((event) => fresh.delete(event.id)))) {
+        for (const run of groupConsecutiveByType(events.filter((event) => newIds.delete(event.id)))) {
           await this.handlers.byType.get(run[0]!.type)!(run, { tx, connection: tx });
         }
       });
     } catch (error) {
       // The transaction did not begin, so the cause is not in the messages.
-      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
+      throw !hasBegun || failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }
 
-  /** Also limits the lock waits of the rest of the transaction, without a round trip of its own. */
-  private async mark(
+  /**
+   * Returns the ids that had no inbox entry yet. The same statement limits the lock waits of the whole transaction,
+   * which saves a round trip.
+   */
+  private async insertInboxEntries(
     tx: EntityManager,
     events: readonly EventEnvelope[],
     lockWaitMs = LOCK_WAIT_MS,
@@ -276,21 +297,21 @@ export class Consumer {
   private async deadLetter(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
     this.log.error({ err: error, messageId: event.id, type: event.type }, 'consumer: message became a dead letter');
     await inTransaction(this.dataSource, async (tx) => {
-      await this.mark(tx, [event]);
+      await this.insertInboxEntries(tx, [event]);
       await tx.query(
         `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (message_id) DO NOTHING`,
-        [event.id, event.type, JSON.stringify(event), reasonOf(error), deliveries, this.clock.now()],
+        [event.id, event.type, JSON.stringify(event), errorText(error), deliveries, this.clock.now()],
       );
     });
   }
 }
 
-function reasonOf(error: unknown): string {
+function errorText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${loggableMessage(error)}`.slice(0, 2000) : `thrown: ${typeof error}`;
 }
 
-function runsOfOneType(events: EventEnvelope[]): EventEnvelope[][] {
+function groupConsecutiveByType(events: EventEnvelope[]): EventEnvelope[][] {
   const runs: EventEnvelope[][] = [];
   for (const event of events) {
     const run = runs.at(-1);

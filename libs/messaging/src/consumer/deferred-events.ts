@@ -5,27 +5,32 @@ import type { DataSource } from 'typeorm';
 /** A deferred event that is due. */
 export interface DeferredEvent {
   readonly envelope: EventEnvelope;
-  /** `unknown`: the replica that received it does not know its type. `blocked`: a lock or a timeout in the database. */
+  /**
+   * `unknown`: the replica that received it has no handler for its type. `blocked`: a lock or a timeout in the database
+   * blocked it.
+   */
   readonly reason: 'unknown' | 'blocked';
   readonly deferredAt: Date;
-  readonly triedAt: Date;
-  readonly tries: number;
+  readonly lastAttemptAt: Date;
+  readonly attempts: number;
   /** Attempts that timed out although other events of its type succeeded meanwhile. */
-  readonly ownFaults: number;
+  readonly ownTimeouts: number;
 }
 
-/** Events of a type handled at once. */
+/** Most due events of one type in one query. */
 const MAX_BATCH_SIZE = 100;
 const FIRST_PAUSE_MS = 1_000;
-/** Each attempt takes as long as the statement timeout. */
+/** Long, because each attempt lasts as long as the statement timeout. */
 const MAX_PAUSE_AFTER_TIMEOUT_MS = 60_000;
-/** An attempt is short, and a waiting event may be a revocation: it is due shortly after the lock ends. */
+/**
+ * Short, because an attempt is short and the event may be a revocation, which must be handled soon after the lock ends.
+ */
 const MAX_PAUSE_AFTER_LOCK_MS = 2_000;
 
 /**
- * Events that cannot be handled now and are not dead letters: they stay in the service's database, and later events do not wait
- * for them. If they were acknowledged without that, they would be lost. If they were requeued, the broker would redeliver them
- * at once and use up their deliveries.
+ * Events that cannot be handled now and are not dead letters. They are stored in the service's database and
+ * acknowledged to the broker, so later events do not wait for them. If they were requeued instead, the broker would
+ * redeliver them immediately until it dead-letters them.
  */
 export class DeferredEvents {
   constructor(
@@ -47,12 +52,13 @@ export class DeferredEvents {
   }
 
   /**
-   * The due events of each type, those with the fewest attempts first: when they succeed, a timeout of another event is its own
-   * fault. Each type has its own limit, so a blocked type takes no place from another.
+   * The due events of each type, those with the fewest attempts first: if they succeed, a later timeout of another
+   * event was caused by that event itself. The limit applies to each type separately, so that a blocked type does not
+   * displace others.
    */
-  due(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
+  findDue(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
     return this.dataSource.query<DeferredEvent[]>(
-      `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "triedAt", tries, own_faults AS "ownFaults"
+      `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "lastAttemptAt", tries AS attempts, own_faults AS "ownTimeouts"
          FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL
               (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND retry_at <= $2
                 ORDER BY tries, deferred_at, message_id LIMIT ${MAX_BATCH_SIZE}) AS due`,
@@ -60,29 +66,32 @@ export class DeferredEvents {
     );
   }
 
-  /** For events that are handled or dead letters. If two replicas handled the same event, its inbox entry or version ignored one. */
+  /**
+   * For events that were handled or became dead letters. If two replicas handled the same event, its inbox entry or
+   * version made the second attempt ineffective.
+   */
   async remove(events: readonly DeferredEvent[]): Promise<void> {
-    const of = (reason: string): string[] =>
+    const idsOf = (reason: string): string[] =>
       events.flatMap((event) => (event.reason === reason ? [event.envelope.id] : []));
-    // An event that became blocked meanwhile stays.
+    // The reason is compared too: an `unknown` event that has become `blocked` meanwhile must stay.
     await this.dataSource.query(
       `DELETE FROM deferred_events
         WHERE message_id = ANY($1::uuid[]) AND reason = 'unknown' OR message_id = ANY($2::uuid[]) AND reason = 'blocked'`,
-      [of('unknown'), of('blocked')],
+      [idsOf('unknown'), idsOf('blocked')],
     );
   }
 
-  /** After an attempt that a lock or a statement timeout blocked again. */
-  async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number, isTimeout: boolean): Promise<void> {
+  /** Records an attempt that a lock or a statement timeout blocked, and sets the time of the next one. */
+  async postpone({ envelope, attempts }: DeferredEvent, ownTimeouts: number, isTimeout: boolean): Promise<void> {
     const maxMs = isTimeout ? MAX_PAUSE_AFTER_TIMEOUT_MS : MAX_PAUSE_AFTER_LOCK_MS;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), maxMs);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts, 10), maxMs);
     await this.dataSource.query(
       `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,
-      [envelope.id, ownFaults, this.clock.now(), this.clock.later(pauseMs)],
+      [envelope.id, ownTimeouts, this.clock.now(), this.clock.later(pauseMs)],
     );
   }
 
-  /** Whether events of these types are deferred, for this reason or any. */
+  /** Whether any event of these types is deferred, for the given reason or for any reason. */
   async hasAny(types: Iterable<string>, reason?: DeferredEvent['reason']): Promise<boolean> {
     const [row] = await this.dataSource.query<{ left: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM deferred_events

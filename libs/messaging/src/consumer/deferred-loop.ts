@@ -6,10 +6,10 @@ const MAX_PAUSE_MS = 30_000;
 /** Pause before a blocked event is retried. */
 const RETRY_PAUSE_MS = 1_000;
 
-/** Calls `step` until it returns 0, and again after the poll; after a second while there are events to retry. */
+/** Calls `step` repeatedly until it returns 0. Then it calls it again after `pollMs`, or a second after a nudge. */
 export class DeferredLoop {
-  private readonly ended = new Signal();
-  private readonly work = new Signal();
+  private readonly endSignal = new Signal();
+  private readonly retrySignal = new Signal();
   private isEnding = false;
   private running: Promise<void> | undefined;
 
@@ -21,18 +21,18 @@ export class DeferredLoop {
 
   /** To be called when there are events to retry. */
   nudge(): void {
-    this.work.nudge();
+    this.retrySignal.nudge();
   }
 
   start(): void {
     this.running ??= this.run();
   }
 
-  /** Resolves when the batch under way is handled. */
+  /** Resolves when the current batch is handled. */
   async close(): Promise<void> {
     this.isEnding = true;
-    this.work.nudge();
-    this.ended.nudge();
+    this.retrySignal.nudge();
+    this.endSignal.nudge();
     await this.running;
   }
 
@@ -48,8 +48,8 @@ export class DeferredLoop {
           this.log.warn({ err: error, failures }, 'consumer: deferred events cannot be handled now');
       }
       const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
-      // At most once a second, however often it is nudged.
-      if (await this.work.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
+      // After a nudge it waits a second, so that it runs at most once a second even if it is nudged often.
+      if (await this.retrySignal.wait(pauseMs)) await this.endSignal.wait(RETRY_PAUSE_MS);
     }
   }
 }

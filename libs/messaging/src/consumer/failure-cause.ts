@@ -1,8 +1,9 @@
 import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
 
 /**
- * Cause of a handler's failure. `unavailable`: the database, for all messages. `blocked`: the message lost to other transactions.
- * `timeout`: the database or the message; the results of other messages decide. `message`: the message itself.
+ * Cause of a handler's failure. `unavailable`: no message can be handled, because the database is unavailable.
+ * `blocked`: a lock or a conflict with another transaction. `timeout`: caused by the database or by the message; the
+ * results of other messages show which. `message`: the message itself.
  */
 export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 
@@ -10,7 +11,7 @@ export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 const BLOCKED = new Set(['40001', '40P01', '55P03']);
 /** Statement timeout, or a cancellation. */
 const TIMED_OUT = '57014';
-/** A handler may wrap the error of its database. */
+/** How many levels of `error.cause` are searched: a handler may wrap the error of its database. */
 const MAX_CAUSES = 5;
 
 export function failureCause(error: unknown): FailureCause {

@@ -3,36 +3,36 @@ import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
 import { NotedV1 } from '../../test/harness/effects.js';
 import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, messagingMigrations, storeHeartbeats } from '../index.js';
 
-test('a publisher’s silence is an error once, not before the first heartbeat had time to arrive; an old heartbeat ends none', async () => {
+test('a missing heartbeat is logged as one error, 30 s after the start at the earliest; only a new heartbeat ends the alarm', async () => {
   const database = await newTestDatabase();
   const dataSource = newDataSource({ url: database.url, applicationName: 'test', migrations: messagingMigrations });
   await dataSource.initialize();
   await dataSource.runMigrations({ transaction: 'each' });
   const clock = new ManualClock();
-  const beat = (sentAt: Date): Promise<void> =>
+  const storeHeartbeat = (sentAt: Date): Promise<void> =>
     storeHeartbeats(dataSource.manager, 'identity', [
       { ...anEvent(NotedV1, 'a', 1, { text: 'a' }), occurredAt: sentAt.toISOString() },
     ]);
-  const lines: string[] = [];
+  const logMessages: string[] = [];
   const log = {
-    info: (_: object, message: string) => void lines.push(message),
+    info: (_: object, message: string) => void logMessages.push(message),
     warn: () => undefined,
-    error: (_: object, message: string) => void lines.push(message),
+    error: (_: object, message: string) => void logMessages.push(message),
   };
 
-  const old = clock.later(-HEARTBEAT_TIMEOUT_MS);
-  await beat(old);
+  const outdated = clock.later(-HEARTBEAT_TIMEOUT_MS);
+  await storeHeartbeat(outdated);
   const monitor = new HeartbeatMonitor('identity', dataSource, clock, log);
   clock.advance(HEARTBEAT_TIMEOUT_MS);
   await monitor.runOnce();
-  expect(lines).toEqual([]);
+  expect(logMessages).toEqual([]);
   clock.advance(1);
   for (let times = 0; times < 2; times++) await monitor.runOnce();
-  expect(lines.splice(0)).toEqual([expect.stringContaining('no heartbeat')]);
-  await beat(clock.now());
-  await beat(old);
+  expect(logMessages.splice(0)).toEqual([expect.stringContaining('no heartbeat')]);
+  await storeHeartbeat(clock.now());
+  await storeHeartbeat(outdated);
   await monitor.runOnce();
-  expect(lines).toEqual(['heartbeats arrive again']);
+  expect(logMessages).toEqual(['heartbeats arrive again']);
   await dataSource.destroy();
   await database.drop();
 });

@@ -6,7 +6,9 @@ import type { MessagingLog } from '../log.js';
 
 /** Interval of a publisher's heartbeats. */
 export const HEARTBEAT_INTERVAL_MS = 5_000;
-/** After so long without a heartbeat a service alarms: several were lost, or the publisher is down. */
+/**
+ * After so long without a heartbeat a service logs an error: several heartbeats were lost, or the publisher is down.
+ */
 export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
 /** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
@@ -25,8 +27,8 @@ export async function storeHeartbeats(
 
 /**
  * Alarms when a publisher has been silent for too long: an error in the log, once for each silence, and
- * `svc.heartbeat.age`, the seconds since its newest heartbeat. It changes nothing else: a service continues with the data it
- * has.
+ * `svc.heartbeat.age`, the seconds since its newest heartbeat. It has no other effect: the service continues with the
+ * data that it has stored.
  */
 export class HeartbeatMonitor {
   private readonly meter = metrics.getMeter('@svc/messaging');
@@ -50,7 +52,7 @@ export class HeartbeatMonitor {
 
   start(): void {
     this.gauge.addCallback(this.observe);
-    // Readiness reports an unavailable database.
+    // The error needs no log entry: the readiness check reports an unavailable database.
     this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
   }
 
@@ -63,23 +65,23 @@ export class HeartbeatMonitor {
   async runOnce(): Promise<void> {
     const ageMs = await this.ageMs();
     const { publisher } = this;
-    const isOld = ageMs > HEARTBEAT_TIMEOUT_MS;
+    const isTimedOut = ageMs > HEARTBEAT_TIMEOUT_MS;
     const ageSeconds = Math.round(ageMs / 1000);
-    // After a start, however long this service was down, the first heartbeat has time to arrive.
+    // After a start the first heartbeat needs time to arrive, because this service may have been down for long.
     const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_TIMEOUT_MS;
-    if (isOld && hasWaited && !this.isSilent) {
+    if (isTimedOut && hasWaited && !this.isSilent) {
       this.isSilent = true;
       this.log.error(
         { publisher, ageSeconds },
         'no heartbeat: revocations may not arrive, cached keys and tokens stay valid',
       );
-    } else if (!isOld && this.isSilent) {
+    } else if (!isTimedOut && this.isSilent) {
       this.isSilent = false;
       this.log.info({ publisher }, 'heartbeats arrive again');
     }
   }
 
-  /** Since the newest heartbeat; since the start if there was none. */
+  /** Milliseconds since the newest heartbeat, or since the start if there was none. */
   private async ageMs(): Promise<number> {
     const [row] = await this.dataSource.query<{ sentAt: Date }[]>(
       `SELECT sent_at AS "sentAt" FROM heartbeats WHERE publisher = $1`,

@@ -9,13 +9,16 @@ import type { DeferredEvents } from './deferred-events.js';
 /** Sent by a publisher to the requesting service after the last event of a replay. */
 export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
 
-/** Longest time of a rollout, or of a release that was rolled back. After that a type counts as retired. */
+/**
+ * Longest time of a rollout, or of a release that was rolled back. After that time without a handler a type counts as
+ * retired.
+ */
 const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 
 /**
- * The event types that this service is bound to, and whether each is backfilled. Each time it is bound, the service requests a
- * replay of the types that are not, from their publishers. A second request is harmless: replayed events pass through the inbox
- * like all others.
+ * The event types that this service is bound to, and whether each is backfilled: its earlier events have been replayed.
+ * At each start the service requests a replay of the types that are not backfilled, from their publishers. A second
+ * request is harmless, because the inbox deduplicates replayed events like all others.
  */
 export class SubscribedTypes {
   constructor(
@@ -26,8 +29,8 @@ export class SubscribedTypes {
     private readonly deferred: DeferredEvents,
   ) {}
 
-  /** Types that an earlier release was bound to, and that no replica has handled for longer than a rollout may take. */
-  async retired(types: ReadonlySet<string>): Promise<Set<string>> {
+  /** Types that an earlier release was bound to, and that no replica has handled for a week. */
+  async findRetired(types: ReadonlySet<string>): Promise<Set<string>> {
     const rows = await this.dataSource.query<{ type: string }[]>(
       `SELECT type FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2`,
       [[...types], this.retiredBefore()],
@@ -35,20 +38,29 @@ export class SubscribedTypes {
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** To be called after each binding: from then on the queue gets new events, and this requests the earlier ones. */
+  /**
+   * Requests the earlier events of these types. To be called after each binding, when the queue already receives new
+   * events.
+   */
   async requestReplay(types: ReadonlySet<string>): Promise<void> {
-    await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
+    await inTransaction(this.dataSource, (tx) => this.storeTypes(tx, [...types]));
     await this.requestMissingReplays();
   }
 
-  /** To be called when the queue was lost, with its messages and those published since: all types need a replay. */
+  /**
+   * Marks all types for a replay. To be called when the queue was lost, with its messages and with all events published
+   * since.
+   */
   async markAllMissing(): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscribed_types SET given_at = NULL, replay_id = gen_random_uuid() WHERE given_at IS NOT NULL`,
     );
   }
 
-  /** Records that this release handles these types, so that other replicas keep their events for it. */
+  /**
+   * Records that this release handles these types, so that other replicas do not delete the deferred events of these
+   * types.
+   */
   async touch(types: ReadonlySet<string>): Promise<void> {
     await this.dataSource.query(`UPDATE subscribed_types SET known_at = $2 WHERE type = ANY($1)`, [
       [...types],
@@ -57,8 +69,8 @@ export class SubscribedTypes {
   }
 
   /**
-   * Marks these types for a replay, until {@link isReplayComplete}. To be requested after the commit; otherwise it is requested at
-   * the next binding.
+   * Marks these types for a replay. After the commit, call {@link requestMissingReplays}; otherwise the replay is only
+   * requested at the next start.
    */
   async scheduleReplay(tx: EntityManager, types: readonly string[]): Promise<void> {
     await tx.query(
@@ -69,13 +81,16 @@ export class SubscribedTypes {
     );
   }
 
-  /** Any replica may call it at any time: a repeated request has the same id. */
+  /**
+   * Requests all replays that are not complete. Any replica may call it at any time, because a repeated request has the
+   * same id.
+   */
   async requestMissingReplays(): Promise<void> {
     const missing = await this.dataSource.query<{ type: string; id: string }[]>(
       `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
        UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
     );
-    for (const { type, id } of missing) await this.ask(type, id);
+    for (const { type, id } of missing) await this.requestReplayOf(type, id);
   }
 
   async isReplayComplete(types: readonly string[]): Promise<boolean> {
@@ -86,15 +101,15 @@ export class SubscribedTypes {
     return !row!.open && !(await this.deferred.hasAny(types));
   }
 
-  private async ask(type: string, id: string): Promise<void> {
+  private async requestReplayOf(type: string, id: string): Promise<void> {
     const isRequested = await this.eventReplay.request({ id, service: this.service, type });
     // No service has published the type yet: its future events arrive anyway.
-    if (!isRequested) await this.given(this.dataSource.manager, type, id);
+    if (!isRequested) await this.markReplayed(this.dataSource.manager, type, id);
   }
 
   /**
-   * Whether each of these types is backfilled, and none of its events waits for a replica that knows it. Events that the database
-   * blocks are a lag like others: the service stays ready.
+   * Whether each of these types is backfilled and no event is deferred as `unknown`. Events that are deferred as
+   * `blocked` do not count, because they only arrive late: the service stays ready.
    */
   async areBackfilled(types: ReadonlySet<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ given: number }[]>(
@@ -104,14 +119,15 @@ export class SubscribedTypes {
     return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
-  /** Replay: sets the same mark again. */
+  /** Handles the end of a replay. Replay: sets the same timestamp again. */
   readonly onServed: EventHandler = async (events: EventEnvelope[], { tx }) => {
     for (const { payload, aggregateId } of events)
-      await this.given(tx, (payload as { type: string }).type, aggregateId);
+      await this.markReplayed(tx, (payload as { type: string }).type, aggregateId);
   };
 
-  private async keep(tx: EntityManager, types: string[]): Promise<void> {
-    // A replica of a newer release may handle the others: a type that none has handled for so long is replayed when it comes back.
+  private async storeTypes(tx: EntityManager, types: string[]): Promise<void> {
+    // Other types may be handled by replicas of another release, so they are deleted only after a week. If a release
+    // handles a deleted type again, it requests a replay.
     await tx.query(
       `WITH retired AS (DELETE FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2)
        DELETE FROM deferred_events WHERE NOT type = ANY($1) AND deferred_at < $2
@@ -129,7 +145,7 @@ export class SubscribedTypes {
     return this.clock.later(-RETIRED_AFTER_MS);
   }
 
-  private async given(db: EntityManager, type: string, replayId: string): Promise<void> {
+  private async markReplayed(db: EntityManager, type: string, replayId: string): Promise<void> {
     await db.query(
       `UPDATE subscribed_types SET given_at = CASE WHEN replay_id = $2 THEN $3 ELSE given_at END,
                                    again_id = CASE WHEN again_id = $2 THEN NULL ELSE again_id END

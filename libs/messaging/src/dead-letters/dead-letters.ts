@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import type { BrokerDeadLetters } from '../broker/broker.js';
 import type { EventHandler } from '../consumer/consumer.js';
 import { failureCause } from '../consumer/failure-cause.js';
-import { findInvalidity } from '../validation/message-validator.js';
+import { findViolation } from '../validation/message-validator.js';
 
 export interface DeadLetter {
   messageId: string;
@@ -46,7 +46,7 @@ export class DeadLetters {
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: ReadonlyMap<string, EventHandler>,
-    /** The dead letters that the broker keeps, which never reached a handler; undefined without an external broker. */
+    /** The dead letters in the broker's queue, which never reached a handler; undefined without an external broker. */
     readonly inBroker?: BrokerDeadLetters,
   ) {}
 
@@ -57,8 +57,9 @@ export class DeadLetters {
   }
 
   /**
-   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so the next page begins after them. Replay:
-   * a dead letter that another call has replayed counts neither as replayed nor as failed.
+   * Calls {@link replay} for each dead letter of a page of 100. Those that fail again stay in the table, and the next
+   * page begins after them. Replay: a dead letter that another call has already replayed counts neither as replayed nor
+   * as failed.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
     const page = await this.page(REPLAY_PAGE_SIZE, type, after);
@@ -90,9 +91,8 @@ export class DeadLetters {
   }
 
   /**
-   * Handles a dead letter again. It is removed when its effect is committed, and stays when the handler fails or when this
-   * release still finds it invalid.
-   * Replay: the row is locked, so two replays at once handle it once.
+   * Handles a dead letter again. It is deleted when its effect is committed. It stays if the handler fails or if the
+   * message is still invalid for this release. Replay: the row is locked, so two concurrent replays handle it once.
    */
   async replay(messageId: string): Promise<void> {
     if (!isUuid(messageId)) throw new DomainError('resource.not-found');
@@ -105,7 +105,7 @@ export class DeadLetters {
       const handle = this.handlers.get(row.envelope.type);
       if (!handle)
         throw new DomainError('resource.conflict', { message: `Nothing here handles ${row.envelope.type} any more.` });
-      const invalid = findInvalidity('event', row.envelope.type, row.envelope.payload);
+      const invalid = findViolation('event', row.envelope.type, row.envelope.payload);
       if (invalid) throw new DomainError('resource.conflict', { message: invalid.message, cause: invalid });
       await handle([row.envelope], { tx, connection: tx });
       await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);
@@ -123,6 +123,6 @@ function readCursor(after: unknown): [Date, string] {
   const [failedAt, messageId, ...rest] = typeof after === 'string' ? after.split('~') : [];
   const date = new Date(failedAt ?? '');
   if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
-    throw invalidField('after', 'must be that of the page before');
+    throw invalidField('after', 'must be the cursor of the previous page');
   return [date, messageId];
 }

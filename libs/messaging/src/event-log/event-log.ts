@@ -13,14 +13,14 @@ import { eventColumns, eventRows, EVENTS, INSERT_EVENTS, type StatementWithEvent
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
   readonly aggregateId: string;
-  /** From 1, one more with each change; committed with its change. */
+  /** Begins at 1 and is incremented with each change, in the same transaction. */
   readonly aggregateVersion: number;
   readonly payload: Payload;
 }
 
 /**
- * The append-only log of a service's events: its outbox. `append` takes the transaction of the state change, so that neither
- * exists without the other. The {@link Relay} publishes the log after the commit.
+ * The append-only log of a service's events, which is its outbox. `append` requires the transaction of the state
+ * change, so that both are committed or neither is. The {@link Relay} publishes the log after the commit.
  */
 export class EventLog {
   /** Called after events of these types have been committed. */
@@ -35,24 +35,24 @@ export class EventLog {
     dataSource.subscribers.push(new WakeAfterCommit(this));
   }
 
-  /** Throws when `tx` is no longer open, or when an event is over {@link EVENT_BYTES_MAX}. */
+  /** Throws when `tx` is no longer open, or when an event is larger than {@link MAX_EVENT_BYTES}. */
   async append(tx: Transaction, ...events: NewEvent[]): Promise<void> {
-    await this.insert(tx, this.envelopes(events));
+    await this.insert(tx, this.newEnvelopes(events));
   }
 
   /**
-   * For events that must not wait for the relay, such as a revocation: they are also published directly after the commit. The
-   * relay publishes them again, under the same ids, so consumers apply them once.
+   * For events that must not wait for the relay, such as a revocation: they are also published directly after the
+   * commit. The relay publishes them again, under the same ids, so consumers apply them once.
    */
   async appendAndPublish(tx: Transaction, ...events: NewEvent[]): Promise<void> {
-    const envelopes = this.envelopes(events);
+    const envelopes = this.newEnvelopes(events);
     await this.insert(tx, envelopes);
     ((tx.queryRunner!.data[DIRECT] ??= []) as EventEnvelope[]).push(...envelopes);
   }
 
   /**
-   * For the hot paths, where rows and their events are one statement. Wakes the relay once the events are committed: after the
-   * statement, or after the commit where `connection` is a transaction. Without events it does not.
+   * Writes rows and their events in one statement, for frequent operations. If it has written events, it wakes the
+   * relay when they are committed: after the statement, or after the commit if `connection` is a transaction.
    */
   async write<Row extends object>(
     connection: DataSource | Transaction,
@@ -61,29 +61,29 @@ export class EventLog {
     envelopes: readonly EventEnvelope[],
   ): Promise<(Row & { readonly aggregateId: string })[]> {
     const tx = connection instanceof DataSource ? undefined : connection;
-    if (tx) checkIsOpen(tx);
+    if (tx) assertOpen(tx);
     const values = statement.valuesOf({ ...parameters, events: eventRows(envelopes) });
     const rows = await connection.query<(Row & { aggregateId: string })[]>(statement.text, values);
     const changed = new Set(rows.map(({ aggregateId }) => aggregateId));
-    const written = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
-    if (tx) markAppended(tx, written);
-    else if (written.length > 0) this.onCommitted(typesOf(written));
+    const writtenEvents = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
+    if (tx) markAppended(tx, writtenEvents);
+    else if (writtenEvents.length > 0) this.onCommitted(typesOf(writtenEvents));
     return rows;
   }
 
   private async insert(tx: Transaction, envelopes: readonly EventEnvelope[]): Promise<void> {
     if (envelopes.length === 0) return;
-    checkIsOpen(tx);
+    assertOpen(tx);
     await tx.query(APPEND.text, APPEND.valuesOf({ events: eventRows(envelopes) }));
     markAppended(tx, envelopes);
   }
 
-  private envelopes(events: readonly NewEvent[]): EventEnvelope[] {
-    return events.map((event) => this.envelope(event));
+  private newEnvelopes(events: readonly NewEvent[]): EventEnvelope[] {
+    return events.map((event) => this.newEnvelope(event));
   }
 
-  /** The event with its id, time and trace, not yet in the log. */
-  envelope(event: NewEvent): EventEnvelope {
+  /** Returns the event with an id, a time and the current trace. Does not write it to the log. */
+  newEnvelope(event: NewEvent): EventEnvelope {
     const carrier: { traceparent?: string } = {};
     propagation.inject(context.active(), carrier);
     return {
@@ -103,7 +103,7 @@ const APPEND = namedStatement(`${INSERT_EVENTS} SELECT ${eventColumns()} FROM ${
 const APPENDED = 'svc.messaging.appended';
 const DIRECT = 'svc.messaging.direct';
 
-function checkIsOpen(tx: Transaction): void {
+function assertOpen(tx: Transaction): void {
   if (!tx.queryRunner?.isTransactionActive)
     throw new Error('Events must be appended inside the transaction of their change.');
 }
@@ -120,7 +120,8 @@ class WakeAfterCommit implements EntitySubscriberInterface {
   constructor(private readonly log: EventLog) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
-    // A savepoint's release is announced like a commit; the events are visible after the outermost one only.
+    // TypeORM also calls this when a savepoint is released, but the events are visible only after the commit of the
+    // transaction.
     const appended = queryRunner.data[APPENDED] as string[] | undefined;
     if (!appended || queryRunner.isTransactionActive) return;
     const direct = queryRunner.data[DIRECT] as EventEnvelope[] | undefined;
@@ -130,7 +131,10 @@ class WakeAfterCommit implements EntitySubscriberInterface {
     if (direct) this.log.publishDirectly(direct);
   }
 
-  /** Also after a rollback to a savepoint: events it removed must not be published, so the relay alone publishes the rest. */
+  /**
+   * Also called after a rollback to a savepoint. The events after the savepoint must not be published, so direct
+   * publishing is cancelled, and the relay publishes the remaining events.
+   */
   afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
     queryRunner.data[DIRECT] = undefined;
   }

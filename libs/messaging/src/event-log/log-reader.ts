@@ -1,13 +1,13 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
 
-/** A position in the log: a target has received everything up to it. */
+/** A position in the log, in the order (txid, position). A cursor is the last position that a target has received. */
 export interface LogPosition {
   readonly txid: string;
   readonly position: number;
 }
 
-/** The part of the log to read. */
+/** Selects the events to read. */
 export interface LogScope {
   readonly after: LogPosition;
   /** Only events of these types; others are skipped. */
@@ -18,9 +18,9 @@ export interface LogScope {
 
 export interface LogBounds {
   /** Most events in a batch. */
-  readonly batchMax: number;
-  /** A batch takes no further event after this many bytes of payload, so that a batch of large events fits in memory. */
-  readonly batchBytesMax: number;
+  readonly maxBatchEvents: number;
+  /** A batch ends when its payloads have this many bytes, so that a batch of large events fits in memory. */
+  readonly maxBatchBytes: number;
 }
 
 interface LogRow {
@@ -34,7 +34,7 @@ interface LogRow {
   aggregate_version: number;
   occurred_at: Date;
   traceparent: string | null;
-  /** Null where the type is not wanted. */
+  /** Null if events of this type are skipped. */
   payload: string | null;
 }
 
@@ -42,15 +42,15 @@ export interface LogBatch {
   readonly events: EventEnvelope[];
   /** Position of the cursor once the batch is delivered. */
   readonly end: LogPosition;
-  /** A limit ended the batch: more can be read at once. */
-  readonly isCut: boolean;
+  /** True if a limit ended the batch: more events can be read immediately. */
+  readonly hasMore: boolean;
   /** Further events are committed but cannot be read yet, because an older transaction is open. */
   readonly isBlocked: boolean;
 }
 
 const BEGINNING: LogPosition = { txid: '0', position: 0 };
 
-/** Position of a cursor; a new one begins at that of `origin`, or at the beginning. */
+/** Position of a cursor. A new cursor begins at the position of the cursor `origin`, or at the beginning of the log. */
 export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<LogPosition> {
   const [row] = await db.query<LogPosition[]>(
     `SELECT txid::text AS txid, position FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
@@ -59,11 +59,14 @@ export async function findCursor(db: DataSource, cursor: string, origin = cursor
   return row ?? BEGINNING;
 }
 
-/** The next events after a position and below the horizon, in the order (txid, position). */
+/**
+ * The next events after a position, in the order (txid, position). Reads only events below the horizon
+ * (pg_snapshot_xmin): events of older transactions than the oldest open one.
+ */
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;
   const types = scope.types ? [...scope.types] : null;
-  const parameters: unknown[] = [after.txid, after.position, bounds.batchMax, bounds.batchBytesMax, types];
+  const parameters: unknown[] = [after.txid, after.position, bounds.maxBatchEvents, bounds.maxBatchBytes, types];
   const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
   const rows = await db.query<LogRow[]>(
     `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
@@ -80,12 +83,12 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
   // Sorted by transaction: the readable rows come first.
   const readable = rows.filter((row) => row.readable);
   const last = readable.at(-1);
-  const isCut = readable.length === bounds.batchMax || bytesOf(readable) >= bounds.batchBytesMax;
+  const hasMore = readable.length === bounds.maxBatchEvents || bytesOf(readable) >= bounds.maxBatchBytes;
   return {
-    events: readable.filter((row) => row.wanted).map(asEnvelope),
+    events: readable.filter((row) => row.wanted).map(toEnvelope),
     end: last ? { txid: last.txid, position: last.position } : after,
-    isCut,
-    isBlocked: !isCut && rows.some((row) => !row.readable && row.wanted),
+    hasMore,
+    isBlocked: !hasMore && rows.some((row) => !row.readable && row.wanted),
   };
 }
 
@@ -93,7 +96,7 @@ function bytesOf(rows: readonly LogRow[]): number {
   return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
 }
 
-/** Never backwards: when two relays deliver the same batch, the slower one changes nothing. */
+/** Moves a cursor forward, never backwards: when two relays deliver the same batch, the slower one changes nothing. */
 export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
@@ -103,7 +106,7 @@ export async function moveCursor(db: DataSource, cursor: string, { txid, positio
   );
 }
 
-/** Whether the log has an event of this type. Reads up to the first; the whole log if there is none. */
+/** Whether the log has an event of this type. Slow if there is none, because it then reads the whole log. */
 export async function hasType(db: DataSource, type: string): Promise<boolean> {
   const [answer] = await db.query<{ has: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE type = $1) AS has`,
@@ -113,7 +116,7 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
 }
 
 /** Whether events are committed beyond the cursor, including those that cannot be read yet. */
-export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
+export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
     [cursor, types ? [...types] : null],
@@ -121,11 +124,11 @@ export async function isBehind(db: DataSource, cursor: string, types?: ReadonlyS
   return answer!.more;
 }
 
-/** More events than this are not counted: the age of the oldest matters more then. */
+/** Counting ends at this number, so that a long log does not make the query slow. */
 const MAX_COUNTED = 10_000;
 
 /** Number of events beyond a cursor, and the time of the oldest. */
-export async function lagBehind(
+export async function findLag(
   db: DataSource,
   cursor: string,
   types?: ReadonlySet<string>,
@@ -142,7 +145,7 @@ const BEYOND_CURSOR = `(txid, position) > (
   coalesce((SELECT txid FROM relay_cursors WHERE target = $1), '0'::xid8),
   coalesce((SELECT position FROM relay_cursors WHERE target = $1), 0)) AND ($2::text[] IS NULL OR type = ANY ($2))`;
 
-function asEnvelope(row: LogRow): EventEnvelope {
+function toEnvelope(row: LogRow): EventEnvelope {
   return {
     id: row.id,
     type: row.type,

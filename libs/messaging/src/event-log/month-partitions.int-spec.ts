@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const append = (...texts: string[]): Promise<void> =>
   inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
-const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
+const countByPartition = (table: string): Promise<{ place: string; count: number }[]> =>
   dataSource.query(
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
   );
@@ -39,17 +39,17 @@ test('rows of the default partition move unchanged to the partition of their mon
   await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.later(200 * 24 * 3_600_000)]);
   const log = (): Promise<unknown[]> => dataSource.query(`SELECT * FROM event_log ORDER BY txid, position`);
   const before = await log();
-  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_default', count: 2 }]);
+  expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_default', count: 2 }]);
 
   await ensureMonthPartitions(dataSource, clock);
-  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 2 }]);
-  expect(await placesOf('inbox')).toEqual([
+  expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 2 }]);
+  expect(await countByPartition('inbox')).toEqual([
     { place: 'inbox_2026_03', count: 1 },
     { place: 'inbox_default', count: 1 },
   ]);
   expect(await log()).toEqual(before);
   await append('c');
-  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 3 }]);
+  expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 3 }]);
 });
 
 test('processes that create the partitions concurrently while events are logged lose no event and duplicate none', async () => {
@@ -58,7 +58,7 @@ test('processes that create the partitions concurrently while events are logged 
   await Promise.all(Array.from({ length: 4 }, () => ensureMonthPartitions(dataSource, clock)));
   await appending;
   await append('after');
-  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
+  expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
 });
 
 /** A transaction that stays open until the test ends it. */
@@ -73,13 +73,14 @@ async function openTransaction() {
     },
   };
 }
-const inboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+const insertInboxRow = (tx: EntityManager) =>
+  tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
 
 test('partitions of future months are created while transactions write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);
   const writer = await openTransaction();
   await events.append(writer.tx as Transaction, newNoteEvent('a'));
-  await inboxRow(writer.tx);
+  await insertInboxRow(writer.tx);
   clock.advance(31 * 24 * 3_600_000);
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
   await writer.end();
@@ -92,14 +93,14 @@ test('a transaction that reads all partitions delays their creation; events are 
   await append('meanwhile');
   await backup.end();
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
-  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
+  expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
 });
 
 test('a transaction that writes to the inbox and then to the event log causes no deadlock', async () => {
   const consumer = await openTransaction();
-  await inboxRow(consumer.tx);
-  const made = ensureMonthPartitions(dataSource, clock);
-  await waitUntil('it to wait for the inbox', 10_000, async () => {
+  await insertInboxRow(consumer.tx);
+  const areCreated = ensureMonthPartitions(dataSource, clock);
+  await waitUntil('the creation of partitions to wait for the inbox', 10_000, async () => {
     const [{ waits }] = await dataSource.query<[{ waits: boolean }]>(
       `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'inbox_default'::regclass) AS waits`,
     );
@@ -107,10 +108,10 @@ test('a transaction that writes to the inbox and then to the event log causes no
   });
   await events.append(consumer.tx as Transaction, newNoteEvent('an effect'));
   await consumer.end();
-  expect(await made).toBe(true);
+  expect(await areCreated).toBe(true);
 });
 
-test('a partition that rows were moved to has the same indexes as the others', async () => {
+test('a partition into which rows were moved has the same indexes as an empty partition', async () => {
   await append('a');
   await ensureMonthPartitions(dataSource, clock);
   const indexes = (partition: string): Promise<{ columns: string }[]> =>
@@ -122,24 +123,24 @@ test('a partition that rows were moved to has the same indexes as the others', a
   expect(await indexes('event_log_2026_03')).not.toEqual([]);
 });
 
-test('an error other than a lock timeout is not deferred', async () => {
+test('ensureMonthPartitions rejects with any error other than a lock timeout', async () => {
   await dataSource.query('DROP FUNCTION ensure_month_partitions');
   await expect(ensureMonthPartitions(dataSource, clock)).rejects.toThrow('does not exist');
 });
 
-test('a relay that cannot create partitions because of a long transaction retries a minute later, and logs a warning each time', async () => {
+test('a relay that cannot create partitions because of a lock retries a minute later, and logs a warning each time', async () => {
   await dataSource.query(`CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, first_day date, months int)
     RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
   const warn = jest.fn();
   const relay = new Relay(dataSource, new EmbeddedBroker(), clock, { info: jest.fn(), warn, error: jest.fn() });
-  const warnings = async (): Promise<number> => {
+  const countWarningsAfterRestart = async (): Promise<number> => {
     await relay.start();
     await relay.stop();
     return warn.mock.calls.length;
   };
-  expect(await warnings()).toBe(1);
+  expect(await countWarningsAfterRestart()).toBe(1);
   clock.advance(59_999);
-  expect(await warnings()).toBe(1);
+  expect(await countWarningsAfterRestart()).toBe(1);
   clock.advance(1);
-  expect(await warnings()).toBe(2);
+  expect(await countWarningsAfterRestart()).toBe(2);
 });

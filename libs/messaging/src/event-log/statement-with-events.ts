@@ -1,10 +1,13 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { type NamedStatement, namedStatement } from '@svc/persistence';
 
-/** Largest event as JSON: four times the largest request (C6). A relay holds a batch of them in memory. */
+/**
+ * Largest event as JSON: four times the largest request (C6). Limited, because a relay holds a batch of events in
+ * memory.
+ */
 export const MAX_EVENT_BYTES = 1024 * 1024;
 
-const TYPES = {
+const COLUMN_TYPES = {
   id: 'uuid',
   type: 'text',
   aggregate_id: 'text',
@@ -15,29 +18,29 @@ const TYPES = {
 };
 
 /** The beginning of every INSERT of events. */
-export const INSERT_EVENTS = `INSERT INTO event_log (${Object.keys(TYPES).join(', ')})`;
+export const INSERT_EVENTS = `INSERT INTO event_log (${Object.keys(COLUMN_TYPES).join(', ')})`;
 
 /** A FROM item: the parameter `$events` (see {@link eventRows}) as rows of the log. */
-export const EVENTS = `jsonb_to_recordset($events::jsonb) AS event(${Object.entries(TYPES)
+export const EVENTS = `jsonb_to_recordset($events::jsonb) AS event(${Object.entries(COLUMN_TYPES)
   .map(([column, type]) => `${column} ${type}`)
   .join(', ')})`;
 
 /** The columns of the log for a SELECT from {@link EVENTS}. */
 export function eventColumns(payload = 'event.payload'): string {
-  return Object.keys(TYPES)
+  return Object.keys(COLUMN_TYPES)
     .map((column) => (column === 'payload' ? payload : `event.${column}`))
     .join(', ');
 }
 
 /** Value of parameter `$events`. Throws when an event is over {@link MAX_EVENT_BYTES}. */
 export function eventRows(envelopes: readonly EventEnvelope[]): string {
-  const rows = envelopes.map((envelope) => JSON.stringify(asRow(envelope)));
+  const rows = envelopes.map((envelope) => JSON.stringify(toRow(envelope)));
   const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > MAX_EVENT_BYTES);
   if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${MAX_EVENT_BYTES} bytes.`);
   return `[${rows.join()}]`;
 }
 
-function asRow(envelope: EventEnvelope): Record<keyof typeof TYPES, unknown> {
+function toRow(envelope: EventEnvelope): Record<keyof typeof COLUMN_TYPES, unknown> {
   return {
     id: envelope.id,
     type: envelope.type,
@@ -49,17 +52,22 @@ function asRow(envelope: EventEnvelope): Record<keyof typeof TYPES, unknown> {
   };
 }
 
-/** Rows and their events in one statement, for {@link EventLog.write}. Made by {@link statementWithEvents}. */
+/**
+ * Writes rows and their events in one statement, for {@link EventLog.write}. Created by {@link statementWithEvents}.
+ */
 export interface StatementWithEvents extends NamedStatement {
   readonly writesEvents: true;
 }
 
 export interface WritesWithEvents {
-  /** The items of the WITH clause that write the rows, with named parameters: `changed AS (UPDATE … RETURNING id), other AS (…)`. */
+  /**
+   * The items of the WITH clause that write the rows, with named parameters: `changed AS (UPDATE … RETURNING id), other
+   * AS (…)`.
+   */
   readonly writes: string;
-  /** The item whose rows have the events. It is empty when the statement must change nothing. */
+  /** The name of the item whose rows have events. If it returns no rows, no events are written. */
   readonly changed: string;
-  /** Column of `changed`: the aggregate of the row's events. A row without an event fails the whole statement. */
+  /** Column of `changed` with the aggregate id of the row's events. The whole statement fails if a row has no event. */
   readonly aggregateId: string;
   /** Replaces `event.payload`; may use columns of `event` and `changed`. */
   readonly payload?: string;
@@ -68,13 +76,15 @@ export interface WritesWithEvents {
 }
 
 /**
- * One statement, one round trip: `writes`, and the events of each row of `changed`. An event whose row was not changed is not
- * written. Its rows are `{ aggregateId, …returns }` of `changed`.
+ * One statement, and so one round trip, that writes rows (`writes`) and the events of each row of `changed`. An event
+ * whose row was not changed is not written. The statement returns a row `{ aggregateId, …returns }` for each row of
+ * `changed`.
  */
 export function statementWithEvents(parts: WritesWithEvents): StatementWithEvents {
   const { writes, changed, payload, returns } = parts;
   const aggregateId = `${changed}.${parts.aggregateId}::text`;
-  // LEFT JOIN: without its event, a row has null columns, which the log rejects. Otherwise the row would be written without it.
+  // LEFT JOIN: a row without an event then has null columns, which the event log rejects. An inner join would write the
+  // row without an event.
   const statement = namedStatement(`WITH ${writes}, logged AS (
          ${INSERT_EVENTS}
          SELECT ${eventColumns(payload)}

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The tables of libs/messaging; every service has its own set, in its own schema. */
+/** The tables of libs/messaging. Every service has these tables in its own schema. */
 export class Messaging1763500000001 implements MigrationInterface {
   readonly name = 'Messaging1763500000001';
 

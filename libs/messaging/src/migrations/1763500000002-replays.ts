@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Event replay for a service that subscribes late, where the broker stores no earlier events (ADR 5). */
+/** Event replay for a service that subscribes late: the broker does not store earlier events (ADR 5). */
 export class Replays1763500000002 implements MigrationInterface {
   readonly name = 'Replays1763500000002';
 

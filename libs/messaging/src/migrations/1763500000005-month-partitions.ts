@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A month's partition can be created although the default partition has rows of that month: they are moved. */
+/** Creates the partition of a month even if the default partition contains rows of that month. These rows are moved. */
 export class MonthPartitions1763500000005 implements MigrationInterface {
   readonly name = 'MonthPartitions1763500000005';
 

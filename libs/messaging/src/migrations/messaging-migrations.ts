@@ -7,7 +7,7 @@ import { Heartbeats1763500000006 } from './1763500000006-heartbeats.js';
 import { PartitionsAttached1763500000007 } from './1763500000007-partitions-attached.js';
 import { AppendOnlyByPrivilege1763500000008 } from './1763500000008-append-only-by-privilege.js';
 
-/** Run before a service's own. */
+/** The migrations of this library. They run before the migrations of the service. */
 export const messagingMigrations = [
   Messaging1763500000001,
   Replays1763500000002,

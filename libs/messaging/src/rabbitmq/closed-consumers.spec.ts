@@ -7,13 +7,13 @@ import { QueueConsumer } from './rabbitmq-consumer.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
-// Consumers that are closed during a reconnection: otherwise the broker would deliver to a process that is stopping.
+// A consumer that is closed during a reconnection must not consume on the new connection: its process is stopping.
 
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 const model = {} as ChannelModel;
 
-/** A channel that accepts every call, and the calls it received. */
-function aChannel() {
+/** A simulated channel that accepts every call, and the calls that it received. */
+function newRecordingChannel() {
   const calls: string[] = [];
   const channel = Object.assign(new EventEmitter(), {
     prefetch: () => Promise.resolve(),
@@ -24,7 +24,7 @@ function aChannel() {
   return { calls, channel: channel as unknown as Channel };
 }
 
-const consumerOf = (connection: RabbitMqConnection) =>
+const newQueueConsumer = (connection: RabbitMqConnection) =>
   new QueueConsumer(
     connection,
     { declare: () => Promise.resolve('queue'), parse: (message) => [message], handle: () => Promise.resolve() },
@@ -32,22 +32,22 @@ const consumerOf = (connection: RabbitMqConnection) =>
   );
 
 test.each([
-  ['a consumer', consumerOf],
+  ['a consumer', newQueueConsumer],
   [
     'a responder',
     (connection: RabbitMqConnection) =>
       new RabbitMqResponder(
         connection,
-        aTopology(),
+        newTopologyStub(),
         'charge.v1',
         () => Promise.resolve(),
         () => undefined,
         log,
       ),
   ],
-])('%s consumes on each connection until it is closed', async (_, make) => {
-  const { calls, channel } = aChannel();
-  const attached = make({ channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection);
+])('%s consumes on each connection until it is closed', async (_, newAttachment) => {
+  const { calls, channel } = newRecordingChannel();
+  const attached = newAttachment({ channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection);
   await attached.attach(model);
   expect(calls).toEqual(['consume']);
   await attached.close();
@@ -56,18 +56,18 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test('a consumer that is closed while it connects reads nothing', async () => {
-  const { calls, channel } = aChannel();
-  const made = Promise.withResolvers<Channel>();
-  const consumer = consumerOf({ channel: () => made.promise } as unknown as RabbitMqConnection);
+test('a consumer that is closed while its channel opens cancels its subscription and closes the channel', async () => {
+  const { calls, channel } = newRecordingChannel();
+  const openedChannel = Promise.withResolvers<Channel>();
+  const consumer = newQueueConsumer({ channel: () => openedChannel.promise } as unknown as RabbitMqConnection);
   const attaching = consumer.attach(model);
   await consumer.close();
-  made.resolve(channel);
+  openedChannel.resolve(channel);
   await attaching;
   expect(calls).toEqual(['consume', 'cancel', 'close']);
 });
 
-test('a closed consumer receives no more events, even from a relay that still has a reference to it', async () => {
+test('a closed subscription of the embedded broker receives no more events, even from a relay that still references its target', async () => {
   const broker = new EmbeddedBroker();
   const deliver = jest.fn(() => Promise.resolve());
   const subscription = await broker.subscribe({ name: 'history', types: new Set(), deliver });
@@ -79,6 +79,6 @@ test('a closed consumer receives no more events, even from a relay that still ha
   expect(deliver).toHaveBeenCalledTimes(1);
 });
 
-function aTopology(): Topology {
+function newTopologyStub(): Topology {
   return Object.assign(new Topology(), { declareCommand: () => Promise.resolve('queue') });
 }

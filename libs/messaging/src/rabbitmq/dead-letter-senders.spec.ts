@@ -9,46 +9,84 @@ import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 const READER = 'payment-history';
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
-/** Returns the events of one dead letter that a replay handles. */
-async function replayed(user: string, userId: string | undefined, ...types: string[]) {
+/**
+ * Replays one dead letter and returns the result.
+ * @param user the RabbitMQ user of this service
+ * @param sender the user that published the message, as the broker reports it
+ * @param types of the events in the message
+ */
+async function replayDeadLetter(user: string, sender: string | undefined, ...types: string[]) {
   const events = types.map((name) => anEvent({ name }, 'a', 1, {}));
-  const message = { content: Buffer.from(JSON.stringify(events)), properties: { userId }, fields: {} };
+  const message = { content: Buffer.from(JSON.stringify(events)), properties: { userId: sender }, fields: {} };
   const queue = [message as unknown as GetMessage];
-  const given: string[] = [];
+  const acknowledgements: string[] = [];
   const channel = Object.assign(new EventEmitter(), {
     get: () => Promise.resolve(queue.shift() ?? false),
-    ack: () => given.push('ack'),
-    nack: () => given.push('nack'),
+    ack: () => acknowledgements.push('ack'),
+    nack: () => acknowledgements.push('nack'),
     close: () => Promise.resolve(),
   });
   const connection = { current: { createChannel: () => Promise.resolve(channel) } };
   const letters = new RabbitMqDeadLetters(connection as unknown as RabbitMqConnection, new RabbitMqNames(), user, log);
   const handled: EventEnvelope[] = [];
-  letters.readBy({ service: READER, handle: (events) => Promise.resolve(void handled.push(...events)) });
+  letters.setReader({ service: READER, handle: (events) => Promise.resolve(void handled.push(...events)) });
   const { replayed, refused } = await letters.replay();
-  return { replayed, refused, handled: handled.length, given };
+  return { replayed, refused, handled: handled.length, acknowledgements };
 }
 
-const HANDLED = { replayed: 1, refused: 0, handled: 1, given: ['ack'] };
-const REFUSED = { replayed: 0, refused: 1, handled: 0, given: ['nack'] };
-const OWN = `svc-${READER}`;
-const PAID = 'payment.succeeded.v1';
+const HANDLED = { replayed: 1, refused: 0, handled: 1, acknowledgements: ['ack'] };
+const REFUSED = { replayed: 0, refused: 1, handled: 0, acknowledgements: ['nack'] };
+const READER_USER = `svc-${READER}`;
+const PAYMENT_SUCCEEDED = 'payment.succeeded.v1';
 
-test('a dead letter with an event that its sender does not publish is refused as a whole', async () => {
-  expect(await replayed(OWN, 'svc-payment-processor', PAID, 'session.created.v1')).toEqual(REFUSED);
-  expect(await replayed(OWN, 'svc-payment-processor', PAID, PAID)).toEqual({ ...HANDLED, handled: 2 });
+test('a dead letter is refused if its sender does not publish the type of one of its events', async () => {
+  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, 'session.created.v1')).toEqual(
+    REFUSED,
+  );
+  expect(await replayDeadLetter(READER_USER, 'svc-payment-processor', PAYMENT_SUCCEEDED, PAYMENT_SUCCEEDED)).toEqual({
+    ...HANDLED,
+    handled: 2,
+  });
 });
 
 test.each([
-  ['the service that publishes its type', OWN, 'svc-payment-processor', PAID, HANDLED],
-  ['another service', OWN, 'svc-hosted-gateway', PAID, REFUSED],
-  ['the reader itself', OWN, OWN, PAID, REFUSED],
-  ['no known sender', OWN, undefined, PAID, REFUSED],
-  ['a service, with a type that none publishes', OWN, 'svc-payment-processor', 'other.v1', REFUSED],
-  ['a service, with a type that none publishes, under the reader’s own name', OWN, OWN, 'other.v1', REFUSED],
-  ['a user named for no service, with a type that none publishes', OWN, 'svc-undefined', 'other.v1', REFUSED],
-  ['the one user of all services', 'guest', 'guest', PAID, HANDLED],
-  ['another user where all services have one', 'guest', 'svc-payment-processor', PAID, REFUSED],
-])('the events of a dead letter from %s', async (_, user, sender, type, expected) => {
-  expect(await replayed(user, sender, type)).toEqual(expected);
+  [
+    'handles',
+    'from the service that publishes its type',
+    READER_USER,
+    'svc-payment-processor',
+    PAYMENT_SUCCEEDED,
+    HANDLED,
+  ],
+  ['refuses', 'from another service', READER_USER, 'svc-hosted-gateway', PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'from the service that reads it', READER_USER, READER_USER, PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'without a sender', READER_USER, undefined, PAYMENT_SUCCEEDED, REFUSED],
+  ['refuses', 'with a type that no service publishes', READER_USER, 'svc-payment-processor', 'other.v1', REFUSED],
+  [
+    'refuses',
+    'with a type that no service publishes, from the service that reads it',
+    READER_USER,
+    READER_USER,
+    'other.v1',
+    REFUSED,
+  ],
+  [
+    'refuses',
+    'with a type that no service publishes, from the user svc-undefined',
+    READER_USER,
+    'svc-undefined',
+    'other.v1',
+    REFUSED,
+  ],
+  ['handles', 'from guest, if all services share the user guest', 'guest', 'guest', PAYMENT_SUCCEEDED, HANDLED],
+  [
+    'refuses',
+    'from another user, if all services share the user guest',
+    'guest',
+    'svc-payment-processor',
+    PAYMENT_SUCCEEDED,
+    REFUSED,
+  ],
+])('a replay %s a dead letter %s', async (_, __, user, sender, type, expected) => {
+  expect(await replayDeadLetter(user, sender, type)).toEqual(expected);
 });

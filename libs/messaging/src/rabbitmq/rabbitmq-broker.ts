@@ -17,9 +17,9 @@ import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
 import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
-import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
+import { type Attachment, QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
-import { asEvents, asReplayRequest, replayedType } from './rabbitmq-messages.js';
+import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';
 import {
   BrokerUnavailableError,
   eventMessages,
@@ -38,35 +38,44 @@ export interface RabbitMqSettings {
   /** The service of this process. */
   readonly service: string;
   readonly log: MessagingLog;
-  /** Most events that share a message, 50 by default: 1 while replicas of a release before ADR 34 read them. */
+  /**
+   * Most events in one message, 50 by default. Must be 1 while replicas of a release before ADR 34 consume the
+   * messages.
+   */
   readonly eventsPerMessage?: number;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
 
-/** Name of a publishing relay's only cursor: the broker tracks deliveries to each consumer. */
+/** Name of the relay's only cursor: the broker itself tracks the deliveries to each consumer. */
 const TARGET = 'rabbitmq';
-/** Batches are sent without waiting for the confirmation of earlier ones, which needs a disk write of the broker. */
+/**
+ * How many batches are sent before the first is confirmed: a confirmation lasts as long as a disk write of the broker.
+ */
 const UNCONFIRMED_BATCHES = 4;
-/** A message is handled as a whole, so it is limited like a batch. */
+/** All events of a message are handled in one batch, so their number is limited. */
 export const MAX_EVENTS_PER_MESSAGE = 50;
-/** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
+/**
+ * Longest time that a start waits for the broker. After that, the service starts without it and attaches when the
+ * broker is available.
+ */
 const ATTACH_WAIT_MS = 5_000;
-/** Metrics are collected even if the broker does not answer. */
+/** Short, so that metrics are collected even if the broker does not respond. */
 const METRICS_TIMEOUT_MS = 1_000;
 
-/** Whether and where an attachment has been attached. */
-interface Attaching {
-  /** Called when it is attached for the first time. */
-  readonly attached: () => void;
+/** The state of an {@link Attachment} on the current connection. */
+interface AttachmentState {
+  readonly onAttached: () => void;
+  /** The connection of the last attempt. */
   model?: ChannelModel;
-  work?: Promise<void>;
+  /** The last attempt. */
+  attempt?: Promise<void>;
 }
 
 /**
- * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of events.
- * A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use separate connections:
- * a broker short of memory stops reading from publishers.
+ * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of
+ * events. A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use
+ * separate connections: a broker short of memory stops reading from publishers.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
@@ -75,21 +84,21 @@ export class RabbitMqBroker implements Broker {
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
   readonly deadLetters: RabbitMqDeadLetters;
-  private readonly attachments = new Map<Attachment, Attaching>();
+  private readonly attachments = new Map<Attachment, AttachmentState>();
   private readonly openedAt = Date.now();
   /** Types that a binding announces as published by this service. */
   private announced = new Set<string>();
   /** Number of messages without a bound queue, by type. */
   private readonly unroutable = new Map<string, number>();
 
-  private readonly live: RelayTarget = {
+  private readonly target: RelayTarget = {
     name: TARGET,
     window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
       await this.announce(events);
       await this.publishAll(this.eventMessages(events));
     },
-    consumerTargets: () => this.consumers(),
+    consumerTargets: () => this.findConsumerTargets(),
   };
 
   readonly connection: BrokerConnection = this.connectionState();
@@ -99,20 +108,21 @@ export class RabbitMqBroker implements Broker {
     request: (request) => this.isRouted([this.replayMessage(request)]),
     serveRequests: (accept) =>
       this.consume({
-        declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
-        parse: (message) => [asReplayRequest(message, this.topology)],
+        declare: (channel) => this.topology.declareReplayRequests(channel, this.settings.service),
+        parse: (message) => [parseReplayRequest(message, this.topology)],
         handle: async (requests) => {
           for (const request of requests) await accept(request);
         },
       }),
     deliver: async (service, events) => {
-      // A release that accepted any name stored the request.
+      // An earlier release accepted and stored requests with invalid names.
       if (!this.topology.isServiceName(service)) return false;
-      const { past: exchange } = this.topology;
+      const { replayedEvents: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
-        return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
+        return { exchange, routingKey: this.topology.replayedEventKey(service, replayedType(event)) };
       };
-      // One event per message: the limit of that queue counts messages, and a replay may be the whole log.
+      // One event in each message: the queue is limited to a number of messages, and a replay may contain the whole
+      // log.
       return this.isRouted(eventMessages(events, routeOf, 1));
     },
   };
@@ -138,7 +148,7 @@ export class RabbitMqBroker implements Broker {
         for (const attachment of this.attachments.keys()) await this.attach(attachment, model);
       },
     });
-    const user = userOf(url);
+    const user = userNameOf(url);
     this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user);
     this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
     this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
@@ -147,7 +157,7 @@ export class RabbitMqBroker implements Broker {
   }
 
   targets(): readonly RelayTarget[] {
-    return [this.live];
+    return [this.target];
   }
 
   watchTargets(): () => void {
@@ -155,42 +165,42 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, deliver, onBound, onQueueLost, gatherMs = 0 } = subscriber;
+    const { name, deliver, onBound, onQueueLost, maxBatchWaitMs = 0 } = subscriber;
     const reading = {
-      parse: (message: ConsumeMessage) => asEvents(message, name, this.topology),
+      parse: (message: ConsumeMessage) => parseEvents(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
-      gatherMs,
+      maxBatchWaitMs,
     };
-    this.deadLetters.readBy({ service: name, handle: reading.handle });
-    // First: a replay is requested when the events are bound, and needs its queue.
-    const past = await this.consume({
+    this.deadLetters.setReader({ service: name, handle: reading.handle });
+    // The queue of replayed events comes first: onBound of the other queue requests a replay, which needs it.
+    const replayed = await this.consume({
       ...reading,
-      declare: (channel, model) => this.topology.declarePast(channel, model, name),
-      oneReplica: true,
+      declare: (channel, model) => this.topology.declareReplayedEvents(channel, model, name),
+      isSingleActive: true,
     });
     const events = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
-      ...(onBound ? { attached: onBound } : {}),
-      ...(onQueueLost ? { lost: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
+      ...(onBound ? { onAttached: onBound } : {}),
+      ...(onQueueLost ? { queueLoss: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
     });
-    return { close: async () => void (await Promise.all([events.close(), past.close()])) };
+    return { close: async () => void (await Promise.all([events.close(), replayed.close()])) };
   }
 
-  async respond(command: string, answer: Responder): Promise<Subscription> {
+  async respond(command: string, respond: Responder): Promise<Subscription> {
     const reply = (queue: string, correlationId: string, content: Buffer): void =>
       this.requests.reply(queue, correlationId, content);
     const { log } = this.settings;
-    const responder = new RabbitMqResponder(this.consuming, this.topology, command, answer, reply, log);
-    await this.add(responder);
-    return { close: () => this.remove(responder) };
+    const responder = new RabbitMqResponder(this.consuming, this.topology, command, respond, reply, log);
+    await this.addAttachment(responder);
+    return { close: () => this.removeAttachment(responder) };
   }
 
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     return this.requests.request(command, payload, timeoutMs);
   }
 
-  /** Closes the connections. The owners close their subscriptions before. */
+  /** Closes the connections. The subscriptions must have been closed before, by their owners. */
   async close(): Promise<void> {
     await this.consuming.close();
     await this.publishing.close();
@@ -198,20 +208,20 @@ export class RabbitMqBroker implements Broker {
 
   private connectionState(): BrokerConnection {
     const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
-    const attached = (): QueueConsumer<unknown>[] =>
+    const attachedConsumers = (): QueueConsumer<unknown>[] =>
       [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
     return {
       get state() {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       waiting: async () => {
-        const counts = Promise.all(attached().map((consumer) => consumer.waiting()));
-        const known = await withDeadline(
+        const counts = Promise.all(attachedConsumers().map((consumer) => consumer.waiting()));
+        const results = await withDeadline(
           counts,
           METRICS_TIMEOUT_MS,
           () => new BrokerUnavailableError('The broker did not report its queues in time.'),
         );
-        return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
+        return new Map(results.flatMap((result) => (result ? [[result.queue, result.count] as const] : [])));
       },
       deadLetters: () =>
         withDeadline(
@@ -222,22 +232,22 @@ export class RabbitMqBroker implements Broker {
     };
   }
 
-  private async consume<T>(reader: QueueReader<T>): Promise<Subscription> {
+  private async consume<T>(reader: QueueReaderSettings<T>): Promise<Subscription> {
     const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
-    await this.add(consumer);
-    return { close: () => this.remove(consumer) };
+    await this.addAttachment(consumer);
+    return { close: () => this.removeAttachment(consumer) };
   }
 
   /** Attaches now or at the first connection, and again to each new connection. */
-  private async add(attachment: Attachment): Promise<void> {
-    const first = Promise.withResolvers<void>();
-    this.attachments.set(attachment, { attached: first.resolve });
+  private async addAttachment(attachment: Attachment): Promise<void> {
+    const firstAttach = Promise.withResolvers<void>();
+    this.attachments.set(attachment, { onAttached: firstAttach.resolve });
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
-    const late = new BrokerUnavailableError('The broker is unavailable.');
-    // One wait for the whole start, not one for each attachment.
+    const unavailable = new BrokerUnavailableError('The broker is unavailable.');
+    // All attachments of a start share one deadline.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
-    await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
+    await withDeadline(firstAttach.promise, waitMs, () => unavailable).catch((error: unknown) => {
       this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
     });
   }
@@ -245,17 +255,17 @@ export class RabbitMqBroker implements Broker {
   private attach(attachment: Attachment, model: ChannelModel): Promise<void> {
     const attaching = this.attachments.get(attachment);
     if (!attaching) return Promise.resolve();
-    if (!attaching.work || attaching.model !== model) {
+    if (!attaching.attempt || attaching.model !== model) {
       attaching.model = model;
-      attaching.work = this.topology
+      attaching.attempt = this.topology
         .declareExchanges(model)
         .then(() => attachment.attach(model))
-        .then(attaching.attached);
+        .then(attaching.onAttached);
     }
-    return attaching.work;
+    return attaching.attempt;
   }
 
-  private async remove(attachment: Attachment & Subscription): Promise<void> {
+  private async removeAttachment(attachment: Attachment & Subscription): Promise<void> {
     this.attachments.delete(attachment);
     await attachment.close();
   }
@@ -266,16 +276,16 @@ export class RabbitMqBroker implements Broker {
     if (types.size === 0) return;
     const { announced } = this;
     const channel = await this.publisher.usableChannel();
-    const queue = await this.topology.declareReplays(channel, this.settings.service);
+    const queue = await this.topology.declareReplayRequests(channel, this.settings.service);
     for (const type of types) {
-      await channel.bindQueue(queue, this.topology.replays, type);
+      await channel.bindQueue(queue, this.topology.replayRequests, type);
       announced.add(type);
     }
   }
 
   /**
-   * An event without a consumer is only logged, and blocks nothing: its type is announced, and a service that subscribes later
-   * requests a replay.
+   * An event without a consumer is only logged and does not block the relay: its type is announced, so a service that
+   * subscribes later can request a replay.
    */
   private async publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
@@ -297,50 +307,49 @@ export class RabbitMqBroker implements Broker {
     return !outcomes.includes('unroutable');
   }
 
-  /** Each slot that has a queue, as a target of its own. */
-  private async consumers(): Promise<RelayTarget[]> {
+  /** Returns a separate target for each slot that has a queue. */
+  private async findConsumerTargets(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
-      eventMessages(
-        [newProbe()],
-        () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }),
-        1,
-      ),
+      eventMessages([newProbe()], () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }), 1),
     );
     const outcomes = await publisher.publish(probes);
-    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
+    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.newConsumerTarget(slot));
   }
 
-  private consumer(slot: number): RelayTarget {
+  private newConsumerTarget(slot: number): RelayTarget {
     const { publisher } = this;
     return {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        // Messages of types without a consumer in this slot are unroutable, which is right.
+        // A message is unroutable if no consumer in this slot consumes its type. That is not an error.
         throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
       },
     };
   }
 
-  /** Also under the plain type, the only binding of consumers of earlier releases (ADR 26). */
+  /**
+   * The messages have the event type as a second routing key, because consumers of earlier releases bind only to that
+   * (ADR 26).
+   */
   private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
     const { topology } = this;
     const keyOf = (type: string, origin?: EventOrigin): string =>
-      slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
+      slot === undefined ? topology.eventKey(type, origin) : topology.slotKey(type, slot, origin);
     const routeOf = ({ type, payload }: EventEnvelope): EventRoute => {
       return { exchange: topology.events, routingKey: keyOf(type, originOf(payload)), alsoAs: keyOf(type) };
     };
-    return eventMessages(events, routeOf, this.perMessage);
+    return eventMessages(events, routeOf, this.eventsPerMessage);
   }
 
-  private get perMessage(): number {
+  private get eventsPerMessage(): number {
     return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
   }
 
   private replayMessage(request: ReplayRequest): OutgoingMessage {
     return {
-      exchange: this.topology.replays,
+      exchange: this.topology.replayRequests,
       routingKey: request.type,
       content: Buffer.from(JSON.stringify(request)),
       properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
@@ -348,13 +357,13 @@ export class RabbitMqBroker implements Broker {
   }
 }
 
-/** The user name as amqplib reads it. */
-function userOf(url: string): string {
+/** The user name in the URL, or amqplib's default. */
+function userNameOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
 }
 
-/** An event in form only, which consumers skip. */
+/** An event without effect, which consumers skip: see {@link PROBE}. */
 function newProbe(): EventEnvelope {
   const id = randomUUID();
   const occurredAt = new Date(0).toISOString();

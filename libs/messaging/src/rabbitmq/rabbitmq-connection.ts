@@ -22,29 +22,30 @@ const MAX_PAUSE_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * One connection to the broker that is opened again whenever it is lost, with everything that {@link ConnectionSettings.setUp}
- * sets up. A lost channel closes its connection too: there is one way to recover, not two. Nothing is queued here while the
- * broker is unavailable; a sender waits a limited time and then gets an error.
+ * A connection to the broker that is opened again whenever it is lost, and set up again with {@link
+ * ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one way to
+ * recover. Nothing is queued here while the broker is unavailable: a sender waits a limited time and then gets an
+ * error.
  */
 export class RabbitMqConnection {
-  /** Why the broker accepts no messages now (memory or disk alarm), or undefined. */
+  /** Reason why the broker accepts no messages now (memory or disk alarm), or undefined. */
   blockedBecause: string | undefined;
   private model: ChannelModel | undefined;
-  private usable = false;
-  private closing = false;
-  private readonly end = new Signal();
+  private isUsable = false;
+  private isClosing = false;
+  private readonly stopSignal = new Signal();
   private readonly waiting = new Set<() => void>();
   private running: Promise<void> | undefined;
 
   constructor(private readonly settings: ConnectionSettings) {}
 
-  /** The present connection, also while it is being set up. */
+  /** The current connection, even while it is being set up. */
   get current(): ChannelModel | undefined {
     return this.model;
   }
 
   get state(): 'up' | 'away' | 'blocked' {
-    if (!this.usable) return 'away';
+    if (!this.isUsable) return 'away';
     return this.blockedBecause === undefined ? 'up' : 'blocked';
   }
 
@@ -52,9 +53,9 @@ export class RabbitMqConnection {
     this.running ??= this.run();
   }
 
-  /** Whether there is a connection that is set up, now or within this time. */
+  /** Whether a connection is set up now, or will be within this time. */
   async isUsableWithin(milliseconds: number): Promise<boolean> {
-    if (this.usable || this.closing) return this.usable;
+    if (this.isUsable || this.isClosing) return this.isUsable;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, milliseconds);
       const { waiting } = this;
@@ -65,16 +66,13 @@ export class RabbitMqConnection {
         resolve();
       }
     });
-    return this.usable;
+    return this.isUsable;
   }
 
-  /** Closes the present connection; another is opened. */
-  drop(because: unknown): void {
-    if (!this.model || this.closing) return;
-    this.settings.log.warn(
-      { err: because, connection: this.settings.name },
-      'broker: connection closed after an error',
-    );
+  /** Closes the current connection; a new one is opened. */
+  drop(cause: unknown): void {
+    if (!this.model || this.isClosing) return;
+    this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
     void closeQuietly(this.model);
   }
 
@@ -87,18 +85,18 @@ export class RabbitMqConnection {
   }
 
   async close(): Promise<void> {
-    this.closing = true;
-    this.end.nudge();
+    this.isClosing = true;
+    this.stopSignal.nudge();
     if (this.model) await closeQuietly(this.model);
     await this.running;
   }
 
-  /** An emitter of amqplib without an `error` listener would end the process. */
+  /** Adds an `error` listener: without one, an error of the channel would end the process. */
   private guarded<C extends Channel>(channel: C, model: ChannelModel): C {
     let cause: unknown;
     channel.on('error', (error) => (cause = error));
     channel.on('close', () => {
-      // A channel that its owner closed has no cause; the loss of a connection is handled there.
+      // There is no cause if the owner closed the channel. A lost connection is handled by its own listener.
       if (cause !== undefined && this.model === model) this.drop(cause);
     });
     return channel;
@@ -106,19 +104,19 @@ export class RabbitMqConnection {
 
   private async run(): Promise<void> {
     let failures = 0;
-    while (!this.closing) {
+    while (!this.isClosing) {
       try {
         await this.connectOnce(() => (failures = 0));
       } catch (error) {
-        if (this.closing) return;
+        if (this.isClosing) return;
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
+      await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
     }
   }
 
-  /** Ends when the connection is lost. */
+  /** Throws when the connection is lost. */
   private async connectOnce(onUsable: () => void): Promise<void> {
     const model = await connect(withHeartbeat(this.settings.url), {
       noDelay: true,
@@ -136,20 +134,20 @@ export class RabbitMqConnection {
     model.on('unblocked', () => (this.blockedBecause = undefined));
     this.model = model;
     try {
-      if (this.closing) return;
+      if (this.isClosing) return;
       await Promise.race([
         this.settings.setUp(model),
         lost.then(() => {
           throw cause;
         }),
       ]);
-      this.usable = true;
+      this.isUsable = true;
       onUsable();
-      for (const tell of [...this.waiting]) tell();
+      for (const resolveWaiting of [...this.waiting]) resolveWaiting();
       await lost;
       throw cause;
     } finally {
-      this.usable = false;
+      this.isUsable = false;
       this.model = undefined;
       this.blockedBecause = undefined;
       await closeQuietly(model);
@@ -163,7 +161,9 @@ function withHeartbeat(url: string): string {
   return address.href;
 }
 
-/** Resolves when the channel is closed or lost: amqplib never answers a close if the connection is lost meanwhile. */
+/**
+ * Resolves when the channel is closed or lost. amqplib's close() never resolves if the connection is lost meanwhile.
+ */
 export async function closeChannel(channel: Channel): Promise<void> {
   const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()));
   try {
@@ -173,14 +173,17 @@ export async function closeChannel(channel: Channel): Promise<void> {
   }
 }
 
-/** Closes in order; without an answer, by force after {@link CLOSE_TIMEOUT_MS}. */
+/**
+ * Closes the connection with AMQP's close handshake. Destroys the socket if the broker does not respond within {@link
+ * CLOSE_TIMEOUT_MS}.
+ */
 async function closeQuietly(model: ChannelModel): Promise<void> {
   const { stream } = model.connection as unknown as { stream: Socket };
   const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_TIMEOUT_MS);
-  const gone = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+  const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   try {
-    // Without the race, a broker that never answers would keep this promise pending for ever.
-    await Promise.race([model.close(), gone]);
+    // Without the race, this promise would never resolve if the broker does not respond.
+    await Promise.race([model.close(), closed]);
   } catch {
     // It is already closed.
   } finally {

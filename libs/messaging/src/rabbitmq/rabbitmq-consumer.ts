@@ -4,37 +4,37 @@ import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 
-/** A consumer that attaches to the connection, and again to each connection that replaces it. */
+/** A consumer that attaches to each connection to the broker, one after the other. */
 export interface Attachment {
   attach(model: ChannelModel): Promise<void>;
 }
 
-export interface QueueReader<T> {
+export interface QueueReaderSettings<T> {
   /** Declares the queue and returns its name. */
   readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
-  /** The items of the message. Throws when it is unreadable: the queue then dead-letters it. */
+  /** Returns the items in the message. Throws when the message is unreadable: it is then dead-lettered. */
   readonly parse: (message: ConsumeMessage) => readonly T[];
   /** Resolves when the effects are committed. Throws when the items must be retried (the database is unavailable). */
   readonly handle: (items: readonly T[]) => Promise<void>;
   /** How long a message may wait so that it is handled in a batch with others. */
-  readonly gatherMs?: number;
+  readonly maxBatchWaitMs?: number;
   /**
-   * The queue has one active reader, and the next may not begin before this one has finished: on close it requeues the messages
-   * that it has not begun by closing the channel.
+   * True if only one replica reads the queue at a time. The next one must not begin before this one has finished, so on
+   * close this one requeues the messages that it has not begun, by closing the channel.
    */
-  readonly oneReplica?: boolean;
+  readonly isSingleActive?: boolean;
   /** `onLost` is called before the declaration if this queue does not exist. */
-  readonly lost?: { readonly queue: string; readonly onLost: () => Promise<void> };
-  /** Called after the declaration of the queue and before its first message is read. */
-  readonly attached?: () => Promise<void>;
+  readonly queueLoss?: { readonly queue: string; readonly onLost: () => Promise<void> };
+  /** Called after the queue is declared and before its first message is read. */
+  readonly onAttached?: () => Promise<void>;
 }
 
 /**
- * Unacknowledged messages that a replica holds, so that a batch gathers while another is handled. Each may contain many events,
- * and no other replica gets them meanwhile.
+ * Most unacknowledged messages of a replica: more than one, so that the next batch arrives while the current one is
+ * handled. No other replica receives these messages meanwhile, and each may contain many events.
  */
 const PREFETCH = 50;
-/** A batch takes messages until they contain so many items. */
+/** A batch ends when its messages contain so many items. */
 const BATCH_ITEMS = 100;
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 5_000;
@@ -44,39 +44,40 @@ const NOT_FOUND = 404;
 /**
  * Reads a durable queue in batches, one at a time, in its order, and acknowledges each when its effects are committed.
  *
- * When a batch fails because the database is unavailable, this process keeps it and retries it. A requeue would count as a
- * delivery (3.10 counts each one), so an outage of a minute would dead-letter good messages; they would also come back at once.
- * Meanwhile the broker delivers no more than PREFETCH. An outage longer than the broker's acknowledgement timeout (30 min)
- * closes the channel and counts once.
+ * When a batch fails because the database is unavailable, this process does not requeue it but retries it. A requeued
+ * message would be delivered again immediately, and RabbitMQ 3.10 counts each requeue as a delivery, so an outage of a
+ * minute would dead-letter valid messages. Meanwhile the broker delivers at most PREFETCH messages. If an outage lasts
+ * longer than the broker's acknowledgement timeout (30 min), the broker closes the channel, which counts as one
+ * delivery.
  */
 export class QueueConsumer<T> implements Attachment {
   private session: Session<T> | undefined;
-  private closed = false;
+  private isClosed = false;
 
   constructor(
     private readonly connection: RabbitMqConnection,
-    private readonly reader: QueueReader<T>,
+    private readonly reader: QueueReaderSettings<T>,
     private readonly log: MessagingLog,
   ) {}
 
   async attach(model: ChannelModel): Promise<void> {
-    if (this.closed) return;
-    const { lost } = this.reader;
-    if (lost && !(await queueExists(model, lost.queue))) await lost.onLost();
+    if (this.isClosed) return;
+    const { queueLoss } = this.reader;
+    if (queueLoss && !(await queueExists(model, queueLoss.queue))) await queueLoss.onLost();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel, model);
-    await this.reader.attached?.();
+    await this.reader.onAttached?.();
     await channel.prefetch(PREFETCH);
     const session = new Session(channel, queue, this.reader, this.log);
     this.session = session;
     channel.on('close', () => session.lose());
     const { consumerTag } = await channel.consume(queue, (message) => {
-      // The queue was deleted: everything is declared again.
+      // A null message means that the queue was deleted. A new connection declares it again.
       if (message === null) this.connection.drop(new Error(`${queue} was deleted.`));
-      else session.take(message);
+      else session.add(message);
     });
     session.consumerTag = consumerTag;
-    if (this.closed) await session.close();
+    if (this.isClosed) await session.close();
   }
 
   /** Number of messages in this queue that are not delivered yet; undefined while it is not attached. */
@@ -86,7 +87,7 @@ export class QueueConsumer<T> implements Attachment {
 
   /** Accepts no further message, finishes and acknowledges the delivered ones. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     await this.session?.close();
   }
 }
@@ -96,25 +97,25 @@ class Session<T> {
   consumerTag = '';
   private readonly delivered: ConsumeMessage[] = [];
   private running: Promise<void> | undefined;
-  private ending = false;
+  private isEnding = false;
   private lost = false;
   private readonly end = new Signal();
 
   constructor(
     private readonly channel: Channel,
     private readonly queue: string,
-    private readonly reader: QueueReader<T>,
+    private readonly reader: QueueReaderSettings<T>,
     private readonly log: MessagingLog,
   ) {}
 
   async waiting(): Promise<{ queue: string; count: number } | undefined> {
-    if (this.lost || this.ending) return undefined;
+    if (this.lost || this.isEnding) return undefined;
     const { messageCount } = await this.channel.checkQueue(this.queue);
     return { queue: this.queue, count: messageCount };
   }
 
-  take(message: ConsumeMessage): void {
-    if (this.lost || (this.ending && this.reader.oneReplica)) return;
+  add(message: ConsumeMessage): void {
+    if (this.lost || (this.isEnding && this.reader.isSingleActive)) return;
     this.delivered.push(message);
     this.running ??= this.run();
   }
@@ -127,10 +128,10 @@ class Session<T> {
   }
 
   async close(): Promise<void> {
-    // A cancelled queue would pass to the next reader at once.
-    if (this.reader.oneReplica) this.delivered.length = 0;
+    // Cancelling the consumer would let the next replica begin immediately, so only the channel is closed.
+    if (this.reader.isSingleActive) this.delivered.length = 0;
     else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
-    this.ending = true;
+    this.isEnding = true;
     this.end.nudge();
     await this.running;
     if (!this.lost) await closeChannel(this.channel);
@@ -138,20 +139,25 @@ class Session<T> {
 
   private async run(): Promise<void> {
     while (this.delivered.length > 0) {
-      if (this.delivered.length < PREFETCH) await this.gather();
-      if (!(await this.settleBatch())) break;
+      if (this.delivered.length < PREFETCH) await this.waitForMessages();
+      if (!(await this.handleBatch())) break;
     }
     this.running = undefined;
   }
 
-  /** Without a `gatherMs` a batch is what arrived while the previous one was handled, or in one network read. */
-  private gather(): Promise<void> {
-    const { gatherMs = 0 } = this.reader;
-    return new Promise((resolve) => void (gatherMs > 0 ? setTimeout(resolve, gatherMs) : setImmediate(resolve)));
+  /**
+   * Waits for further messages of the batch. Without `maxBatchWaitMs`, a batch is the messages that arrived while the
+   * previous one was handled, or in one network read.
+   */
+  private waitForMessages(): Promise<void> {
+    const { maxBatchWaitMs = 0 } = this.reader;
+    return new Promise(
+      (resolve) => void (maxBatchWaitMs > 0 ? setTimeout(resolve, maxBatchWaitMs) : setImmediate(resolve)),
+    );
   }
 
-  /** Whether the next batch was handled and acknowledged. */
-  private async settleBatch(): Promise<boolean> {
+  /** Handles and acknowledges the next batch. Resolves to false if the channel was lost or is closing. */
+  private async handleBatch(): Promise<boolean> {
     const items: T[] = [];
     let last: ConsumeMessage | undefined;
     while (items.length < BATCH_ITEMS) {
@@ -168,12 +174,15 @@ class Session<T> {
     if (!last) return true;
     if (!(await this.handle(items))) return false;
     const upToLast = last;
-    // `true` acknowledges all earlier messages: they are in this batch, in an earlier one, or already rejected.
+    // `true` also acknowledges all earlier messages. They are in this batch or an earlier one, or were rejected.
     this.onChannel(() => this.channel.ack(upToLast, true));
     return !this.lost;
   }
 
-  /** A channel rejects everything from the moment its connection begins to close, some time before its close event. */
+  /**
+   * Every call on a channel throws from the moment when its connection begins to close, which is before the close
+   * event.
+   */
   private onChannel(send: () => void): void {
     try {
       if (!this.lost) send();
@@ -189,18 +198,18 @@ class Session<T> {
         if (failures > 0) this.log.info({ failures }, 'broker: message handling has resumed');
         return true;
       } catch (error) {
-        if (this.ending) return false;
+        if (this.isEnding) return false;
         if (isPowerOfTwo(++failures))
           this.log.warn({ err: error, failures }, 'broker: message handling failed, will be retried');
         await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
-        if (this.ending) return false;
+        if (this.isEnding) return false;
       }
     }
     return false;
   }
 }
 
-/** On a channel of its own: the broker closes it if the queue does not exist. */
+/** Uses a separate channel, because the broker closes the channel if the queue does not exist. */
 async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => undefined);

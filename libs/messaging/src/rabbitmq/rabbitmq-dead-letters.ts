@@ -5,32 +5,33 @@ import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from '.
 import type { MessagingLog } from '../log.js';
 import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
-import { asDeadLetter, asEnvelopes, replayedType } from './rabbitmq-messages.js';
+import { parseEnvelopes, replayedType, toDeadLetter } from './rabbitmq-messages.js';
 
-export interface DeadLetterReader {
+export interface DeadLetterHandler {
   readonly service: string;
   /** Resolves when each event is committed or stored, as for a message of the service's own queue. */
   readonly handle: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 
 /**
- * RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and loses them when the channel is closed. With
- * fewer, a replay leaves behind no message that it has handled.
+ * Most unacknowledged messages of a replay. A quorum queue delays acknowledgements when more than 32 are in flight, and
+ * loses them when the channel is closed: handled messages would then stay in the queue.
  */
 const MAX_BATCH_SIZE = 25;
-/** Messages that one replay takes: unusable ones stay unacknowledged meanwhile, so that it reads the next ones. */
+/** Most messages of one replay. Refused ones stay unacknowledged until its end, so that it can read the next ones. */
 const MAX_REPLAYED = 1_000;
 
 /**
- * The queue of messages that RabbitMQ dead-lettered: unreadable ones, and those that ended their reader 20 times or waited out
- * an outage of its database longer than that. They never reached the consumer, so its table of dead letters has no row.
+ * The queue of messages that RabbitMQ dead-lettered: unreadable messages, and messages that were delivered 20 times
+ * without an acknowledgement, because the reading process crashed or its database was unavailable for very long. The
+ * consumer never handled them, so they are not in its table of dead letters.
  *
- * A replay passes them to the consumer and acknowledges each after its commit: a process that dies half-way loses nothing, and
- * the inbox ignores duplicates. Any service may publish a message to this queue with any headers (ADR 26), so the sender is
- * checked: the broker rejects the name of another user.
+ * A replay passes them to the consumer and acknowledges each after its commit, so no message is lost if the process
+ * crashes, and the inbox ignores duplicates. Any service may publish a message with any headers to this queue (ADR 26),
+ * so the sender is checked. The sender is reliable, because the broker rejects a message with the name of another user.
  */
 export class RabbitMqDeadLetters implements BrokerDeadLetters {
-  private reader: DeadLetterReader | undefined;
+  private reader: DeadLetterHandler | undefined;
 
   constructor(
     private readonly connection: RabbitMqConnection,
@@ -40,7 +41,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     private readonly log: MessagingLog,
   ) {}
 
-  readBy(reader: DeadLetterReader): void {
+  setReader(reader: DeadLetterHandler): void {
     this.reader = reader;
   }
 
@@ -59,7 +60,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
       const message = await channel.get(queue);
       if (!message) return { count: messageCount, countMax, oldest: null };
       channel.nack(message);
-      return { count: messageCount, countMax, oldest: asDeadLetter(message) };
+      return { count: messageCount, countMax, oldest: toDeadLetter(message) };
     });
   }
 
@@ -70,14 +71,14 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
       const refused: GetMessage[] = [];
       let replayed = 0;
       while (replayed + refused.length < MAX_REPLAYED) {
-        const batch = await take(channel, this.names.deadLetterQueue(reader.service));
+        const batch = await readBatch(channel, this.names.deadLetterQueue(reader.service));
         if (batch.length === 0) break;
         for (const message of batch) {
           if (!this.isUsable(message, reader.service)) {
             refused.push(message);
             continue;
           }
-          await reader.handle(asEnvelopes(message));
+          await reader.handle(parseEnvelopes(message));
           channel.ack(message);
           replayed++;
         }
@@ -90,41 +91,44 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
 
   private isUsable(message: GetMessage, service: string): boolean {
     try {
-      const types = new Set(asEnvelopes(message).map(replayedType));
-      if ([...types].every((type) => this.isOwner(message.properties.userId, type, service))) return true;
+      const types = new Set(parseEnvelopes(message).map(replayedType));
+      if ([...types].every((type) => this.isFromPublisher(message.properties.userId, type, service))) return true;
       this.log.warn(
-        { ...asDeadLetter(message) },
+        { ...toDeadLetter(message) },
         'broker: a dead letter is not from the service that publishes its type',
       );
     } catch (error) {
-      this.log.warn({ ...asDeadLetter(message), err: error }, 'broker: a dead letter is unreadable');
+      this.log.warn({ ...toDeadLetter(message), err: error }, 'broker: a dead letter is unreadable');
     }
     return false;
   }
 
   /** Users are named `svc-<service>`. If all services share one user, senders cannot be distinguished. */
-  private isOwner(sender: unknown, type: string, service: string): boolean {
+  private isFromPublisher(sender: unknown, type: string, service: string): boolean {
     if (!this.user.includes(service)) return sender === this.user;
     const owners: [string, { publishes: readonly string[] }][] = Object.entries(SERVICE_MESSAGES);
     const owner = owners.find(([, { publishes }]) => publishes.includes(type))?.[0];
     return owner !== undefined && sender === this.user.replace(service, owner);
   }
 
-  /** On a channel of its own: an error then closes no consumer's connection, and unacknowledged messages are requeued. */
-  private async withChannel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
+  /**
+   * Uses a separate channel, so that an error does not close a consumer's connection. Closing the channel requeues
+   * unacknowledged messages.
+   */
+  private async withChannel<T>(use: (channel: Channel) => Promise<T>): Promise<T> {
     const model = this.connection.current;
     if (!model) throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
     const channel = await model.createChannel();
     channel.on('error', () => undefined);
     try {
-      return await work(channel);
+      return await use(channel);
     } finally {
       await closeChannel(channel);
     }
   }
 }
 
-async function take(channel: Channel, queue: string): Promise<GetMessage[]> {
+async function readBatch(channel: Channel, queue: string): Promise<GetMessage[]> {
   const batch: GetMessage[] = [];
   while (batch.length < MAX_BATCH_SIZE) {
     const message = await channel.get(queue);

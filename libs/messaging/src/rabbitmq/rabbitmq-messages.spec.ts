@@ -2,34 +2,38 @@ import { anEvent } from '@svc/testing';
 import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { RabbitMqNames } from '../routing/rabbitmq-names.js';
-import { asDeadLetter, asEvents, asReplayRequest, isRequestOf } from './rabbitmq-messages.js';
+import { isRequestOf, parseEvents, parseReplayRequest, toDeadLetter } from './rabbitmq-messages.js';
 
 const names = new RabbitMqNames();
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const type = 'payment.succeeded.v1';
 
-/** A request as a service publishes it, under the event type whose publisher reads it. */
-function messageOf(content: object, routingKey = type): ConsumeMessage {
-  const fields = { exchange: names.replays, routingKey };
+/**
+ * A replay request as a service publishes it: the routing key is the event type, which routes it to that type's
+ * publisher.
+ */
+function newRequestMessage(content: object, routingKey = type): ConsumeMessage {
+  const fields = { exchange: names.replayRequests, routingKey };
   return { content: Buffer.from(JSON.stringify(content)), fields } as ConsumeMessage;
 }
 
 test('a replay request contains the service that receives the replay, and the event type of its routing key', () => {
   const request = { id, service: 'payment-history', type };
-  expect(asReplayRequest(messageOf(request), names)).toEqual(request);
+  expect(parseReplayRequest(newRequestMessage(request), names)).toEqual(request);
 });
 
-// The broker refuses messages to these names, and closes the channel on which the publisher sends events and responses.
+// The broker would reject a replay to such a name, and close the channel on which the publisher sends events and
+// responses.
 test.each([
-  ['a name that no service can have', { id, service: 'payment.history', type }],
-  ['a name of several words of a routing key', { id, service: 'a.b.#', type }],
-  ['no name', { id, service: '', type }],
-  ['a name that is too long for a routing key', { id, service: 'a'.repeat(65), type }],
-  ['a type of another publisher', { id, service: 'payment-history', type: 'session.created.v1' }],
-  ['an id that is none', { id: 'a', service: 'payment-history', type }],
-  ['a name that is no text', { id, service: ['payment-history'], type }],
-])('a request for a replay with %s is refused', (_, request) => {
-  expect(() => asReplayRequest(messageOf(request), names)).toThrow('not a replay request');
+  ['an invalid service name', { id, service: 'payment.history', type }],
+  ['a service name with wildcards of a routing key', { id, service: 'a.b.#', type }],
+  ['an empty service name', { id, service: '', type }],
+  ['a service name that is too long for a routing key', { id, service: 'a'.repeat(65), type }],
+  ['a type that is not its routing key', { id, service: 'payment-history', type: 'session.created.v1' }],
+  ['an id that is not a UUID', { id: 'a', service: 'payment-history', type }],
+  ['a service name that is not text', { id, service: ['payment-history'], type }],
+])('a replay request with %s is refused', (_, request) => {
+  expect(() => parseReplayRequest(newRequestMessage(request), names)).toThrow('not a replay request');
 });
 
 describe('the events of a message', () => {
@@ -42,13 +46,13 @@ describe('the events of a message', () => {
     payload: {},
   };
   const read = (content: unknown, fields = { exchange: names.events, routingKey: `${type}.from.session.page` }) =>
-    asEvents(
+    parseEvents(
       { content: Buffer.from(JSON.stringify(content)), fields, properties: { headers: {} } } as ConsumeMessage,
       'payment-history',
       names,
     );
 
-  it('are one event, or a list of events in its order', () => {
+  it('are one event, or a list of events in the order of the message', () => {
     expect(read(event)).toEqual([event]);
     const others = [event, { ...event, aggregateVersion: 2 }];
     expect(read(others)).toEqual(others);
@@ -59,23 +63,26 @@ describe('the events of a message', () => {
     ['a list in a list', [[event]]],
     ['null', null],
     ['null in a list', [event, null]],
-    ['an id that is none', { ...event, id: 'a' }],
-    ['no time', { ...event, occurredAt: undefined }],
-    ['a version that is text', { ...event, aggregateVersion: '1' }],
-    ['a type that is no text', { ...event, type: 1 }],
-    ['an aggregate that is no text', { ...event, aggregateId: 1 }],
-  ])('are none if the message is %s', (_, content) => {
+    ['an event whose id is not a UUID', { ...event, id: 'a' }],
+    ['an event without a time', { ...event, occurredAt: undefined }],
+    ['an event whose version is text', { ...event, aggregateVersion: '1' }],
+    ['an event whose type is not text', { ...event, type: 1 }],
+    ['an event whose aggregate id is not text', { ...event, aggregateId: 1 }],
+  ])('cannot be read if the message is %s', (_, content) => {
     expect(() => read(content)).toThrow(/is not an event|has no events/);
   });
 
-  it('are all refused if one does not have the type that the routing key allows', () => {
+  it('are all refused if the routing key does not match the type of one of them', () => {
     expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
       'routing key of the message is not that of',
     );
-    const past = { exchange: names.past, routingKey: names.pastKey('payment-history', type) };
+    const past = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('payment-history', type) };
     expect(read([event, event], past)).toEqual([event, event]);
-    const ofAnother = { exchange: names.past, routingKey: names.pastKey('code-decoder', type) };
-    expect(() => read([event], ofAnother)).toThrow('routing key of the message is not that of');
+    const pastOfOtherService = {
+      exchange: names.replayedEvents,
+      routingKey: names.replayedEventKey('code-decoder', type),
+    };
+    expect(() => read([event], pastOfOtherService)).toThrow('routing key of the message is not that of');
   });
 });
 
@@ -88,13 +95,18 @@ test.each([
     `Error: ${type} was dead-lettered here, not published.`,
     false,
   ],
-])('an event and a request that were %s', (_, headers, read, isRequest) => {
-  const event = anEvent({ name: type }, 'a', 1, {});
-  const message = (exchange: string, routingKey: string): ConsumeMessage =>
-    ({ ...messageOf(event), fields: { exchange, routingKey }, properties: { headers } }) as ConsumeMessage;
-  expect(typeOrError(() => asEvents(message(names.events, type), 'payment-history', names)[0]!.type)).toBe(read);
-  expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isRequest);
-});
+])(
+  'only messages that were published are accepted as events and requests: one that was %s',
+  (_, headers, typeOrErrorText, isRequest) => {
+    const event = anEvent({ name: type }, 'a', 1, {});
+    const message = (exchange: string, routingKey: string): ConsumeMessage =>
+      ({ ...newRequestMessage(event), fields: { exchange, routingKey }, properties: { headers } }) as ConsumeMessage;
+    expect(typeOrError(() => parseEvents(message(names.events, type), 'payment-history', names)[0]!.type)).toBe(
+      typeOrErrorText,
+    );
+    expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isRequest);
+  },
+);
 
 function typeOrError(read: () => string): string {
   try {
@@ -104,52 +116,82 @@ function typeOrError(read: () => string): string {
   }
 }
 
-// Releases before ADR 26 send their messages through the default exchange.
+// Releases before ADR 26 publish their messages to the default exchange.
 test.each([
-  ['of its exchange and name', 'commands', 'charge.v1', true],
-  ['of the default exchange and its queue', '', names.commandQueue('charge.v1'), true],
-  ['of its exchange and another name', 'commands', 'refund.v1', false],
-  ['of the default exchange and another queue', '', 'charge.v1', false],
-  ['of another exchange and its name', 'events', 'charge.v1', false],
-  ['of another exchange and its queue', 'events', names.commandQueue('charge.v1'), false],
-])('a message %s is or is not a command request', (_, exchange, routingKey, isRequest) => {
+  ['the exchange of commands with the command as routing key', 'commands', 'charge.v1', true],
+  ['the default exchange with the queue of the command as routing key', '', names.commandQueue('charge.v1'), true],
+  ['the exchange of commands with another command as routing key', 'commands', 'refund.v1', false],
+  ['the default exchange with another queue as routing key', '', 'charge.v1', false],
+  ['another exchange with the command as routing key', 'events', 'charge.v1', false],
+  ['another exchange with the queue of the command as routing key', 'events', names.commandQueue('charge.v1'), false],
+])('isRequestOf of a message to %s (%j, %j) is %j', (_, exchange, routingKey, isRequest) => {
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   expect(isRequestOf('charge.v1', { fields, properties: {} } as ConsumeMessage, names)).toBe(isRequest);
 });
 
 test.each([
-  ['of old events, to its reader', 'past', 'payment-history.payment.succeeded.v1', true],
-  ['of the default exchange, to its reader', '', names.pastQueue('payment-history'), true],
-  ['of the default exchange, to another queue', '', names.pastQueue('code-decoder'), false],
-  ['of old events, to the queue', 'past', names.pastQueue('payment-history'), false],
-  ['of events, with the key of old ones', 'events', 'payment-history.payment.succeeded.v1', false],
-  ['of events, to the queue', 'events', names.pastQueue('payment-history'), false],
-])('the end of a replay is accepted only with the routing key of its type: %s', (_, exchange, routingKey, isTaken) => {
+  [
+    'the exchange of replayed events with the service and type as routing key',
+    'past',
+    'payment-history.payment.succeeded.v1',
+    true,
+  ],
+  [
+    'the default exchange with the queue of the service as routing key',
+    '',
+    names.replayedEventQueue('payment-history'),
+    true,
+  ],
+  [
+    'the default exchange with the queue of another service as routing key',
+    '',
+    names.replayedEventQueue('code-decoder'),
+    false,
+  ],
+  [
+    'the exchange of replayed events with the queue as routing key',
+    'past',
+    names.replayedEventQueue('payment-history'),
+    false,
+  ],
+  [
+    'the exchange of events with the service and type as routing key',
+    'events',
+    'payment-history.payment.succeeded.v1',
+    false,
+  ],
+  [
+    'the exchange of events with the queue as routing key',
+    'events',
+    names.replayedEventQueue('payment-history'),
+    false,
+  ],
+])('the message about the end of a replay to %s (%j, %j) is accepted: %j', (_, exchange, routingKey, isAccepted) => {
   const served = anEvent(ReplayServedV1, id, 1, { type });
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
-  const message = { ...messageOf(served), fields, properties: { headers: {} } } as ConsumeMessage;
-  const taken = typeOrError(() => asEvents(message, 'payment-history', names)[0]!.type);
-  const refused = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
-  expect(taken).toBe(isTaken ? ReplayServedV1.name : refused);
+  const message = { ...newRequestMessage(served), fields, properties: { headers: {} } } as ConsumeMessage;
+  const typeOrErrorText = typeOrError(() => parseEvents(message, 'payment-history', names)[0]!.type);
+  const errorText = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
+  expect(typeOrErrorText).toBe(isAccepted ? ReplayServedV1.name : errorText);
 });
 
 test.each([
   [
-    'what the broker says of it',
+    'the headers of the broker',
     { messageId: 'a', type, headers: { 'x-first-death-reason': 'rejected', 'x-death': [{ time: { value: 60 } }] } },
     { messageId: 'a', type, reason: 'rejected', deadLetteredAt: new Date(60_000) },
   ],
-  ['nothing', {}, { messageId: null, type: null, reason: null, deadLetteredAt: null }],
+  ['no properties', {}, { messageId: null, type: null, reason: null, deadLetteredAt: null }],
   [
-    'what cannot be read, or is long',
+    'properties that are too long or have the wrong type',
     { messageId: 'a'.repeat(101), type: 1, headers: { 'x-death': [{ time: 60 }] } },
     { messageId: 'a'.repeat(100), type: null, reason: null, deadLetteredAt: null },
   ],
   [
-    'a time in another form',
+    'a header x-death that is not a list',
     { headers: { 'x-death': 'now' } },
     { messageId: null, type: null, reason: null, deadLetteredAt: null },
   ],
-])('administrators see a dead letter with %s', (_, properties, seen) => {
-  expect(asDeadLetter({ properties } as unknown as GetMessage)).toEqual(seen);
+])('toDeadLetter returns the readable properties of a dead letter with %s', (_, properties, expected) => {
+  expect(toDeadLetter({ properties } as unknown as GetMessage)).toEqual(expected);
 });

@@ -6,42 +6,44 @@ import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
- * The events of a message. Throws if their type is not the routing key: the broker grants a key only to the publisher of the
- * type, and cannot read the message. Replays of releases before ADR 26 come through the default exchange; no service's user may
- * publish there.
+ * The events in a message. Throws if their type does not match the routing key. The broker checks only the routing key:
+ * it lets a service publish with the key of a type only if the service publishes that type. Releases before ADR 26 send
+ * replays to the default exchange, to which no service's user may publish now.
  */
-export function asEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
-  const events = asEnvelopes(message);
+export function parseEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
+  const events = parseEnvelopes(message);
   if (isDeadLettered(message))
     throw new Error(`${events[0]!.type.slice(0, 100)} was dead-lettered here, not published.`);
-  for (const event of events) checkGranted(event, message, service, names);
+  for (const event of events) assertAuthorised(event, message, service, names);
   return events;
 }
 
-function checkGranted(event: EventEnvelope, message: ConsumeMessage, service: string, names: RabbitMqNames): void {
+function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service: string, names: RabbitMqNames): void {
   const { exchange, routingKey } = message.fields;
-  const isGranted =
+  const isAuthorised =
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
-    (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
-    (exchange === '' && routingKey === names.pastQueue(service));
-  if (!isGranted) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
+    (exchange === names.replayedEvents && routingKey === names.replayedEventKey(service, replayedType(event))) ||
+    (exchange === '' && routingKey === names.replayedEventQueue(service));
+  if (!isAuthorised) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 
 /**
- * Whether the broker authorised this command: `CC` adds queues to a message, and RabbitMQ before 3.13 checks only the first
- * routing key. Requests of releases before ADR 26 come through the default exchange.
+ * Whether the broker authorised the sender for this command. The queue alone does not prove it: the `CC` header can
+ * route a message to further queues, and RabbitMQ before 3.13 checks only the first routing key. Releases before ADR 26
+ * send requests to the default exchange.
  */
 export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
   const { exchange, routingKey } = message.fields;
-  const isGranted =
+  const isAuthorised =
     (exchange === names.commands && routingKey === command) ||
     (exchange === '' && routingKey === names.commandQueue(command));
-  return isGranted && !isDeadLettered(message);
+  return isAuthorised && !isDeadLettered(message);
 }
 
 /**
- * Whether a dead-letter exchange routed the message. The broker checks routing keys when a message is published, but not when
- * it is dead-lettered, and a service chooses exchange and key in its own queue declarations. The broker always adds this header.
+ * Whether the message came through a dead-letter exchange. Its routing key then proves nothing: a service chooses
+ * exchange and key in its own queue declarations, and the broker does not check them. The broker always adds this
+ * header.
  */
 function isDeadLettered({ properties }: ConsumeMessage): boolean {
   return properties.headers?.['x-death'] !== undefined;
@@ -52,50 +54,50 @@ export function replayedType({ type, payload }: EventEnvelope): string {
   return type === ReplayServedV1.name ? String((payload as { type?: unknown } | null)?.type) : type;
 }
 
-/** A message is an event, or a list of at least one. Throws for anything else. */
-export function asEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
-  const said: unknown = JSON.parse(content.toString());
-  const events = Array.isArray(said) ? said.map(asEnvelope) : [asEnvelope(said)];
+/** The events in a message, which is an event or a list of at least one. Throws for any other content. */
+export function parseEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
+  const parsed: unknown = JSON.parse(content.toString());
+  const events = Array.isArray(parsed) ? parsed.map(parseEnvelope) : [parseEnvelope(parsed)];
   if (events.length === 0) throw new Error('The message has no events.');
   return events;
 }
 
-function asEnvelope(said: unknown): EventEnvelope {
-  const event = said as Partial<EventEnvelope> | null;
+function parseEnvelope(parsed: unknown): EventEnvelope {
+  const event = parsed as Partial<EventEnvelope> | null;
   const { id, type, aggregateId, aggregateVersion, occurredAt } = event ?? {};
-  const valid =
+  const isValid =
     isUuid(id) &&
     typeof type === 'string' &&
     typeof aggregateId === 'string' &&
     Number.isSafeInteger(aggregateVersion) &&
     !Number.isNaN(Date.parse(String(occurredAt)));
-  if (!valid) throw new Error('The message is not an event.');
+  if (!isValid) throw new Error('The message is not an event.');
   return event as EventEnvelope;
 }
 
 /** For administrators: without the payload, which can be large and contain personal data. */
-export function asDeadLetter({ properties }: GetMessage): BrokerDeadLetter {
+export function toDeadLetter({ properties }: GetMessage): BrokerDeadLetter {
   const headers = (properties.headers ?? {}) as Record<string, unknown>;
   const [death] = (Array.isArray(headers['x-death']) ? headers['x-death'] : []) as { time?: { value?: unknown } }[];
-  // Seconds, as AMQP has them.
+  // AMQP's timestamps are in seconds.
   const seconds = Number(death?.time?.value);
   return {
-    messageId: asText(properties.messageId),
-    type: asText(properties.type),
-    reason: asText(headers['x-first-death-reason']),
+    messageId: toShortText(properties.messageId),
+    type: toShortText(properties.type),
+    reason: toShortText(headers['x-first-death-reason']),
     deadLetteredAt: Number.isSafeInteger(seconds) ? new Date(seconds * 1_000) : null,
   };
 }
 
-function asText(value: unknown): string | null {
+function toShortText(value: unknown): string | null {
   return typeof value === 'string' ? value.slice(0, 100) : null;
 }
 
 /**
- * Throws if the service name is invalid or the type differs from the routing key: otherwise the broker would reject the replay
- * and close the channel for events and replies, at each attempt.
+ * Throws if the service name is invalid or the type differs from the routing key. Otherwise the broker would reject
+ * each attempt to send the replay, and close the channel on which events and replies are sent.
  */
-export function asReplayRequest({ content, fields }: ConsumeMessage, names: RabbitMqNames): ReplayRequest {
+export function parseReplayRequest({ content, fields }: ConsumeMessage, names: RabbitMqNames): ReplayRequest {
   const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
   const { id, service, type } = request ?? {};
   if (!isUuid(id) || typeof service !== 'string' || !names.isServiceName(service) || type !== fields.routingKey)

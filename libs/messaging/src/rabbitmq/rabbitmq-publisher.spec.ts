@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventMessages, type EventRoute } from './rabbitmq-publisher.js';
 
+/** The W3C example of a traceparent header. */
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 const event = (n: number, type = 'noted.v1', text = ''): EventEnvelope => ({
@@ -17,16 +18,16 @@ const routeOf = ({ type }: EventEnvelope): EventRoute => ({
   routingKey: `${type}.x`,
   alsoAs: type,
 });
-/** Versions in each message. */
-const versionsIn = (events: EventEnvelope[], perMessage = 50, route = routeOf): number[][] =>
-  eventMessages(events, route, perMessage).map(({ content }) =>
-    [JSON.parse(content.toString()) as EventEnvelope | EventEnvelope[]].flat().map((one) => one.aggregateVersion),
+/** Publishes the events and returns the aggregate versions in each message. */
+const versionsByMessage = (events: EventEnvelope[], eventsPerMessage = 50, route = routeOf): number[][] =>
+  eventMessages(events, route, eventsPerMessage).map(({ content }) =>
+    [JSON.parse(content.toString()) as EventEnvelope | EventEnvelope[]].flat().map((event) => event.aggregateVersion),
   );
 
 describe('the messages of events that are published together', () => {
   it('contain events of one type and routing key, in their order', () => {
     const mixed = [event(1), event(2, 'other.v1'), event(3), event(4, 'other.v1'), event(5)];
-    expect(versionsIn(mixed)).toEqual([
+    expect(versionsByMessage(mixed)).toEqual([
       [1, 3, 5],
       [2, 4],
     ]);
@@ -35,7 +36,7 @@ describe('the messages of events that are published together', () => {
       routingKey: `key ${aggregateVersion % 2}`,
     });
     expect(
-      versionsIn(
+      versionsByMessage(
         [1, 2, 3, 4].map((n) => event(n)),
         50,
         byVersion,
@@ -48,25 +49,25 @@ describe('the messages of events that are published together', () => {
       ...byVersion(event(1)),
       alsoAs: `also ${aggregateVersion % 2}`,
     });
-    expect(versionsIn([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
+    expect(versionsByMessage([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
   });
 
   it('contain at most the configured number of events', () => {
     const five = [1, 2, 3, 4, 5].map((n) => event(n));
-    expect(versionsIn(five, 2)).toEqual([[1, 2], [3, 4], [5]]);
-    expect(versionsIn(five, 1)).toEqual([[1], [2], [3], [4], [5]]);
+    expect(versionsByMessage(five, 2)).toEqual([[1, 2], [3, 4], [5]]);
+    expect(versionsByMessage(five, 1)).toEqual([[1], [2], [3], [4], [5]]);
   });
 
   it('contain at most 64 KiB, except for a single larger event', () => {
     const small = event(1, 'noted.v1', 'x'.repeat(30_000));
     const large = event(9, 'noted.v1', 'x'.repeat(70_000));
-    expect(versionsIn([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);
+    expect(versionsByMessage([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);
   });
 
-  it('have the format of earlier releases for one event, with its trace', () => {
-    const [alone] = eventMessages([event(1)], routeOf, 50);
-    expect(JSON.parse(alone!.content.toString())).toEqual(event(1));
-    expect(alone).toMatchObject({
+  it('have the format of earlier releases if they contain one event, with its trace', () => {
+    const [message] = eventMessages([event(1)], routeOf, 50);
+    expect(JSON.parse(message!.content.toString())).toEqual(event(1));
+    expect(message).toMatchObject({
       exchange: 'events',
       routingKey: 'noted.v1.x',
       properties: {
@@ -79,7 +80,7 @@ describe('the messages of events that are published together', () => {
     });
   });
 
-  it('have the id of the first event, and no trace', () => {
+  it('have the id of their first event and no trace if they contain several events', () => {
     const [shared, ...more] = eventMessages([event(1), event(2)], routeOf, 50);
     expect(more).toEqual([]);
     expect(shared!.properties).toMatchObject({ messageId: event(1).id, type: 'noted.v1', timestamp: 1772359200 });

@@ -12,7 +12,10 @@ export interface OutgoingMessage {
   readonly properties: Options.Publish & { readonly messageId: string };
 }
 
-/** Result for a message: each queue it was routed to stored it; one of them rejected it; there was no such queue. */
+/**
+ * Result of publishing a message. `confirmed`: every queue to which it was routed has stored it. `refused`: at least
+ * one of them rejected it. `unroutable`: it was routed to no queue.
+ */
 export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
 export class BrokerUnavailableError extends Error {
@@ -22,22 +25,22 @@ export class BrokerUnavailableError extends Error {
 /** How long a batch waits for a connection before the publish fails. */
 const CONNECTION_WAIT_MS = 1_000;
 const CONFIRM_TIMEOUT_MS = 10_000;
-/** The text of amqplib's error when a queue rejects a message, as a full one does. */
+/** The text of amqplib's error when a queue rejects a message, for example because the queue is full. */
 const NACKED = 'message nacked';
 
 /**
- * Publishes batches and waits until every queue that a message was routed to has stored it. Publishers limit the outstanding
- * messages: a relay has a few batches under way, the rest waits in its log.
+ * Publishes batches and waits until every queue that a message was routed to has stored it. The callers limit the
+ * number of unconfirmed messages: a relay has a few batches in flight.
  */
 export class RabbitMqPublisher {
   private channel: ConfirmChannel | undefined;
-  /** Ids of messages that were unroutable and are not confirmed yet. */
+  /** Ids of messages that the broker returned as unroutable and has not confirmed yet. */
   private readonly returned = new Set<string>();
 
   constructor(
     private readonly connection: RabbitMqConnection,
     private readonly topology: Topology,
-    /** The user of the connection: the broker rejects any other, so a reader knows the sender of a message. */
+    /** The user of the connection. The broker rejects messages with any other user id, so a consumer can rely on it. */
     private readonly userId: string,
   ) {}
 
@@ -45,19 +48,23 @@ export class RabbitMqPublisher {
     await this.topology.declareExchanges(model);
     const channel = await this.connection.confirmChannel(model);
     this.returned.clear();
-    // The return comes before the confirmation of the same message.
+    // The broker sends the return of a message before its confirmation.
     channel.on('return', (message) => this.returned.add(String(message.properties.messageId)));
     this.channel = channel;
   }
 
-  /** Returns the outcome of each message, in their order. Throws {@link BrokerUnavailableError} when the broker does not confirm in time. */
+  /**
+   * Returns the outcome of each message, in their order. Throws {@link BrokerUnavailableError} when the broker does not
+   * confirm in time.
+   */
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     const channel = await this.usableChannel();
     let settled = 0;
     const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
     return withDeadline(outcomes, CONFIRM_TIMEOUT_MS, () => {
       const error = new BrokerUnavailableError(`${messages.length - settled} messages were not confirmed in time.`);
-      // A blocked connection is kept: the broker would accept one more batch from a new one before it blocks it too.
+      // A blocked connection is not replaced: the broker would accept one more batch on a new connection before it
+      // blocks that too.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
     });
@@ -69,7 +76,7 @@ export class RabbitMqPublisher {
       const settle = (error: Error | null): void => {
         const isReturned = this.returned.delete(properties.messageId);
         if (!error) resolve(isReturned ? 'unroutable' : 'confirmed');
-        // A lost channel did not reject the message: the outcome is unknown.
+        // Any other error means that the channel was lost: the outcome is unknown.
         else if (error.message === NACKED) resolve('refused');
         else reject(new BrokerUnavailableError('A message was not confirmed.', { cause: error }));
       };
@@ -88,42 +95,52 @@ export class RabbitMqPublisher {
   }
 }
 
-/** The route of an event. `alsoAs` is a second routing key: a queue that is bound to both gets the message once. */
+/**
+ * The route of an event. `alsoAs` is a second routing key: a queue that is bound to both keys receives the message
+ * once.
+ */
 export interface EventRoute {
   readonly exchange: string;
   readonly routingKey: string;
   readonly alsoAs?: string;
 }
 
-/** Most characters of several events in one message: a reader holds 50 messages. A larger event has its own message. */
+/**
+ * Most characters of a message with several events. Limited, because a consumer holds 50 messages in memory. A larger
+ * event is sent in a message with no other event.
+ */
 const MAX_SHARED_MESSAGE_LENGTH = 64 * 1024;
 
 /**
- * Events on the wire, as JSON: events of one route that are published together share a message, up to `perMessage` of them, in
- * their order. The broker's work depends on the number of messages, not on their content.
+ * Converts events to messages with JSON content. Up to `eventsPerMessage` events with the same route and type share a
+ * message, in their order, because the broker's load depends on the number of messages.
  */
 export function eventMessages(
   events: readonly EventEnvelope[],
   routeOf: (event: EventEnvelope) => EventRoute,
-  perMessage: number,
+  eventsPerMessage: number,
 ): OutgoingMessage[] {
   const shared: SharedMessage[] = [];
-  const open = new Map<string, SharedMessage>();
+  const openMessages = new Map<string, SharedMessage>();
   for (const event of events) {
     const route = routeOf(event);
     const key = `${route.routingKey} ${route.alsoAs} ${event.type}`;
     const text = JSON.stringify(event);
-    const message = open.get(key);
-    if (message && message.texts.length < perMessage && message.length + text.length <= MAX_SHARED_MESSAGE_LENGTH) {
+    const message = openMessages.get(key);
+    if (
+      message &&
+      message.texts.length < eventsPerMessage &&
+      message.length + text.length <= MAX_SHARED_MESSAGE_LENGTH
+    ) {
       message.texts.push(text);
       message.length += text.length;
     } else {
       const next = { route, first: event, texts: [text], length: text.length };
       shared.push(next);
-      open.set(key, next);
+      openMessages.set(key, next);
     }
   }
-  return shared.map(asOutgoing);
+  return shared.map(toOutgoing);
 }
 
 interface SharedMessage {
@@ -133,8 +150,10 @@ interface SharedMessage {
   length: number;
 }
 
-/** With properties for tools. Each event contains its trace. */
-function asOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
+/**
+ * The properties are for administration tools: consumers read only the content, in which each event contains its trace.
+ */
+function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
   const { exchange, routingKey, alsoAs } = route;
   return {
     exchange,
@@ -153,13 +172,18 @@ function asOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
   };
 }
 
-export async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+/** Resolves or rejects as `promise` does, or rejects with the error of `newTimeoutError` after this time. */
+export async function withDeadline<T>(
+  promise: Promise<T>,
+  milliseconds: number,
+  newTimeoutError: () => Error,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), milliseconds);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(newTimeoutError()), milliseconds);
   });
   try {
-    return await Promise.race([work, tooLate]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }

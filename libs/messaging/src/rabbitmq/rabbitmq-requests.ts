@@ -9,19 +9,20 @@ import type { Attachment } from './rabbitmq-consumer.js';
 import { isRequestOf } from './rabbitmq-messages.js';
 import type { Topology } from './rabbitmq-topology.js';
 
-/** Prefix of reply addresses of releases before ADR 26, which only the default exchange can reach. */
+/** Prefix of the reply addresses that releases before ADR 26 use. Only the default exchange can route to them. */
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
-/** Most requests that wait for a reply, for one process. */
+/** Most requests of one process that wait for a reply. */
 const MAX_WAITING_REQUESTS = 2_000;
 /**
- * Most requests that one replica handles at once; the rest wait for it or for another. They are lost with the queue when its
- * last reader leaves, so few should have to wait there.
+ * Most requests that one replica handles concurrently. The others wait in the queue, which is deleted with its last
+ * consumer. So this number is high, to leave few requests there.
  */
 const MAX_CONCURRENT_REQUESTS = 1_000;
 const CONNECTION_WAIT_MS = 1_000;
 /**
- * Longest time for retries while no service consumes the command: as long as a restart takes. A returned request was not
- * handled, and for a person a short wait is better than an error.
+ * Longest time for which a request is retried while no service consumes the command: as long as a restart takes. A
+ * retry is safe, because the broker returned the request and no service handled it. A person prefers a short wait to an
+ * error.
  */
 const UNROUTABLE_RETRY_MS = 6_000;
 const UNROUTABLE_PAUSE_MS = 100;
@@ -35,21 +36,23 @@ interface PendingRequest {
   readonly reject: (error: DomainError | UnroutableError) => void;
 }
 
-function notReady(why: string): DomainError {
-  return new DomainError('service.not-ready', { cause: new Error(why), retryAfterSeconds: 1 });
+function notReady(reason: string): DomainError {
+  return new DomainError('service.not-ready', { cause: new Error(reason), retryAfterSeconds: 1 });
 }
 
 /**
- * Sends requests to other services while a person waits. Nothing is stored: a request that is not answered in time is dropped,
- * a request without a consumer fails after a few seconds, and a late reply is dropped.
+ * Sends requests to other services while a person waits. Nothing is stored: a request without a consumer fails after a
+ * few seconds, a request without a reply fails at its deadline, and a late reply is ignored.
  */
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
   private model: ChannelModel | undefined;
-  /** Declared for the first request: services that request nothing have no permission for one. */
+  /** Declared before the first request, because services that send no requests have no permission to declare it. */
   private replyQueue: Promise<string> | undefined;
   private readonly pending = new Map<string, PendingRequest>();
-  /** Also counts requests that pause because no service consumes their command. */
+  /**
+   * Number of requests in progress, including those that are being retried because no service consumes their command.
+   */
   private waiting = 0;
 
   constructor(
@@ -76,10 +79,10 @@ export class RabbitMqRequests {
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     if (this.waiting >= MAX_WAITING_REQUESTS) throw notReady('Too many requests wait for an answer.');
     this.waiting++;
-    return this.requestUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
+    return this.requestWithRetries(command, payload, timeoutMs).finally(() => this.waiting--);
   }
 
-  private async requestUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async requestWithRetries(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
     const retryUntil = Date.now() + Math.min(UNROUTABLE_RETRY_MS, timeoutMs - UNROUTABLE_PAUSE_MS);
     for (;;) {
@@ -95,13 +98,16 @@ export class RabbitMqRequests {
 
   private async requestOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
-    const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
+    const isUsable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
-    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
-    return this.ask(this.channel, command, payload, Math.max(1, deadline - Date.now()));
+    if (!isUsable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
+    return this.sendAndWait(this.channel, command, payload, Math.max(1, deadline - Date.now()));
   }
 
-  /** A reply to a caller that is gone is dropped, and one that cannot be sent now is not worth sending later. */
+  /**
+   * Sends a reply. If the broker is unavailable, the reply is dropped, because the caller would have reached its
+   * deadline before a retry.
+   */
   reply(queue: string, correlationId: string, content: Buffer): void {
     if (!this.channel || this.connection.blockedBecause !== undefined) return;
     const properties = { persistent: false, correlationId, contentType: 'application/json' };
@@ -109,7 +115,10 @@ export class RabbitMqRequests {
     else if (this.topology.isReplyQueue(queue)) this.channel.publish(this.topology.replies, queue, content, properties);
   }
 
-  /** On a channel of its own: without permission for the default exchange only this reply is lost. */
+  /**
+   * Uses a separate channel: if this service has no permission for the default exchange, the broker closes only that
+   * channel.
+   */
   private async replyDirectly(queue: string, content: Buffer, properties: Options.Publish): Promise<void> {
     try {
       const channel = await this.model!.createChannel();
@@ -117,11 +126,16 @@ export class RabbitMqRequests {
       channel.publish('', queue, content, properties);
       await closeChannel(channel);
     } catch {
-      // The connection is lost, and with it the reply.
+      // The connection was lost. The reply is lost too, and the caller's deadline ends its wait.
     }
   }
 
-  private async ask(channel: ConfirmChannel, command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async sendAndWait(
+    channel: ConfirmChannel,
+    command: string,
+    payload: unknown,
+    timeoutMs: number,
+  ): Promise<unknown> {
     const correlationId = randomUUID();
     const headers: Record<string, string> = {};
     propagation.inject(context.active(), headers);
@@ -136,14 +150,14 @@ export class RabbitMqRequests {
           persistent: false,
           correlationId,
           replyTo,
-          // The request expires in the queue with the caller's timeout.
+          // The broker deletes the request from the queue at the caller's deadline.
           expiration: Math.ceil(timeoutMs),
           contentType: 'application/json',
           type: command,
           headers,
         };
-        // A full queue rejects its message, which the caller learns at once.
-        channel.publish(this.topology.commands, command, asJson(payload), properties, (error: unknown) => {
+        // A full queue rejects the request, and the caller immediately gets an error.
+        channel.publish(this.topology.commands, command, toJson(payload), properties, (error: unknown) => {
           if (error) reject(notReady(`${command} was not accepted by the broker.`));
         });
       });
@@ -163,7 +177,7 @@ export class RabbitMqRequests {
     await channel.consume(
       queue,
       (message) => {
-        if (message) this.answered(message);
+        if (message) this.resolvePending(message);
         else this.connection.drop(new Error(`${queue} was deleted.`));
       },
       options,
@@ -171,7 +185,7 @@ export class RabbitMqRequests {
     return queue;
   }
 
-  private answered(message: ConsumeMessage): void {
+  private resolvePending(message: ConsumeMessage): void {
     const pending = this.pending.get(String(message.properties.correlationId));
     try {
       pending?.resolve(fromJson(message.content));
@@ -182,27 +196,31 @@ export class RabbitMqRequests {
 }
 
 /**
- * Answers one command; replicas share its queue. If a replica dies before it replies, the broker delivers the request to
- * another, so a command may begin twice: it must return the first outcome when repeated.
+ * Handles the requests of one command; all replicas consume the same queue. If a replica crashes before it replies, the
+ * broker delivers the request to another one, so a command may be executed twice: the second execution must return the
+ * outcome of the first.
  */
 export class RabbitMqResponder implements Attachment, Subscription {
   private channel: Channel | undefined;
   private consumerTag = '';
-  private closed = false;
-  private readonly underWay = new Set<Promise<void>>();
+  private isClosed = false;
+  private readonly inProgress = new Set<Promise<void>>();
 
   constructor(
     private readonly connection: RabbitMqConnection,
     private readonly topology: Topology,
     private readonly command: string,
-    private readonly answer: Responder,
-    /** Sends on the publishing connection, so that a broker short of memory does not block consuming. */
+    private readonly respond: Responder,
+    /**
+     * Sends a reply on the connection for publishing: a broker that is short of memory blocks connections that publish,
+     * and the connection for consuming must not be blocked.
+     */
     private readonly reply: (queue: string, correlationId: string, content: Buffer) => void,
     private readonly log: MessagingLog,
   ) {}
 
   async attach(model: ChannelModel): Promise<void> {
-    if (this.closed) return;
+    if (this.isClosed) return;
     const channel = await this.connection.channel(model);
     const queue = await this.topology.declareCommand(channel, this.command);
     await channel.prefetch(MAX_CONCURRENT_REQUESTS);
@@ -210,17 +228,17 @@ export class RabbitMqResponder implements Attachment, Subscription {
     channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
     const { consumerTag } = await channel.consume(queue, (message) => {
       if (message === null) return this.connection.drop(new Error(`${queue} was deleted.`));
-      const work: Promise<void> = this.handle(channel, message).finally(() => this.underWay.delete(work));
-      this.underWay.add(work);
+      const handling: Promise<void> = this.handle(channel, message).finally(() => this.inProgress.delete(handling));
+      this.inProgress.add(handling);
     });
     this.consumerTag = consumerTag;
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     const { channel } = this;
     await channel?.cancel(this.consumerTag).catch(() => undefined);
-    await Promise.all(this.underWay);
+    await Promise.all(this.inProgress);
     if (this.channel) await closeChannel(this.channel);
   }
 
@@ -229,22 +247,23 @@ export class RabbitMqResponder implements Attachment, Subscription {
     try {
       if (!isRequestOf(this.command, message, this.topology))
         throw new Error(`The message was published for ${message.fields.routingKey.slice(0, 100)}.`);
-      const caller = propagation.extract(context.active(), message.properties.headers ?? {});
-      const reply = await context.with(caller, () => this.answer(fromJson(message.content)));
-      this.reply(String(replyTo), String(correlationId), asJson(reply));
+      const callerContext = propagation.extract(context.active(), message.properties.headers ?? {});
+      const reply = await context.with(callerContext, () => this.respond(fromJson(message.content)));
+      this.reply(String(replyTo), String(correlationId), toJson(reply));
     } catch (error) {
-      // The caller's deadline ends its wait; the responder turns its own errors into error replies.
+      // No reply is sent, so the caller waits until its deadline. Errors of the command itself are not thrown here:
+      // `respond` returns them as replies.
       this.log.error({ err: error, command: this.command }, 'broker: a request could not be answered');
     }
     try {
       channel.ack(message);
     } catch {
-      // The channel is lost: another replica gets the request, but no caller waits for its reply.
+      // The channel was lost, so the broker delivers the request to another replica. Its reply will be ignored.
     }
   }
 }
 
-function asJson(value: unknown): Buffer {
+function toJson(value: unknown): Buffer {
   return Buffer.from(value === undefined ? '' : JSON.stringify(value));
 }
 

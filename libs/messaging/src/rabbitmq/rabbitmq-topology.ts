@@ -4,33 +4,33 @@ import type { Subscriber } from '../broker/broker.js';
 import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
- * Every exchange and queue on the broker; no other file declares any. Each user of a queue declares it on each connection:
- * declaring an existing queue changes nothing. A declaration cannot change the arguments of an existing queue (406 in the log):
- * give it another name, or use a policy. Names are in `rabbitmq-names.ts`, with the permissions of each service's user. That
- * user may not configure exchanges and dead-letter queues: an administrator imports them, and this class declares them only
- * where they are missing.
+ * Declares every exchange and queue on the broker; no other file declares any. Each process declares the queues that it
+ * uses on each connection: declaring an existing queue changes nothing. A declaration cannot change the arguments of an
+ * existing queue (the log then has error 406): use a new queue name, or a policy. The names and the permissions of each
+ * service's user are in `rabbitmq-names.ts`. That user may not configure exchanges and dead-letter queues: an
+ * administrator imports their definitions, and this class declares them only if they are missing.
  *
- *   svc.events        topic, routing key = type of the event, `.to.<slot>` for one consuming service alone, and for a
- *                     payment `.from.<source>.<page|partner>`
- *     → svc.<service>.events         quorum; one for each consuming service, shared by its replicas
+ *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the event is for one consuming
+ *                     service only, then `.from.<source>.<page|partner>` if it is an event of a payment
+ *     → svc.<service>.events         quorum; one for each consuming service, consumed by all its replicas
  *   svc.past          topic, routing key = service and type
- *     → svc.<service>.past           quorum, read by one replica at a time: replayed events
+ *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events
  *   svc.dead-letters  direct, routing key = service
- *     → svc.<service>.dead-letters   unreadable messages, and those that ended their process 20 times
+ *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event
  *     → svc.<service>.replays        quorum; replay requests, bound for each type that the service has published
  *   svc.commands      topic, routing key = command
- *     → svc.commands.<command>       classic; requests under way, never on disk
+ *     → svc.commands.<command>       classic; requests that wait for a responder, never on disk
  *   svc.replies       topic, routing key = name of the queue
  *     → svc.<service>.replies.<id>   classic, exclusive to one connection
  */
 export class Topology extends RabbitMqNames {
   private readonly declared = new WeakMap<ChannelModel, Promise<void>>();
 
-  /** Resolves when all exchanges exist; once for each connection. */
+  /** Declares all exchanges, once for each connection. Resolves when they exist. */
   declareExchanges(model: ChannelModel): Promise<void> {
-    const known = this.declared.get(model);
-    if (known) return known;
+    const earlier = this.declared.get(model);
+    if (earlier) return earlier;
     const declaring = this.declareMissingExchanges(model);
     this.declared.set(model, declaring);
     return declaring;
@@ -38,17 +38,20 @@ export class Topology extends RabbitMqNames {
 
   private async declareMissingExchanges(model: ChannelModel): Promise<void> {
     const names = [...this.exchanges.keys()];
-    const exist = async (channel: Channel): Promise<void> => {
+    const checkAll = async (channel: Channel): Promise<void> => {
       for (const name of names) await channel.checkExchange(name);
     };
-    if (await succeeds(model, exist)) return;
+    if (await succeeds(model, checkAll)) return;
     const channel = await model.createChannel();
     channel.on('error', () => undefined);
     for (const [name, type] of this.exchanges) await channel.assertExchange(name, type, { durable: true });
     await channel.close();
   }
 
-  /** The queue of a consuming service, bound to its present types; bindings to a former origin remain. */
+  /**
+   * Declares the queue of a consuming service and binds it to its current types. Bindings to an origin that is no
+   * longer in `origins` remain.
+   */
   async declareConsumer(channel: Channel, model: ChannelModel, subscriber: Subscriber): Promise<string> {
     const { name, types, origins, formerTypes = new Set() } = subscriber;
     await this.declareDeadLetters(model, name);
@@ -56,30 +59,31 @@ export class Topology extends RabbitMqNames {
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, MAX_QUEUED_EVENTS) });
     const slot = this.slotOf(name);
     const keys = [...types].flatMap((type) => this.bindingKeys(type, slot, origins?.get(type)));
-    for (const key of [...keys, this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
-    // A type was bound as a whole before its consumer restricted it to an origin.
-    const narrowed = [...types].filter((type) => origins?.has(type));
-    const former = [...narrowed, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
-    // The service may have lost the permission for a type together with the type: events that still arrive are deferred.
-    await succeeds(model, async (own) => {
-      for (const key of former) await own.unbindQueue(queue, this.events, key);
+    for (const key of [...keys, this.slotKey(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    // An earlier release may have been bound to all events of a type that this release restricts to an origin.
+    const restricted = [...types].filter((type) => origins?.has(type));
+    const former = [...restricted, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
+    // This fails if the service no longer has the permission for a former type. Its events then still arrive and are
+    // deferred.
+    await succeeds(model, async (separateChannel) => {
+      for (const key of former) await separateChannel.unbindQueue(queue, this.events, key);
     });
     return queue;
   }
 
   /**
-   * Replayed events have a queue of their own: a replay of any length neither delays current events nor fills their queue. One
-   * replica reads it at a time, and the next one only the events that were not acknowledged. So when the message after the last
-   * event is read, all events before it have had their effect.
+   * Declares the queue of replayed events. It is separate, so that a long replay neither delays current events nor
+   * fills their queue. One replica consumes it at a time, and its successor receives only unacknowledged messages. So
+   * when the message about the end of a replay is read, all events before it have been handled.
    */
-  async declarePast(channel: Channel, model: ChannelModel, service: string): Promise<string> {
+  async declareReplayedEvents(channel: Channel, model: ChannelModel, service: string): Promise<string> {
     await this.declareDeadLetters(model, service);
-    const queue = this.pastQueue(service);
+    const queue = this.replayedEventQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
       arguments: { ...this.eventsArguments(service, MAX_QUEUED_REPLAY_EVENTS), 'x-single-active-consumer': true },
     });
-    await channel.bindQueue(queue, this.past, `${service}.#`);
+    await channel.bindQueue(queue, this.replayedEvents, `${service}.#`);
     return queue;
   }
 
@@ -98,7 +102,7 @@ export class Topology extends RabbitMqNames {
       'x-queue-type': 'quorum',
       'x-delivery-limit': DELIVERY_LIMIT,
       'x-max-length': maxLength,
-      // A full queue rejects events: they stay in the log of their publisher, which logs it.
+      // A full queue rejects events. They stay in the event log of their publisher, and its relay logs a warning.
       'x-overflow': 'reject-publish',
       'x-dead-letter-exchange': this.deadLetters,
       'x-dead-letter-routing-key': service,
@@ -106,8 +110,8 @@ export class Topology extends RabbitMqNames {
     };
   }
 
-  async declareReplays(channel: Channel, service: string): Promise<string> {
-    const queue = this.replayQueue(service);
+  async declareReplayRequests(channel: Channel, service: string): Promise<string> {
+    const queue = this.replayRequestQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
       arguments: {
@@ -120,9 +124,10 @@ export class Topology extends RabbitMqNames {
   }
 
   /**
-   * Requests carry encrypted card data, so they must not reach a disk: a classic queue and messages that are not persistent,
-   * deleted with the last consumer. The queue is durable because RabbitMQ 4.3 rejects shared queues that are not; that makes no
-   * message durable. No x-queue-mode and no x-queue-version, which 4.3 rejects too.
+   * Requests contain encrypted card data, so they must not be written to disk. Therefore the queue is classic, its
+   * messages are not persistent, and it is deleted with its last consumer. The queue itself is durable, because
+   * RabbitMQ 4.3 rejects shared queues that are not; that does not make its messages durable. x-queue-mode and
+   * x-queue-version are absent, because 4.3 rejects them too.
    */
   async declareCommand(channel: Channel, command: string): Promise<string> {
     const queue = this.commandQueue(command);
@@ -139,7 +144,7 @@ export class Topology extends RabbitMqNames {
     return queue;
   }
 
-  /** Replies to one process, deleted with its connection. */
+  /** Declares the queue for the replies to one process. It is deleted with the connection. */
   async declareReplies(channel: Channel, service: string): Promise<string> {
     const queue = this.replyQueue(service, randomUUID());
     await channel.assertQueue(queue, { exclusive: true, durable: false, autoDelete: true });
@@ -148,12 +153,15 @@ export class Topology extends RabbitMqNames {
   }
 }
 
-/** Whether the broker accepted all of it; on a channel of its own, which a rejection closes. */
-async function succeeds(model: ChannelModel, work: (channel: Channel) => Promise<unknown>): Promise<boolean> {
+/**
+ * Runs `declare` on a separate channel, because the broker closes a channel when it rejects a call. Resolves to false
+ * if it did.
+ */
+async function succeeds(model: ChannelModel, declare: (channel: Channel) => Promise<unknown>): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => undefined);
   try {
-    await work(channel);
+    await declare(channel);
   } catch (error) {
     if (REFUSALS.includes(Number((error as { code?: unknown }).code))) return false;
     throw error;
@@ -166,17 +174,22 @@ async function succeeds(model: ChannelModel, work: (channel: Channel) => Promise
 const REFUSALS: readonly number[] = [403, 404];
 
 /**
- * A message that was delivered so often without an acknowledgement is assumed to end the process that reads it. 20 is the
- * default of RabbitMQ 4; 3.10 has none. 3.10 counts every requeue, 4.3 only rejections and lost channels: this code only
- * requeues by losing its channel, so both count the same. Messages of failing handlers do not get here: the consumer stores
- * them in a table of its own.
+ * After so many deliveries without an acknowledgement, a message is dead-lettered: it is assumed to crash the process
+ * that handles it. 20 is the default of RabbitMQ 4; 3.10 has no default. 3.10 counts every requeue, and 4.3 counts
+ * rejections and lost channels. This code requeues messages only by losing its channel, so both versions count the
+ * same. If only the handler of a message fails, the consumer stores the message in its table of dead letters instead.
  */
 const DELIVERY_LIMIT = 20;
 const MAX_QUEUED_EVENTS = 1_000_000;
-/** The publisher waits while so many messages are unread: a log of ten million events must not fill the broker. */
+/**
+ * When the queue has so many messages, the publisher waits: a replay of millions of events must not fill the broker.
+ */
 const MAX_QUEUED_REPLAY_EVENTS = 100_000;
 const MAX_QUEUED_REPLAY_REQUESTS = 10_000;
-/** Requests waiting for a free replica; more could not be answered before their deadline. */
+/** Most requests that wait for a replica; more could not be handled before their deadline. */
 const MAX_QUEUED_REQUESTS = 1_000;
-/** After a restart of the broker the queue exists before its consumers; without any it is deleted after this. */
+/**
+ * A queue without consumers is deleted after this time. After a restart of the broker, the consumers need some time to
+ * connect.
+ */
 const COMMAND_QUEUE_IDLE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { RabbitMqBroker } from './rabbitmq-broker.js';
 
-test('a broker that was never connected counts as unavailable', async () => {
+test('the state of a broker that was never connected is "away", which means unavailable', async () => {
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const broker = new RabbitMqBroker({ url: 'amqp://127.0.0.1:1', service: 'history', log });
   const { state } = broker.connection;

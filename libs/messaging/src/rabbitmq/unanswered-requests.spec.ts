@@ -7,13 +7,13 @@ import { Topology } from './rabbitmq-topology.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-test('a request without a responder is sent again every 100 ms, and refused 100 ms before its deadline', async () => {
+test('a request without a responder is sent every 100 ms, and fails 100 ms before its deadline', async () => {
   const sentAt: number[] = [];
-  const begun = Date.now();
+  const startedAt = Date.now();
   const channel = Object.assign(new EventEmitter(), {
     consume: () => Promise.resolve(),
     publish: (exchange: string, routingKey: string, _: Buffer, properties: object) => {
-      sentAt.push(Date.now() - begun);
+      sentAt.push(Date.now() - startedAt);
       channel.emit('return', { fields: { exchange, routingKey }, properties });
     },
   });
@@ -22,11 +22,11 @@ test('a request without a responder is sent again every 100 ms, and refused 100 
     isUsableWithin: () => Promise.resolve(true),
   } as unknown as RabbitMqConnection;
   const topology = Object.assign(new Topology(), { declareReplies: () => Promise.resolve('replies') });
-  const requests = new RabbitMqRequests(connection, topology, 'asker');
+  const requests = new RabbitMqRequests(connection, topology, 'hosted-gateway');
   await requests.setUp({} as ChannelModel);
   const request = requests.request('charge.v1', {}, 500);
-  const refusal = request.catch((error: unknown) => error);
+  const failure = request.catch((error: unknown) => error);
   await jest.advanceTimersByTimeAsync(1_000);
-  expect(await refusal).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(await failure).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(sentAt).toEqual([0, 100, 200, 300, 400]);
 });

@@ -1,4 +1,6 @@
-/** Generations of a partitioned read model: one that is retired, one that serves, and one that is being built. */
+/**
+ * Generations (copies) of a partitioned read model: a retired one, the serving one, and the one that is being built.
+ */
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -18,51 +20,52 @@ beforeEach(async () => {
   }).initialize();
   await dataSource.runMigrations({ transaction: 'each' });
   await dataSource.query(`
-    CREATE TABLE shown (generation int NOT NULL, part int NOT NULL) PARTITION BY LIST (part);
-    CREATE TABLE shown_1 PARTITION OF shown FOR VALUES IN (1);
-    CREATE TABLE shown_2 PARTITION OF shown FOR VALUES IN (2);
+    CREATE TABLE displayed (generation int NOT NULL, part int NOT NULL) PARTITION BY LIST (part);
+    CREATE TABLE displayed_1 PARTITION OF displayed FOR VALUES IN (1);
+    CREATE TABLE displayed_2 PARTITION OF displayed FOR VALUES IN (2);
   `);
-  generations = new Generations(dataSource, clock, ['shown']);
+  generations = new Generations(dataSource, clock, ['displayed']);
 });
 afterEach(async () => {
   await dataSource.destroy();
   await database.drop();
 });
 
-const begin = () => generations.begin(() => Promise.resolve());
-const left = async (table: string) =>
+const beginGeneration = () => generations.begin(() => Promise.resolve());
+const listGenerations = async (table: string) =>
   (
     await dataSource.query<{ generation: number }[]>(`SELECT DISTINCT generation FROM ${table} ORDER BY generation`)
   ).map(({ generation }) => generation);
 
-test('only one of several concurrent rebuilds starts, and marks its missing data; a failed start changes nothing', async () => {
+test('only one of several concurrent rebuilds begins and schedules its replay; a failed beginning changes nothing', async () => {
   const failure = new Error('no broker');
   await expect(generations.begin(() => Promise.reject(failure))).rejects.toBe(failure);
   expect(await generations.findBuilding()).toBeUndefined();
-  const miss = jest.fn(() => Promise.resolve());
-  const begun = await Promise.all(Array.from({ length: 6 }, () => generations.begin(miss)));
-  expect(begun.filter((generation) => generation !== undefined)).toEqual([2]);
-  expect(miss).toHaveBeenCalledTimes(1);
+  const scheduleReplay = jest.fn(() => Promise.resolve());
+  const beginnings = await Promise.all(Array.from({ length: 6 }, () => generations.begin(scheduleReplay)));
+  expect(beginnings.filter((generation) => generation !== undefined)).toEqual([2]);
+  expect(scheduleReplay).toHaveBeenCalledTimes(1);
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([1, 2]);
 });
 
 test('only the generation that is being built can start to serve, and only once', async () => {
-  await begin();
-  for (const other of [1, 3]) expect(await generations.serve(other)).toBe(false);
+  await beginGeneration();
+  for (const generation of [1, 3]) expect(await generations.serve(generation)).toBe(false);
   const served = await Promise.all(Array.from({ length: 6 }, () => generations.serve(2)));
   expect(served.filter(Boolean)).toHaveLength(1);
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([2, undefined]);
 });
 
 test('a retired generation is removed after a minute, in batches, without rows of another generation', async () => {
-  // The first rows of the first partition are where those of generation 1 are in the other, and fill a part of others.
-  await dataSource.query(`INSERT INTO shown SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
-  await dataSource.query(`INSERT INTO shown SELECT 1, 2 FROM generate_series(1, 5001)`);
-  await begin();
+  // Partition 1 has rows of the generations 0 and 2, partition 2 has rows of generation 1: the ctids of both
+  // partitions overlap.
+  await dataSource.query(`INSERT INTO displayed SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
+  await dataSource.query(`INSERT INTO displayed SELECT 1, 2 FROM generate_series(1, 5001)`);
+  await beginGeneration();
   expect(await generations.serve(2)).toBe(true);
   await dataSource.query(`INSERT INTO generations VALUES (0, 'retired', $1, $2)`, [clock.now(), clock.later(120_000)]);
   const counts = (): Promise<unknown[]> =>
-    dataSource.query(`SELECT generation, count(*) AS count FROM shown GROUP BY generation ORDER BY generation`);
+    dataSource.query(`SELECT generation, count(*) AS count FROM displayed GROUP BY generation ORDER BY generation`);
   clock.advance(59_999);
   expect(await generations.removeSome()).toBe(false);
   clock.advance(1);
@@ -70,19 +73,23 @@ test('a retired generation is removed after a minute, in batches, without rows o
   const others = [0, 2].map((generation) => ({ generation, count: 5_000 }));
   expect(await counts()).toEqual([others[0], { generation: 1, count: 1 }, others[1]]);
   while (await generations.removeSome());
-  expect([await counts(), await left('generations')]).toEqual([others, [0, 2]]);
+  expect([await counts(), await listGenerations('generations')]).toEqual([others, [0, 2]]);
 });
 
 test.each([
-  ['a state that there is not', `(3, 'built', now(), NULL)`, 'generations_state'],
-  ['a second one that serves', `(3, 'serving', now(), NULL)`, 'generations_one_serving'],
+  ['an unknown state', `(3, 'built', now(), NULL)`, 'generations_state'],
+  ['a second serving generation', `(3, 'serving', now(), NULL)`, 'generations_one_serving'],
   [
-    'a second one that is being built',
+    'a second generation that is being built',
     `(3, 'building', now(), NULL), (4, 'building', now(), NULL)`,
     'generations_one_building',
   ],
-  ['a retired one without a time', `(3, 'retired', now(), NULL)`, 'generations_retired'],
-  ['one that is not retired with a time', `(3, 'building', now(), now())`, 'generations_retired'],
-])('the table refuses %s', async (_, rows, constraint) => {
+  ['a retired generation without the time of its retirement', `(3, 'retired', now(), NULL)`, 'generations_retired'],
+  [
+    'a generation that is not retired, but has the time of a retirement',
+    `(3, 'building', now(), now())`,
+    'generations_retired',
+  ],
+])('the table generations rejects %s', async (_, rows, constraint) => {
   await expect(dataSource.query(`INSERT INTO generations VALUES ${rows}`)).rejects.toMatchObject({ constraint });
 });

@@ -2,14 +2,17 @@ import type { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows that one statement removes: few enough to block no other statement for long. */
-const REMOVED_AT_ONCE = 5_000;
-/** By then, every statement that still wrote to a generation when it was retired has ended (after 15 s). */
-const REMOVED_AFTER_MS = 60_000;
+/** Most rows that one statement deletes: few, so that it does not block other statements for long. */
+const REMOVE_BATCH_SIZE = 5_000;
+/**
+ * Longer than the statement timeout (15 s): every statement that wrote to the generation when it was retired has ended.
+ */
+const REMOVE_AFTER_MS = 60_000;
 
 /**
- * Copies of a read model, called generations: which one is read, which is being built, and the rows left of earlier ones. The
- * tables of the read model have a column `generation`; their writers write to the generations that are serving or building.
+ * Manages the copies of a read model, called generations. One is serving: it is read. One may be building. Earlier ones
+ * are retired, and their rows are deleted. The tables of the read model have a column `generation`, and events are
+ * written to the serving and the building generation.
  */
 export class Generations {
   /** @param tables of the read model; constants of the caller, never input */
@@ -34,9 +37,9 @@ export class Generations {
   }
 
   /**
-   * Begins a new generation: after the commit, events are written to it too. `scheduleReplay` records in the same transaction that
-   * earlier events are missing, so no one can take it for complete. Of several callers at once one begins; the others get
-   * undefined, as they do while a generation is being built.
+   * Begins a new generation: after the commit, events are also written to it. `scheduleReplay` records in the same
+   * transaction that earlier events are missing, so the generation cannot be considered complete. Returns undefined if
+   * a generation is already being built; of several concurrent callers, only one begins a generation.
    */
   begin(scheduleReplay: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -51,8 +54,8 @@ export class Generations {
   }
 
   /**
-   * Switches in one transaction: a reader sees the old generation or this one, and a writer reaches the one that is read. False
-   * when another replica was first: this generation then serves already, and must not be retired.
+   * Makes the generation the serving one and retires the previous one, in one transaction. Resolves to false if another
+   * replica has already done so.
    */
   serve(generation: number): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -70,20 +73,21 @@ export class Generations {
   }
 
   /**
-   * Removes some rows of retired generations. False when there is nothing to remove now. Only a retired one has `retired_at`
-   * (constraint generations_retired), and it never serves again.
+   * Deletes a batch of rows of retired generations. Resolves to false if there is nothing to delete now. Only retired
+   * generations have `retired_at` (constraint generations_retired), and they never become serving again.
    */
   async removeSome(): Promise<boolean> {
     const [retired] = await this.dataSource.query<{ generation: number }[]>(
       `SELECT generation FROM generations WHERE retired_at <= $1 ORDER BY generation LIMIT 1`,
-      [new Date(this.clock.now().getTime() - REMOVED_AFTER_MS)],
+      [new Date(this.clock.now().getTime() - REMOVE_AFTER_MS)],
     );
     if (!retired) return false;
     for (const table of this.tables) {
-      // A ctid is unique in one partition only: the condition on the generation protects rows of others with the same ctid.
+      // A ctid is unique only within a partition. The condition on the generation protects rows of other generations
+      // that have the same ctid in another partition.
       const [, removed] = await this.dataSource.query<[unknown, number]>(
         `DELETE FROM ${table}
-          WHERE generation = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE generation = $1 LIMIT ${REMOVED_AT_ONCE}))`,
+          WHERE generation = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE generation = $1 LIMIT ${REMOVE_BATCH_SIZE}))`,
         [retired.generation],
       );
       if (removed > 0) return true;

@@ -3,10 +3,10 @@ import type { Generations } from './generations.js';
 import { ReadModelRebuild } from './read-model-rebuild.js';
 
 test.each([
-  ['none is being built', undefined, true, [], 'removes'],
-  ['events are still to come', 2, false, [], 'removes'],
-  ['all events have come', 2, true, [2], 'serves'],
-] as const)('the step of a rebuild when %s', async (_, building, isComplete, served, does) => {
+  ['deletes rows of retired generations if none is being built', undefined, true, [], 'removes'],
+  ['deletes rows of retired generations while events of the replay are missing', 2, false, [], 'removes'],
+  ['makes the built generation serve when all events of the replay have arrived', 2, true, [2], 'serves'],
+] as const)('a step of a rebuild %s', async (_, building, isComplete, served, action) => {
   const serve = jest.fn(() => Promise.resolve(true));
   const removeSome = jest.fn(() => Promise.resolve(false));
   const generations = { findBuilding: () => Promise.resolve(building), serve, removeSome };
@@ -18,7 +18,7 @@ test.each([
     transport as unknown as Transport,
     log,
   );
-  expect(await rebuild.runOnce()).toBe(does === 'serves');
+  expect(await rebuild.runOnce()).toBe(action === 'serves');
   expect(serve.mock.calls.flat()).toEqual(served);
-  expect(removeSome).toHaveBeenCalledTimes(does === 'removes' ? 1 : 0);
+  expect(removeSome).toHaveBeenCalledTimes(action === 'removes' ? 1 : 0);
 });

@@ -17,7 +17,7 @@ export interface RebuildState {
 
 /** The tables and the sources of a read model. */
 export interface ReadModel {
-  /** Constants, never input. */
+  /** Names of the tables, which are inserted into SQL: constants, never user input. */
   readonly tables: readonly string[];
   /** Every event type that it is derived from. */
   readonly types: readonly EventType<unknown>[];
@@ -27,14 +27,15 @@ export interface ReadModel {
 const POLL_MS = { building: 500, idle: 5_000 };
 
 /**
- * Rebuilds a read model from the publisher's log while the present one serves. A replay delivers every event to the same
- * handlers once more, and they write to both generations. When all events have arrived, the new generation serves and the old
- * one is removed in small steps. A generation depends on the events alone, so the two agree unless the old one was wrong.
+ * Rebuilds a read model from the publisher's event log while the current generation serves. A replay delivers every
+ * event to the same handlers again, and they write to both generations. When all events have been handled, the new
+ * generation becomes the serving one and the rows of the old one are deleted in small steps. The content of a
+ * generation depends only on the events.
  *
- * Replicas: of any number that receive the request one begins, and the first that sees all events handled lets the new
- * generation serve. The state is in the database alone, so the death of a replica stops nothing: RabbitMQ delivers its
- * messages to the next one. If the replica that began died before it requested the replay, the replay is requested at its next
- * start, or with the next rebuild request.
+ * With several replicas, one of them begins the rebuild, and the first one that finds the replay complete makes the new
+ * generation serve. The state is only in the database, so a crashed replica does not stop the rebuild: RabbitMQ
+ * delivers its messages to another one. If a replica crashes after it began the rebuild and before it requested the
+ * replay, the replay is requested at its next start or with the next rebuild request.
  */
 export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly signal = new Signal();
@@ -58,10 +59,11 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
     await this.running;
   }
 
-  /** Begins, unless a generation is being built already. */
+  /** Begins a rebuild, unless one is in progress. */
   async execute(): Promise<RebuildState> {
     await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
-    // In this order: a replay repeats events published before the request, and later ones arrive anyway.
+    // The replay must be requested after the new generation has begun: it contains only events published before the
+    // request, and later events are already written to the new generation.
     await this.transport.requestReplay();
     this.signal.nudge();
     const state = await this.state();
@@ -73,7 +75,10 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
     return { serving: await this.generations.serving(), building: (await this.generations.findBuilding()) ?? null };
   }
 
-  /** One step. False when there is nothing to do now. */
+  /**
+   * Makes the built generation serve, or deletes a batch of retired rows. Resolves to false if there is nothing to do
+   * now.
+   */
   async runOnce(): Promise<boolean> {
     const generation = await this.generations.findBuilding();
     if (generation !== undefined && (await this.transport.isReplayComplete(this.types))) {

@@ -19,20 +19,20 @@ afterAll(async () => {
   await database.drop();
 });
 
-const change = fc.record({ id: fc.integer({ min: 1, max: 3 }), version: fc.integer({ min: 1, max: 9 }) });
-const history = fc.array(change, { minLength: 1, maxLength: 25, size: 'max' });
+const arbitraryEvent = fc.record({ id: fc.integer({ min: 1, max: 3 }), version: fc.integer({ min: 1, max: 9 }) });
+const arbitraryDeliveries = fc.array(arbitraryEvent, { minLength: 1, maxLength: 25, size: 'max' });
 
-test('events in any order, number of repeats and batches lead to the same rows', async () => {
-  let run = 0;
-  let older = 0;
+test('the rows are the same for any order, repetition and batches of the events', async () => {
+  let lastOwner = 0;
+  let ignoredEvents = 0;
   await fc.assert(
-    fc.asyncProperty(history, fc.integer({ min: 1, max: 6 }), async (deliveries, batchSize) => {
-      const owner = ++run;
+    fc.asyncProperty(arbitraryDeliveries, fc.integer({ min: 1, max: 6 }), async (deliveries, batchSize) => {
+      const owner = ++lastOwner;
       for (let from = 0; from < deliveries.length; from += batchSize) {
         await dataSource.transaction(async (tx) => {
           for (const { id, version } of deliveries.slice(from, from + batchSize)) {
             const isNew = await upsertIfNewer(tx, 'states', { owner, id }, version, { state: `state ${version}` });
-            if (!isNew) older++;
+            if (!isNew) ignoredEvents++;
           }
         });
       }
@@ -47,14 +47,14 @@ test('events in any order, number of repeats and batches lead to the same rows',
     }),
     { numRuns: 60 },
   );
-  expect(older).toBeGreaterThan(60);
+  expect(ignoredEvents).toBeGreaterThan(60);
 });
 
-test('the result contains whether the row changed', async () => {
-  const keep = (version: number): Promise<boolean> =>
+test('upsertIfNewer resolves to true only if it changed the row', async () => {
+  const upsert = (version: number): Promise<boolean> =>
     dataSource.transaction((tx) => upsertIfNewer(tx, 'states', { owner: 0, id: 0 }, version, { state: 'x' }));
-  expect(await keep(2)).toBe(true);
-  expect(await keep(2)).toBe(false);
-  expect(await keep(1)).toBe(false);
-  expect(await keep(3)).toBe(true);
+  expect(await upsert(2)).toBe(true);
+  expect(await upsert(2)).toBe(false);
+  expect(await upsert(1)).toBe(false);
+  expect(await upsert(3)).toBe(true);
 });

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * Keeps the newest version of a row in a read model: inserts it, or replaces it when `version` is higher than the stored one.
- * Events may come twice, late or out of order and the result is the same.
+ * Stores the newest version of a row in a read model: inserts the row, or updates it if `version` is higher than the
+ * stored version. So the result is the same if events arrive twice, late or out of order.
  *
  * `table` and column names are constants of the caller, never input. Returns whether the row changed.
  */

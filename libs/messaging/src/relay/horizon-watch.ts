@@ -3,8 +3,8 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 
 /**
- * The transaction that holds the horizon back, as far as the service's role may see it: without pg_read_all_stats, PostgreSQL
- * hides state and start of other roles' sessions.
+ * The transaction that holds back the relay. Some fields are absent if the service's role has no pg_read_all_stats:
+ * PostgreSQL then hides the state and start of other roles' sessions.
  */
 export interface HorizonHolder {
   /** Absent for a prepared transaction, which belongs to no session. */
@@ -24,24 +24,27 @@ export interface HeldBack {
 }
 
 /**
- * Detects that committed events cannot be relayed because an older transaction is open somewhere on the server. Reports its
- * holder: a warning in the log, once for each holder, and {@link heldBack} for the metric.
+ * Detects that committed events cannot be relayed because an older transaction (the holder) is open in any database of
+ * the server. Logs a warning once for each holder, and provides {@link heldBack} for the metric.
  */
 export class HorizonWatch {
-  /** performance.now() of the first report that a target is blocked, by target. */
+  /** By target: performance.now() of the first report that it is blocked. */
   private readonly blockedSince = new Map<string, number>();
-  private lookedUpAt = Number.NEGATIVE_INFINITY;
+  private lastLookupAt = Number.NEGATIVE_INFINITY;
   private isHeldBack = false;
   private since = 0;
   private holder: HorizonHolder | undefined;
-  /** Number of different holders since it has been held back. */
+  /** Number of different holders since the relay was held back. */
   private holders = 0;
   private loggedHolder: string | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly log: MessagingLog,
-    /** A shorter delay is normal. The holder is looked up after that, and then half as often. */
+    /**
+     * Shorter delays are normal. After this delay the holder is looked up, and then again each time after twice the
+     * delay.
+     */
     private readonly afterMs: number,
   ) {}
 
@@ -49,40 +52,40 @@ export class HorizonWatch {
     return this.isHeldBack ? { seconds: this.heldMs() / 1000, holder: this.holder } : undefined;
   }
 
-  /** To be called after each read of the log. Blocked: events are committed, and none of them can be read. */
+  /** To be called after each read of the log. `isBlocked`: events are committed, but none of them can be read. */
   async report(target: string, isBlocked: boolean): Promise<void> {
-    if (!isBlocked) return this.free(target);
+    if (!isBlocked) return this.clear(target);
     const now = performance.now();
     const since = this.blockedSince.get(target) ?? now;
     this.blockedSince.set(target, since);
-    if (now - since < this.afterMs || now - this.lookedUpAt < 2 * this.afterMs) return;
-    this.lookedUpAt = now;
-    // The next read of the log reports an unavailable database.
+    if (now - since < this.afterMs || now - this.lastLookupAt < 2 * this.afterMs) return;
+    this.lastLookupAt = now;
+    // The error needs no handling: the next read of the log fails too if the database is unavailable.
     const holder = await findHorizonHolder(this.dataSource).catch(() => undefined);
-    // It may have ended meanwhile.
-    if (this.blockedSince.has(target)) this.hold(since, holder);
+    // The holder may have ended meanwhile.
+    if (this.blockedSince.has(target)) this.setHolder(since, holder);
   }
 
-  private hold(since: number, holder: HorizonHolder | undefined): void {
+  private setHolder(since: number, holder: HorizonHolder | undefined): void {
     if (!this.isHeldBack) this.since = since;
     this.isHeldBack = true;
     this.holder = holder;
     const name = JSON.stringify([holder?.pid, holder?.prepared, holder?.since]);
     if (name === this.loggedHolder) return;
     this.loggedHolder = name;
-    // Of many transactions in a row, only some are logged.
+    // If there are many holders one after the other, only some of them are logged.
     if (isPowerOfTwo(++this.holders))
       this.log.warn({ holder, heldMs: this.heldMs() }, 'relay: held back by an older transaction on this server');
   }
 
-  private free(target: string): void {
+  private clear(target: string): void {
     if (!this.blockedSince.delete(target) || this.blockedSince.size > 0 || !this.isHeldBack) return;
     this.log.info({ heldMs: this.heldMs() }, 'relay: no longer held back');
     this.isHeldBack = false;
     this.holder = undefined;
     this.loggedHolder = undefined;
     this.holders = 0;
-    this.lookedUpAt = Number.NEGATIVE_INFINITY;
+    this.lastLookupAt = Number.NEGATIVE_INFINITY;
   }
 
   private heldMs(): number {
@@ -110,6 +113,8 @@ async function findHorizonHolder(db: DataSource): Promise<HorizonHolder | undefi
   );
   if (!row) return undefined;
   const { since, ...rest } = row;
-  const known = Object.entries({ ...rest, since: since?.toISOString() }).filter(([, value]) => value !== null && value);
-  return Object.fromEntries(known);
+  const presentFields = Object.entries({ ...rest, since: since?.toISOString() }).filter(
+    ([, value]) => value !== null && value,
+  );
+  return Object.fromEntries(presentFields);
 }

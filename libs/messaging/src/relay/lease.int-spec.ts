@@ -21,15 +21,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-const lease = (): Lease => new Lease(dataSource, clock, LEASE_MS);
+const newLease = (): Lease => new Lease(dataSource, clock, LEASE_MS);
 
-test('one of many concurrent requests gets the lease', async () => {
-  const held = await Promise.all(Array.from({ length: 8 }, () => lease().acquireOrRenew()));
-  expect(held.filter(Boolean)).toHaveLength(1);
+test('only one of several concurrent requests acquires the lease', async () => {
+  const results = await Promise.all(Array.from({ length: 8 }, () => newLease().acquireOrRenew()));
+  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
-test('the lease passes to another holder when it expires, to the millisecond, and the old holder notices', async () => {
-  const [first, second] = [lease(), lease()];
+test('the lease passes to another process exactly when it expires, and then the old holder cannot renew it', async () => {
+  const [first, second] = [newLease(), newLease()];
   expect(await first.acquireOrRenew()).toBe(true);
   clock.advance(LEASE_MS - 1);
   expect(await second.acquireOrRenew()).toBe(false);
@@ -38,8 +38,8 @@ test('the lease passes to another holder when it expires, to the millisecond, an
   expect(await first.acquireOrRenew()).toBe(false);
 });
 
-test('a holder that continues keeps the lease, without a query each time', async () => {
-  const [first, second] = [lease(), lease()];
+test('a holder that renews its lease continuously keeps it, with only one query for each half of the lease', async () => {
+  const [first, second] = [newLease(), newLease()];
   const query = jest.spyOn(dataSource, 'query');
   for (let step = 0; step < 30; step++) {
     expect(await first.acquireOrRenew()).toBe(true);
@@ -50,8 +50,8 @@ test('a holder that continues keeps the lease, without a query each time', async
   expect(await second.acquireOrRenew()).toBe(false);
 });
 
-test('a released lease is available at once; a process cannot release the lease of another one', async () => {
-  const [first, second, third] = [lease(), lease(), lease()];
+test('a released lease is available immediately; a process cannot release the lease of another process', async () => {
+  const [first, second, third] = [newLease(), newLease(), newLease()];
   await first.acquireOrRenew();
   await first.release();
   expect(await second.acquireOrRenew()).toBe(true);
@@ -60,8 +60,8 @@ test('a released lease is available at once; a process cannot release the lease 
   expect(await third.acquireOrRenew()).toBe(false);
 });
 
-test('the lease is renewed after half of its time, to the millisecond', async () => {
-  const [first, second] = [lease(), lease()];
+test('the lease is renewed after exactly half of its time', async () => {
+  const [first, second] = [newLease(), newLease()];
   expect(await first.acquireOrRenew()).toBe(true);
   clock.advance(LEASE_MS / 2);
   expect(await first.acquireOrRenew()).toBe(true);
@@ -70,7 +70,7 @@ test('the lease is renewed after half of its time, to the millisecond', async ()
 });
 
 test("a holder whose lease expired does not release the next holder's lease, and a lease is released only once", async () => {
-  const [first, second, third] = [lease(), lease(), lease()];
+  const [first, second, third] = [newLease(), newLease(), newLease()];
   await first.acquireOrRenew();
   clock.advance(LEASE_MS);
   expect(await second.acquireOrRenew()).toBe(true);

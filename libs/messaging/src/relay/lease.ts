@@ -3,14 +3,14 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 
 /**
- * The lease of the process that relays a service's log. It keeps two processes from doing the same work, but correct delivery
- * does not depend on it. Two holders at once (clocks that differ, a batch that takes longer than the lease) publish an event
- * twice, and consumers apply it once.
+ * The lease of the process that relays a service's log, so that two processes do not publish the same events. Correct
+ * delivery does not depend on it: if two processes hold it at the same time (their clocks differ, or a batch lasts
+ * longer than the lease), events are published twice, and consumers apply them once.
  */
 export class Lease {
   private readonly holder = randomUUID();
   private heldUntil = 0;
-  private asking: Promise<boolean> | undefined;
+  private pendingRequest: Promise<boolean> | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -18,21 +18,21 @@ export class Lease {
     private readonly leaseMs: number,
   ) {}
 
-  /** Whether this process may relay; takes or renews the lease where it can. */
+  /** Acquires or renews the lease if possible. Resolves to true if this process may relay. */
   async acquireOrRenew(): Promise<boolean> {
     if (this.clock.now().getTime() < this.heldUntil - this.leaseMs / 2) return true;
-    this.asking ??= this.ask().finally(() => (this.asking = undefined));
-    return this.asking;
+    this.pendingRequest ??= this.requestLease().finally(() => (this.pendingRequest = undefined));
+    return this.pendingRequest;
   }
 
-  /** Lets the next process take the lease before it expires. */
+  /** Releases the lease, so that another process can acquire it before it expires. */
   async release(): Promise<void> {
     if (this.heldUntil === 0) return;
     this.heldUntil = 0;
     await this.dataSource.query(`DELETE FROM relay_lease WHERE name = 'relay' AND holder = $1`, [this.holder]);
   }
 
-  private async ask(): Promise<boolean> {
+  private async requestLease(): Promise<boolean> {
     const until = this.clock.later(this.leaseMs);
     const [row] = await this.dataSource.query<unknown[]>(
       `INSERT INTO relay_lease (name, holder, expires_at) VALUES ('relay', $1, $2)

@@ -5,24 +5,30 @@ import { Signal } from '../signal.js';
 import type { Lease } from './lease.js';
 import type { RelayProgress } from './relay-progress.js';
 
+/** The result of one step of a loop. */
 export interface Step {
-  readonly handedOver: number;
-  /** There is more to hand over at once. */
-  readonly isCut: boolean;
-  /** There is more that can be handed over soon: see {@link LogBatch.isBlocked}. */
+  /** Number of events delivered to the target. */
+  readonly deliveredCount: number;
+  /** More events can be delivered immediately: see {@link LogBatch.hasMore}. */
+  readonly hasMore: boolean;
+  /** More events are committed but cannot be read yet: see {@link LogBatch.isBlocked}. */
   readonly isBlocked: boolean;
 }
 
-export interface LoopWork {
+/** The task of a loop. */
+export interface LoopTask {
   readonly name: string;
   readonly target?: RelayTarget;
   readonly progress?: RelayProgress;
-  /** Hands over one batch. In recovery it resolves when the batch is confirmed; otherwise batches may still be under way. */
+  /**
+   * Delivers one batch. After a failure it resolves when the batch is confirmed; otherwise batches may still be in
+   * flight.
+   */
   readonly step: (isRecovering: boolean) => Promise<Step>;
-  /** Whether it has handled the failure itself, without a pause and a log line. */
-  readonly failed?: (error: unknown) => Promise<boolean>;
-  /** Another process may relay now. */
-  readonly leaseLost?: () => void;
+  /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and a log line. */
+  readonly handleFailure?: (error: unknown) => Promise<boolean>;
+  /** Called when the lease was lost: another process may relay now. */
+  readonly onLeaseLost?: () => void;
 }
 
 /** Shared by all loops of a relay. */
@@ -32,46 +38,49 @@ export interface LoopContext {
   readonly pollMs: number;
   readonly leaseMs: number;
   /** Awaited before each step. */
-  readonly before: () => Promise<void>;
+  readonly beforeStep: () => Promise<void>;
 }
 
-/** Longest pause between two attempts to hand over the same batch. */
+/** Longest pause between two attempts to deliver the same batch. */
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** The loop that hands the log over to one target, serves the replays, or watches separated targets. */
+/**
+ * Repeats the steps of a task until it is ended: delivering the log to one target, serving replays, or watching a
+ * {@link SeparatedTarget}.
+ */
 export class RelayLoop {
-  /** Whether the last step handed over everything that could be read. */
+  /** Whether the last step delivered everything that could be read. */
   isCaughtUp = false;
-  private readonly work = new Signal();
-  private readonly ended = new Signal();
+  private readonly newEventSignal = new Signal();
+  private readonly endSignal = new Signal();
   private isEnding = false;
   private failures = 0;
   private blockedMs = 0;
 
   constructor(
-    readonly does: LoopWork,
-    private readonly surroundings: LoopContext,
+    readonly task: LoopTask,
+    private readonly context: LoopContext,
   ) {}
 
   nudge(): void {
-    this.work.nudge();
+    this.newEventSignal.nudge();
   }
 
   end(): void {
     this.isEnding = true;
-    this.work.nudge();
-    this.ended.nudge();
+    this.newEventSignal.nudge();
+    this.endSignal.nudge();
   }
 
   async run(): Promise<void> {
-    const { lease, leaseMs, log } = this.surroundings;
-    const { progress } = this.does;
+    const { lease, leaseMs, log } = this.context;
+    const { progress } = this.task;
     while (!this.isEnding) {
       try {
         if (!(await lease.acquireOrRenew())) {
           progress?.discard();
-          this.does.leaseLost?.();
-          await this.ended.wait(leaseMs / 4);
+          this.task.onLeaseLost?.();
+          await this.endSignal.wait(leaseMs / 4);
           continue;
         }
         await this.stepOnce();
@@ -82,47 +91,49 @@ export class RelayLoop {
       }
     }
     await progress?.waitUntilIdle().catch(() => undefined);
-    // If the database is unavailable, the unsaved part is handed over again.
+    // If the database is unavailable, the events after the saved position are delivered again later.
     await progress?.save().catch((error: unknown) => log.warn({ err: error }, 'relay: cursor not saved'));
   }
 
   private async stepOnce(): Promise<void> {
-    const { pollMs, before } = this.surroundings;
-    const { progress, target, step } = this.does;
-    await before();
-    const { handedOver, isCut, isBlocked } = await step(this.failures > 0);
+    const { pollMs, beforeStep } = this.context;
+    const { progress, target, step } = this.task;
+    await beforeStep();
+    const { deliveredCount, hasMore, isBlocked } = await step(this.failures > 0);
     if (progress?.dueInMs === 0) await progress.save();
     this.recover();
-    this.isCaughtUp = !isCut;
-    if (isCut) return;
-    // Committed, but above the horizon while an older transaction is open: read again soon, then less and less often.
-    if (handedOver > 0) this.blockedMs = 0;
+    this.isCaughtUp = !hasMore;
+    if (hasMore) return;
+    // Blocked events become readable when an older transaction ends: read again soon, and then less and less often.
+    if (deliveredCount > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
-    const nudged = await this.work.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
-    if (nudged && target?.gatherMs) await this.ended.wait(target.gatherMs);
+    const nudged = await this.newEventSignal.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+    if (nudged && target?.maxBatchWaitMs) await this.endSignal.wait(target.maxBatchWaitMs);
   }
 
-  /** The step of a recovering loop was confirmed; a batch that has only begun is no success. */
+  /**
+   * Called after a step. While there are failures, a step waits for the confirmation, so its end means that it
+   * succeeded.
+   */
   private recover(): void {
     if (this.failures === 0) return;
-    this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
+    this.context.log.info({ target: this.task.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
   }
 
   private async isHandled(error: unknown): Promise<boolean> {
     try {
-      return (await this.does.failed?.(error)) ?? false;
+      return (await this.task.handleFailure?.(error)) ?? false;
     } catch {
       return false;
     }
   }
 
   private async pauseAfter(error: unknown): Promise<void> {
-    const { log } = this.surroundings;
-    const { name } = this.does;
-    // An hour without the database is a dozen log lines, not a thousand.
+    const { log } = this.context;
+    const { name } = this.task;
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
-    await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
+    await this.endSignal.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
   }
 }

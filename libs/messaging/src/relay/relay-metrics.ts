@@ -2,12 +2,12 @@ import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { RelayTarget } from '../broker/broker.js';
-import { lagBehind } from '../event-log/log-reader.js';
+import { findLag } from '../event-log/log-reader.js';
 import type { HorizonWatch } from './horizon-watch.js';
 
 /**
- * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in seconds).
- * Queries the database only when a collector reads the metrics. Returns a function that stops it.
+ * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in
+ * seconds). Queries the database only when a collector reads the metrics. Returns a function that ends the reporting.
  */
 export function observeLag(dataSource: DataSource, targets: () => readonly RelayTarget[], clock: Clock): () => void {
   const meter = metrics.getMeter('@svc/messaging');
@@ -16,7 +16,7 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };
     for (const { name: target, types } of targets()) {
-      const lag = await lagBehind(dataSource, target, types);
+      const lag = await findLag(dataSource, target, types);
       const seconds = lag.since ? (clock.now().getTime() - lag.since.getTime()) / 1000 : 0;
       result.observe(waiting, lag.waiting, { service, target });
       result.observe(age, seconds, { service, target });
@@ -27,24 +27,26 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
 }
 
 /**
- * `svc.relay.held_back`: seconds since an older transaction holds back events of the log; 0 without one.
- * `svc.relay.holder`: the same, with the application and the database of that transaction, so that there are few series; the
- * log has its process id. Returns a function that stops it.
+ * `svc.relay.held_back`: for how many seconds an older transaction has held back events of the log; 0 if there is none.
+ * `svc.relay.holder`: the same value, with the application and the database of that transaction as attributes. The
+ * process id is only in the log, so that there are few series. Returns a function that ends the reporting.
  */
 export function observeHeldBack(dataSource: DataSource, horizon: HorizonWatch): () => void {
   const meter = metrics.getMeter('@svc/messaging');
   const heldBack = meter.createObservableGauge('svc.relay.held_back', { unit: 's' });
   const holders = meter.createObservableGauge('svc.relay.holder', { unit: 's' });
-  // A series that is no longer observed keeps its last value, so former ones are set to 0.
-  const known = new Map<string, Attributes>();
+  // A series that is no longer observed keeps its last value in the collector, so former series are set to 0.
+  const attributesByHolder = new Map<string, Attributes>();
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };
     const { seconds = 0, holder } = horizon.heldBack ?? {};
     result.observe(heldBack, seconds, { service });
     const { application = 'unknown', database = 'unknown' } = holder ?? {};
     const current = `${database} ${application}`;
-    if (seconds > 0) known.set(current, { service, 'holder.application': application, 'holder.database': database });
-    for (const [name, attributes] of known) result.observe(holders, name === current ? seconds : 0, attributes);
+    if (seconds > 0)
+      attributesByHolder.set(current, { service, 'holder.application': application, 'holder.database': database });
+    for (const [name, attributes] of attributesByHolder)
+      result.observe(holders, name === current ? seconds : 0, attributes);
   };
   meter.addBatchObservableCallback(observe, [heldBack, holders]);
   return () => meter.removeBatchObservableCallback(observe, [heldBack, holders]);

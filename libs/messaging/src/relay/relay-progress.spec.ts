@@ -26,11 +26,12 @@ test('a saved position is not saved again until it changes', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('a loop saves its position at an interval, not with each batch', async () => {
+test('a loop saves its position every 250 ms and at its end, not after each batch', async () => {
   progress.advance({ txid: '1', position: 1 }, true);
   await progress.save();
   query.mockClear();
-  const saves: number[] = [];
+  /** Number of saves before each step. */
+  const savesBeforeStep: number[] = [];
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
   let batches = 1;
@@ -39,17 +40,17 @@ test('a loop saves its position at an interval, not with each batch', async () =
       name: 'target',
       progress,
       step: () => {
-        saves.push(query.mock.calls.length);
+        savesBeforeStep.push(query.mock.calls.length);
         nowMs += 100;
         progress.advance({ txid: '1', position: ++batches }, true);
         if (batches === 5) loop.end();
-        return Promise.resolve({ handedOver: 1, isCut: true, isBlocked: false });
+        return Promise.resolve({ deliveredCount: 1, hasMore: true, isBlocked: false });
       },
     },
-    { lease, log, pollMs: 1, leaseMs: 1_000, before: () => Promise.resolve() },
+    { lease, log, pollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
   );
   await loop.run();
-  // Saved 250 ms after the last time, and at the end.
-  expect(saves).toEqual([0, 0, 0, 1]);
+  // A step lasts 100 ms: the position was saved after the third step, and then at the end.
+  expect(savesBeforeStep).toEqual([0, 0, 0, 1]);
   expect(query).toHaveBeenCalledTimes(2);
 });

@@ -1,88 +1,98 @@
 import type { DataSource } from 'typeorm';
 import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
-/** After a crash the next process hands over this much again, and the inboxes ignore it. */
-const SAVED_WITHIN_MS = 250;
-/** Skipped events are only read again, not handed over. */
-const STEPPED_OVER_WITHIN_MS = 10_000;
+/**
+ * The position is saved so soon after a delivery. After a crash, the events of this time are delivered again, and the
+ * inboxes ignore them.
+ */
+const SAVE_DELAY_MS = 250;
+/**
+ * The position is saved so soon after skipped events. Longer, because after a crash they are only read again, not
+ * delivered.
+ */
+const SKIPPED_SAVE_DELAY_MS = 10_000;
 
 interface Batch {
   readonly end: LogPosition;
   readonly delivered: Promise<void>;
-  isTaken: boolean;
+  isDelivered: boolean;
 }
 
 /**
- * Progress of one target in the log: known here at once, and saved in the database a moment later. A commit for each batch
- * would cost as much as the batch's own effect.
+ * Position of one target in the log. It is updated in memory after each batch, and saved in the database a little
+ * later, because a commit for each batch would be as expensive as the effect of the batch.
  */
 export class RelayProgress {
-  private known: LogPosition | undefined;
+  private position: LogPosition | undefined;
   private savedAt = 0;
   /** performance.now() of the next save. */
   private dueAt = Number.POSITIVE_INFINITY;
-  /** Batches under way, in the order of the log. */
-  private begun: Batch[] = [];
+  /** Batches that are being delivered, in the order of the log. */
+  private inFlight: Batch[] = [];
   private failure: { readonly error: unknown } | undefined;
 
   /**
-   * @param failed called when a batch failed and no caller waits for it
-   * @param origin the cursor to begin at while the target has none of its own
+   * @param onFailure called when a batch fails while no caller waits for it
+   * @param origin the cursor at whose position a target without a cursor begins
    */
   constructor(
     private readonly dataSource: DataSource,
     private readonly target: string,
-    private readonly failed: () => void = () => undefined,
+    private readonly onFailure: () => void = () => undefined,
     private readonly origin?: string,
   ) {}
 
-  /** The position after all batches that are handed over or under way. Throws the error of one that failed. */
+  /** The position after all batches that were delivered or are in flight. If a batch failed, throws its error. */
   async readFrom(): Promise<LogPosition> {
     if (this.failure) await this.waitUntilIdle();
-    this.known ??= await findCursor(this.dataSource, this.target, this.origin);
-    return this.begun.at(-1)?.end ?? this.known;
+    this.position ??= await findCursor(this.dataSource, this.target, this.origin);
+    return this.inFlight.at(-1)?.end ?? this.position;
   }
 
   get isIdle(): boolean {
-    return this.begun.length === 0;
+    return this.inFlight.length === 0;
   }
 
-  /** Adds a batch that is under way; the position moves when the target has accepted it and all before it. */
-  begin(end: LogPosition, delivered: Promise<void>): void {
-    const batch: Batch = { end, isTaken: false, delivered: delivered.then(() => this.take(batch)) };
+  /**
+   * Adds a batch that is being delivered. The position moves when this batch and all batches before it were delivered.
+   */
+  addBatch(end: LogPosition, delivered: Promise<void>): void {
+    const batch: Batch = { end, isDelivered: false, delivered: delivered.then(() => this.markDelivered(batch)) };
     batch.delivered.catch((error: unknown) => {
-      if (!this.begun.includes(batch)) return;
+      if (!this.inFlight.includes(batch)) return;
       this.failure ??= { error };
-      this.failed();
+      this.onFailure();
     });
-    this.begun.push(batch);
+    this.inFlight.push(batch);
   }
 
-  /** Returns when fewer batches than this are under way. Throws when one failed. */
+  /** Resolves when fewer than `window` batches are in flight. Throws when a batch failed. */
   async waitForWindow(window: number): Promise<void> {
-    while (this.begun.length >= window && !this.failure) await this.begun[0]!.delivered.catch(() => undefined);
+    while (this.inFlight.length >= window && !this.failure) await this.inFlight[0]!.delivered.catch(() => undefined);
     if (this.failure) await this.waitUntilIdle();
   }
 
-  /** Returns when no batch is under way. Throws when one failed; it and later ones are then read again. */
+  /**
+   * Resolves when no batch is in flight. Throws when a batch failed: that batch and all later ones are then read again.
+   */
   async waitUntilIdle(): Promise<void> {
-    await Promise.allSettled(this.begun.map(({ delivered }) => delivered));
+    await Promise.allSettled(this.inFlight.map(({ delivered }) => delivered));
     const { failure } = this;
-    this.begun = [];
+    this.inFlight = [];
     this.failure = undefined;
     if (failure) throw failure.error;
   }
 
-  private take(batch: Batch): void {
-    batch.isTaken = true;
-    while (this.begun[0]?.isTaken) this.advance(this.begun.shift()!.end, true);
+  private markDelivered(batch: Batch): void {
+    batch.isDelivered = true;
+    while (this.inFlight[0]?.isDelivered) this.advance(this.inFlight.shift()!.end, true);
   }
 
-  advance(end: LogPosition, handedOver: boolean): void {
-    if (end === this.known) return;
-    this.known = end;
-    const within = handedOver ? SAVED_WITHIN_MS : STEPPED_OVER_WITHIN_MS;
-    this.dueAt = Math.min(this.dueAt, Math.max(this.savedAt, performance.now() - within) + within);
+  advance(end: LogPosition, hasDelivered: boolean): void {
+    if (end === this.position) return;
+    this.position = end;
+    const delayMs = hasDelivered ? SAVE_DELAY_MS : SKIPPED_SAVE_DELAY_MS;
+    this.dueAt = Math.min(this.dueAt, Math.max(this.savedAt, performance.now() - delayMs) + delayMs);
   }
 
   /** Milliseconds until the next save; infinite when there is nothing to save. */
@@ -91,16 +101,16 @@ export class RelayProgress {
   }
 
   async save(): Promise<void> {
-    if (this.known === undefined || this.dueAt === Number.POSITIVE_INFINITY) return;
-    await moveCursor(this.dataSource, this.target, this.known);
+    if (this.position === undefined || this.dueAt === Number.POSITIVE_INFINITY) return;
+    await moveCursor(this.dataSource, this.target, this.position);
     this.savedAt = performance.now();
     this.dueAt = Number.POSITIVE_INFINITY;
   }
 
   /** The lease was lost: discards the cached position, which another process may move from now on. */
   discard(): void {
-    this.known = undefined;
-    this.begun = [];
+    this.position = undefined;
+    this.inFlight = [];
     this.failure = undefined;
     this.dueAt = Number.POSITIVE_INFINITY;
   }

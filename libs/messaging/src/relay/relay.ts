@@ -1,30 +1,33 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
-import { hasType, isBehind, lagBehind, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { findLag, hasEventsBeyond, hasType, type LogBounds, readLog } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
 import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
-import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
+import { type LoopTask, RelayLoop, type Step } from './relay-loop.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
 
 export interface RelaySettings extends LogBounds {
-  /** Fallback: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
+  /**
+   * Interval between two reads of the log. A commit in this process wakes the relay earlier; a commit in another
+   * process does not.
+   */
   readonly pollMs: number;
-  /** After a crash another process takes over after this time. */
+  /** After a crash another process continues after this time. */
   readonly leaseMs: number;
   /** A transaction that holds back events for longer than this is reported. */
   readonly heldBackAfterMs: number;
 }
 
 export const RELAY_DEFAULTS: RelaySettings = {
-  batchMax: 200,
-  batchBytesMax: 4 * 1024 * 1024,
+  maxBatchEvents: 200,
+  maxBatchBytes: 4 * 1024 * 1024,
   pollMs: 500,
   leaseMs: 4_000,
   heldBackAfterMs: 2_000,
@@ -33,19 +36,20 @@ export const RELAY_DEFAULTS: RelaySettings = {
 const PARTITIONS_RETRY_MS = 60_000;
 
 /**
- * Reads a service's event log from a durable cursor and hands it over, for each target separately, so that a slow consumer
- * delays no other. Reads only below pg_snapshot_xmin, in the order (txid, position): PostgreSQL assigns positions before the
- * commit, so a cursor over positions alone would skip a transaction that commits late.
+ * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
+ * slow consumer does not delay others. Reads only below pg_snapshot_xmin (the horizon), in the order (txid, position):
+ * PostgreSQL assigns positions before the commit, so a cursor over positions alone would skip the events of a
+ * transaction that commits late.
  *
- * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats the events in between
- * (see {@link RelayProgress}).
+ * Delivers at least once: the cursor moves after the delivery, and a crash between the two repeats the events in
+ * between (see {@link RelayProgress}).
  */
 export class Relay {
   private readonly lease: Lease;
   private readonly loops = new Map<RelayLoop, Promise<void>>();
   private isStopping = false;
-  private unwatch: () => void = () => undefined;
-  private unobserve: () => void = () => undefined;
+  private stopWatching: () => void = () => undefined;
+  private stopObserving: () => void = () => undefined;
   private readonly horizon: HorizonWatch;
   private partitionedMonth = '';
   private partitionsRetryAt = new Date(0);
@@ -64,34 +68,34 @@ export class Relay {
     this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
   }
 
-  /** Begins to relay to every present target, and to those that come later. */
+  /** Begins to relay to all current targets, and to targets that are added later. */
   async start(): Promise<void> {
     this.isStopping = false;
     await this.ensurePartitions();
-    this.unwatch();
-    this.unwatch = this.broker.watchTargets(() => this.followTargets());
-    this.followTargets();
+    this.stopWatching();
+    this.stopWatching = this.broker.watchTargets(() => this.updateLoops());
+    this.updateLoops();
     await this.serveReplays();
-    this.unobserve();
-    const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
+    this.stopObserving();
+    const unobserveLag = observeLag(this.dataSource, () => this.relayedTargets(), this.clock);
     const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
-    this.unobserve = () => (unobserveLag(), unobserveHeldBack());
+    this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** To be called after the commit of events of these types; of any type without an argument. */
+  /** Wakes the relay. To be called after the commit of events of these types, or without an argument for all types. */
   nudge(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
-      const { target } = loop.does;
-      if (!target) continue; // replays, which do not grow
-      const wanted = target.types;
-      if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
+      const { target } = loop.task;
+      if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
+      const targetTypes = target.types;
+      if (!types || !targetTypes || types.some((type) => targetTypes.has(type))) loop.nudge();
     }
   }
 
-  /** Ends after the batches under way, and releases the lease. */
+  /** Resolves when the batches in flight are delivered and the lease is released. */
   async stop(): Promise<void> {
-    this.unobserve();
-    this.unwatch();
+    this.stopObserving();
+    this.stopWatching();
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
@@ -104,113 +108,119 @@ export class Relay {
   /** Time of the oldest event that some target has not received; undefined if there is none. */
   async findOldestWaiting(): Promise<Date | undefined> {
     const lags = await Promise.all(
-      this.broker.targets().map(({ name, types }) => lagBehind(this.dataSource, name, types)),
+      this.broker.targets().map(({ name, types }) => findLag(this.dataSource, name, types)),
     );
     const times = lags.flatMap(({ since }) => (since ? [since.getTime()] : []));
     return times.length === 0 ? undefined : new Date(Math.min(...times));
   }
 
-  /** Hands over everything that can be read now, to every target. For tests and for catching up. */
+  /** Delivers everything that can be read now, to every target. Returns the number of delivered events. */
   async runOnce(): Promise<number> {
-    let handedOver = 0;
+    let deliveredCount = 0;
     for (const target of this.broker.targets()) {
       const progress = new RelayProgress(this.dataSource, target.name);
-      for (let isCut = true; isCut;) {
-        const step = await this.handOver(target, progress);
-        handedOver += step.handedOver;
-        isCut = step.isCut;
+      for (let hasMore = true; hasMore;) {
+        const step = await this.deliverBatch(target, progress);
+        deliveredCount += step.deliveredCount;
+        hasMore = step.hasMore;
       }
       await progress.waitUntilIdle();
       await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
-    return handedOver;
+    return deliveredCount;
   }
 
   /** Whether every target has received every committed event. */
   async isCaughtUp(): Promise<boolean> {
-    for (const { name, types } of this.broker.targets()) if (await isBehind(this.dataSource, name, types)) return false;
+    for (const { name, types } of this.broker.targets())
+      if (await hasEventsBeyond(this.dataSource, name, types)) return false;
     return true;
   }
 
-  /** Whether an older transaction, of any database of the server, holds back events for longer than usual. */
+  /**
+   * Whether an older transaction, in any database of the server, has held back events for longer than the setting
+   * `heldBackAfterMs`.
+   */
   get isHeldBack(): boolean {
     return this.horizon.heldBack !== undefined;
   }
 
-  /** The present targets. */
-  private targets(): readonly RelayTarget[] {
-    return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
+  /** The targets that have a loop. */
+  private relayedTargets(): readonly RelayTarget[] {
+    return [...this.loops.keys()].flatMap(({ task }) => task.target ?? []);
   }
 
-  private followTargets(): void {
+  /** Starts loops for new targets, and ends the loops of removed targets. */
+  private updateLoops(): void {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
-      const { target } = loop.does;
+      const { target } = loop.task;
       if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
-      if (target.consumerTargets) this.relayTogether(target);
+      if (target.consumerTargets) this.relayToAllConsumers(target);
       else this.relayTo(target);
     }
   }
 
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
-    const step = (isRecovering: boolean): Promise<Step> => this.handOver(target, progress, isRecovering);
-    const leaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop = this.begin({ name: target.name, target, progress, step, leaseLost });
+    const step = (isRecovering: boolean): Promise<Step> => this.deliverBatch(target, progress, isRecovering);
+    const onLeaseLost = (): void => void this.horizon.report(target.name, false);
+    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
     return loop;
   }
 
-  /** Until one of its consumers rejects events that the others accept. */
-  private relayTogether(target: RelayTarget): void {
+  /** Relays to a target with several consumers, until one of them rejects events that the others accept. */
+  private relayToAllConsumers(target: RelayTarget): void {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
-    const separate = async (): Promise<boolean> => {
+    const trySeparate = async (): Promise<boolean> => {
       await progress.save();
-      if (!(await this.relaySeparately(target))) return false;
+      if (!(await this.relayToEachConsumer(target))) return false;
       loop.end();
       return true;
     };
     let isChecked = false;
-    const loop: RelayLoop = this.begin({
+    const loop: RelayLoop = this.startLoop({
       name: target.name,
       target,
       progress,
       step: async (isRecovering) => {
-        // The process that had the lease before may have separated them.
+        // The process that held the lease before may have begun to relay to each consumer separately.
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
-        if (isSeparated && (await separate())) return { handedOver: 0, isCut: false, isBlocked: false };
+        if (isSeparated && (await trySeparate())) return { deliveredCount: 0, hasMore: false, isBlocked: false };
         isChecked = true;
-        return this.handOver(target, progress, isRecovering);
+        return this.deliverBatch(target, progress, isRecovering);
       },
-      failed: async (error) => error instanceof ConsumerRefusedError && separate(),
-      leaseLost: () => {
+      handleFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
+      onLeaseLost: () => {
         isChecked = false;
         void this.horizon.report(target.name, false);
       },
     });
   }
 
-  private async relaySeparately(target: RelayTarget): Promise<boolean> {
+  /** Relays to each consumer separately. Resolves to false if the target cannot list its consumers. */
+  private async relayToEachConsumer(target: RelayTarget): Promise<boolean> {
     const separated: SeparatedTarget = new SeparatedTarget(target, {
       dataSource: this.dataSource,
       log: this.log,
-      begin: (consumer) => this.relayTo(consumer, target.name),
-      end: async (loop) => {
+      startLoop: (consumer) => this.relayTo(consumer, target.name),
+      endLoop: async (loop) => {
         loop.end();
         await this.loops.get(loop);
       },
       join: () => {
         watch.end();
-        this.relayTogether(target);
+        this.relayToAllConsumers(target);
       },
     });
     if (!(await separated.begin())) return false;
-    const watch: RelayLoop = this.begin({
+    const watch: RelayLoop = this.startLoop({
       name: `${target.name}, separated`,
       step: () => separated.step(),
-      leaseLost: () => separated.leave(),
+      onLeaseLost: () => separated.onLeaseLost(),
     });
     return true;
   }
@@ -218,11 +228,11 @@ export class Relay {
   private async serveReplays(): Promise<void> {
     const { replays } = this;
     if (!replays || this.replayRequests) return;
-    const loop = this.begin({
+    const loop = this.startLoop({
       name: 'replays',
       step: async () => {
-        const handedOver = await replays.step();
-        return { handedOver, isCut: handedOver > 0, isBlocked: false };
+        const deliveredCount = await replays.step();
+        return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
       },
     });
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
@@ -234,36 +244,36 @@ export class Relay {
     );
   }
 
-  private begin(does: LoopWork): RelayLoop {
+  private startLoop(task: LoopTask): RelayLoop {
     const { lease, log } = this;
     const { pollMs, leaseMs } = this.settings;
-    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, before: () => this.ensurePartitions() });
+    const loop = new RelayLoop(task, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
       loop.run().finally(() => {
         this.loops.delete(loop);
-        return this.horizon.report(does.name, false);
+        return this.horizon.report(task.name, false);
       }),
     );
     return loop;
   }
 
-  private async handOver(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
+  private async deliverBatch(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
     const after = await progress.readFrom();
-    const { events, end, isCut, isBlocked } = await readLog(
+    const { events, end, hasMore, isBlocked } = await readLog(
       this.dataSource,
       { after, types: target.types },
       this.settings,
     );
     await this.horizon.report(target.name, isBlocked && events.length === 0);
-    if (events.length > 0) progress.begin(end, target.deliver(events));
+    if (events.length > 0) progress.addBatch(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
     await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
-    return { handedOver: events.length, isCut, isBlocked };
+    return { deliveredCount: events.length, hasMore, isBlocked };
   }
 
-  /** The partitions of this month and the next two; at the start and whenever a month has begun. */
+  /** Creates the partitions of this month and the next two, at the start and at the beginning of each month. */
   private async ensurePartitions(): Promise<void> {
     const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
@@ -271,7 +281,7 @@ export class Relay {
       this.partitionedMonth = month;
       return;
     }
-    // Meanwhile new events are stored in the default partition, and read from there.
+    // Until then new events are stored in the default partition and read from there.
     this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
     this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
   }

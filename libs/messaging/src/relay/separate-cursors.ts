@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 
-// While the consumers of a target are served separately, each has a cursor named `<target>/<consumer>`. The target's own
-// cursor stays where they were separated: a consumer that is found later begins there, so that it misses nothing.
+// While events are delivered to each consumer of a target separately, each has a cursor named `<target>/<consumer>`.
+// The target's own cursor does not move meanwhile: a consumer that is found later begins at that position, so that it
+// misses no events.
 
 export async function hasSeparateCursors(db: DataSource, target: string): Promise<boolean> {
   const [row] = await db.query<{ has: boolean }[]>(
@@ -11,7 +12,7 @@ export async function hasSeparateCursors(db: DataSource, target: string): Promis
   return row!.has;
 }
 
-/** Gives each consumer a cursor at the position of the target's; existing cursors stay. */
+/** Creates a cursor for each consumer at the position of the target's cursor. Existing cursors do not change. */
 export async function separateCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position)
@@ -22,7 +23,10 @@ export async function separateCursors(db: DataSource, target: string, consumers:
   );
 }
 
-/** The target continues at the position of its slowest consumer; the others get the difference a second time. */
+/**
+ * Deletes the consumers' cursors. The target continues at the position of its slowest consumer, so the others receive
+ * some events a second time.
+ */
 export async function joinCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
   await db.query(
     `WITH last AS (SELECT txid, position FROM relay_cursors WHERE target = ANY($2) ORDER BY txid, position LIMIT 1),

@@ -5,24 +5,24 @@ import { SeparatedTarget } from './separated-target.js';
 
 afterEach(() => jest.restoreAllMocks());
 
-test('while its consumers lag, it checks for new consumers every five seconds and delivers the log to each', async () => {
+test('a separated target searches for new consumers every five seconds, and starts a loop for each of them', async () => {
   let nowMs = 100_000;
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const consumers = ['target/1'];
   const consumerTargets = jest.fn(() =>
     Promise.resolve(consumers.map((name): RelayTarget => ({ name, deliver: () => Promise.resolve() }))),
   );
-  const begun: string[] = [];
+  const startedLoops: string[] = [];
   const separated = new SeparatedTarget(
     { name: 'target', deliver: () => Promise.resolve(), consumerTargets },
     {
       dataSource: { query: () => Promise.resolve([]) } as unknown as DataSource,
       log: { info: jest.fn(), warn: jest.fn(), error: jest.fn() },
-      begin: ({ name }) => {
-        begun.push(name);
+      startLoop: ({ name }) => {
+        startedLoops.push(name);
         return { isCaughtUp: false } as RelayLoop;
       },
-      end: () => Promise.resolve(),
+      endLoop: () => Promise.resolve(),
       join: () => undefined,
     },
   );
@@ -30,8 +30,8 @@ test('while its consumers lag, it checks for new consumers every five seconds an
   consumers.push('target/2');
   nowMs += 5_000;
   await separated.step();
-  expect([consumerTargets.mock.calls.length, begun]).toEqual([1, ['target/1']]);
+  expect([consumerTargets.mock.calls.length, startedLoops]).toEqual([1, ['target/1']]);
   nowMs += 1;
   for (let times = 0; times < 2; times++) await separated.step();
-  expect([consumerTargets.mock.calls.length, begun]).toEqual([2, ['target/1', 'target/2']]);
+  expect([consumerTargets.mock.calls.length, startedLoops]).toEqual([2, ['target/1', 'target/2']]);
 });

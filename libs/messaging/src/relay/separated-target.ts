@@ -8,87 +8,92 @@ import { joinCursors, separateCursors } from './separate-cursors.js';
 export interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
-  /** Begins to hand over the log to one consumer. */
-  readonly begin: (consumer: RelayTarget) => RelayLoop;
-  /** Ends the loop after the batch under way and saves its cursor. */
-  readonly end: (loop: RelayLoop) => Promise<void>;
-  /** Hands over to the target as a whole again. */
+  /** Starts a loop that delivers the log to one consumer. */
+  readonly startLoop: (consumer: RelayTarget) => RelayLoop;
+  /** Ends the loop after its current batch and saves its cursor. */
+  readonly endLoop: (loop: RelayLoop) => Promise<void>;
+  /** Starts a loop that delivers to the whole target again. */
   readonly join: (target: RelayTarget) => void;
 }
 
-/** Interval between two searches for new consumers, which then get the events they missed. */
-const LOOK_MS = 5_000;
-const NOTHING: Step = { handedOver: 0, isCut: false, isBlocked: false };
+/**
+ * Interval between two searches for new consumers. A new consumer receives all events since the target was separated.
+ */
+const SEARCH_INTERVAL_MS = 5_000;
+const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
- * A target whose consumers are served separately, because one of them rejected events that the others accepted. Each has a
- * cursor and a backoff of its own. When all of them have caught up, the target is served as a whole again.
+ * Delivers the log to each consumer of a target separately, because one of them rejected events that the others
+ * accepted. Each consumer has its own cursor and backoff. When all of them have caught up, events are delivered to the
+ * whole target again.
  */
 export class SeparatedTarget {
   private readonly loops = new Map<string, RelayLoop>();
-  private lookedAt = 0;
+  private searchedAt = 0;
 
   constructor(
     private readonly target: RelayTarget,
-    private readonly surroundings: SeparationContext,
+    private readonly context: SeparationContext,
   ) {}
 
-  /** False when the target does not know its consumers: it can then only be retried as a whole. */
+  /**
+   * Resolves to false if the target cannot list its consumers: then only deliveries to the whole target can be retried.
+   */
   async begin(): Promise<boolean> {
-    const consumers = await this.consumers();
+    const consumers = await this.findConsumers();
     if (consumers.length === 0) return false;
-    await this.follow(consumers);
-    this.surroundings.log.warn(
+    await this.startLoops(consumers);
+    this.context.log.warn(
       { target: this.target.name, consumers: consumers.length },
       'relay: a consumer refuses events, so each is handed them separately',
     );
     return true;
   }
 
-  /** Begins with new consumers, and joins all when they have caught up. */
+  /** Starts loops for new consumers. Joins all consumers when they have caught up. */
   async step(): Promise<Step> {
-    if (performance.now() - this.lookedAt > LOOK_MS) await this.follow(await this.consumers());
+    if (performance.now() - this.searchedAt > SEARCH_INTERVAL_MS) await this.startLoops(await this.findConsumers());
     if ([...this.loops.values()].every(({ isCaughtUp }) => isCaughtUp)) await this.join();
-    return NOTHING;
+    return NO_EVENTS;
   }
 
-  /** To be called when another process may relay; it finds the cursors. */
-  leave(): void {
+  /** To be called when the lease was lost: another process may relay now, and it finds the cursors. */
+  onLeaseLost(): void {
     this.endAll().catch(() => undefined);
-    this.surroundings.join(this.target);
+    this.context.join(this.target);
   }
 
   private async join(): Promise<void> {
-    const { dataSource, log, join } = this.surroundings;
-    const names = [...this.loops.keys()];
+    const { dataSource, log, join } = this.context;
+    const joinedNames = [...this.loops.keys()];
     await this.endAll();
-    // A new consumer has received nothing yet: it has to begin where the others were separated.
-    const consumers = await this.consumers();
-    if (consumers.some(({ name }) => !names.includes(name))) return this.follow(consumers);
-    await joinCursors(dataSource, this.target.name, names);
+    // A new consumer has received no events yet. It must begin at the position where the target was separated.
+    const consumers = await this.findConsumers();
+    if (consumers.some(({ name }) => !joinedNames.includes(name))) return this.startLoops(consumers);
+    await joinCursors(dataSource, this.target.name, joinedNames);
     log.info({ target: this.target.name }, 'relay: all consumers have caught up and share a cursor again');
     join(this.target);
   }
 
-  private consumers(): Promise<readonly RelayTarget[]> {
-    this.lookedAt = performance.now();
+  private findConsumers(): Promise<readonly RelayTarget[]> {
+    this.searchedAt = performance.now();
     return this.target.consumerTargets?.() ?? Promise.resolve([]);
   }
 
-  private async follow(consumers: readonly RelayTarget[]): Promise<void> {
-    const fresh = consumers.filter(({ name }) => !this.loops.has(name));
-    if (fresh.length === 0) return;
+  private async startLoops(consumers: readonly RelayTarget[]): Promise<void> {
+    const newConsumers = consumers.filter(({ name }) => !this.loops.has(name));
+    if (newConsumers.length === 0) return;
     await separateCursors(
-      this.surroundings.dataSource,
+      this.context.dataSource,
       this.target.name,
-      fresh.map(({ name }) => name),
+      newConsumers.map(({ name }) => name),
     );
-    for (const consumer of fresh) this.loops.set(consumer.name, this.surroundings.begin(consumer));
+    for (const consumer of newConsumers) this.loops.set(consumer.name, this.context.startLoop(consumer));
   }
 
   private async endAll(): Promise<void> {
     const loops = [...this.loops.values()];
     this.loops.clear();
-    await Promise.all(loops.map((loop) => this.surroundings.end(loop)));
+    await Promise.all(loops.map((loop) => this.context.endLoop(loop)));
   }
 }

@@ -1,4 +1,4 @@
-/** Replay requests, as the publishing service serves them. */
+/** Tests of the publishing service, which serves the replay requests of other services. */
 import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
@@ -15,8 +15,8 @@ let dataSource: DataSource;
 let events: EventLog;
 let replays: Replays;
 let delivered: string[];
-/** Services that currently accept no events. */
-let full: Set<string>;
+/** Services whose queue is full, so that they accept no events. */
+let fullServices: Set<string>;
 
 beforeAll(async () => {
   database = await newTestDatabase();
@@ -26,9 +26,9 @@ beforeAll(async () => {
   events = new EventLog(dataSource, clock);
 });
 beforeEach(() => {
-  [delivered, full] = [[], new Set()];
+  [delivered, fullServices] = [[], new Set()];
   const deliver = (service: string, batch: readonly EventEnvelope[]): Promise<boolean> => {
-    if (full.has(service)) return Promise.reject(new Error('full'));
+    if (fullServices.has(service)) return Promise.reject(new Error('full'));
     delivered.push(
       ...batch.map(({ type, payload }) => `${service}: ${type === NotedV1.name ? (payload as Note).text : type}`),
     );
@@ -45,51 +45,51 @@ afterAll(async () => {
 
 const append = (...texts: string[]): Promise<void> =>
   inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
-const idOf = (nr: number): string => `00000000-0000-7000-8000-${String(nr).padStart(12, '0')}`;
-const request = (nr: number, service: string): Promise<void> =>
-  replays.accept({ id: idOf(nr), service, type: NotedV1.name });
-/** Returns the deliveries until no replay is left; a replay that does not end fails the test. */
-async function served(): Promise<string[]> {
+const requestIdOf = (nr: number): string => `00000000-0000-7000-8000-${String(nr).padStart(12, '0')}`;
+const requestReplay = (nr: number, service: string): Promise<void> =>
+  replays.accept({ id: requestIdOf(nr), service, type: NotedV1.name });
+/** Serves all requests and returns the deliveries. Fails the test if a replay does not end. */
+async function serveAll(): Promise<string[]> {
   for (let steps = 0; (await replays.step()) > 0;) expect(++steps).toBeLessThan(20);
   return delivered.splice(0);
 }
 
-test('a replay ends where the live events begin, including those of a transaction that was open then', async () => {
+test('a replay contains the events before its request, without those of a transaction that was open then', async () => {
   await append('a');
-  const open = dataSource.createQueryRunner();
-  await open.startTransaction();
-  await events.append(open.manager as Transaction, newNoteEvent('open'));
-  await request(1, 'late');
-  await open.commitTransaction();
-  await open.release();
+  const openTransaction = dataSource.createQueryRunner();
+  await openTransaction.startTransaction();
+  await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
+  await requestReplay(1, 'late');
+  await openTransaction.commitTransaction();
+  await openTransaction.release();
   await append('after it');
-  expect(await served()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
-  expect(await served()).toEqual([]);
+  expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
+  expect(await serveAll()).toEqual([]);
 });
 
-test('a repeated request is served once, as the first one; a later request is served again', async () => {
+test('a request that is repeated before it is served is served once, as of the first request; one that is repeated later is served again', async () => {
   await append('a');
-  await request(1, 'late');
+  await requestReplay(1, 'late');
   await append('b');
-  await request(1, 'late');
-  expect(await served()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
-  await request(1, 'late');
-  expect(await served()).toEqual(['late: a', 'late: b', `late: ${ReplayServedV1.name}`]);
+  await requestReplay(1, 'late');
+  expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
+  await requestReplay(1, 'late');
+  expect(await serveAll()).toEqual(['late: a', 'late: b', `late: ${ReplayServedV1.name}`]);
 });
 
 test('requests of the same time are served in the order of their ids', async () => {
-  for (const nr of [2, 3, 1]) await request(nr, `service-${nr}`);
-  expect(await served()).toEqual([1, 2, 3].map((nr) => `service-${nr}: ${ReplayServedV1.name}`));
+  for (const nr of [2, 3, 1]) await requestReplay(nr, `service-${nr}`);
+  expect(await serveAll()).toEqual([1, 2, 3].map((nr) => `service-${nr}: ${ReplayServedV1.name}`));
 });
 
-test('a service that accepts nothing gets nothing until its pause ends, to the millisecond; other services are served', async () => {
-  full.add('full');
-  await request(1, 'full');
-  await request(2, 'free');
-  expect(await served()).toEqual([`free: ${ReplayServedV1.name}`]);
-  full.clear();
+test('a service whose queue is full receives nothing until its pause of 50 ms ends; other services are served meanwhile', async () => {
+  fullServices.add('full');
+  await requestReplay(1, 'full');
+  await requestReplay(2, 'free');
+  expect(await serveAll()).toEqual([`free: ${ReplayServedV1.name}`]);
+  fullServices.clear();
   clock.advance(49);
-  expect(await served()).toEqual([]);
+  expect(await serveAll()).toEqual([]);
   clock.advance(1);
-  expect(await served()).toEqual([`full: ${ReplayServedV1.name}`]);
+  expect(await serveAll()).toEqual([`full: ${ReplayServedV1.name}`]);
 });

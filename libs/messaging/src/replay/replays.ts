@@ -14,12 +14,13 @@ interface OpenReplay extends ReplayRequest {
 }
 
 /**
- * Serves replays to services that subscribed late: all events of one type in the log, up to the horizon at the time of the
- * request, straight into the queue of the requesting service. The live cursor publishes later events to that queue anyway. A
- * batch that it was publishing at that time may arrive twice, and the inbox ignores the second.
+ * Serves replays to services that subscribed late. A replay is all events of one type in the log, up to the horizon at
+ * the time of the request, and is sent directly to the requesting service. The relay publishes later events to that
+ * service anyway. A batch that the relay was publishing at the time of the request may arrive twice, and the inbox
+ * ignores the second.
  */
 export class Replays {
-  /** Services that accept nothing now. */
+  /** Services that accept no events now. */
   private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
   constructor(
@@ -30,7 +31,10 @@ export class Replays {
     private readonly log: MessagingLog,
   ) {}
 
-  /** Stores a request until it is served. A repeated request is served again: its service has not received the end. */
+  /**
+   * Stores a request until it is served. If a request that was served is repeated, it is served again, because its
+   * service has not received the end of the replay.
+   */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO replays (id, service, type, until, asked_at)
@@ -42,8 +46,9 @@ export class Replays {
   }
 
   /**
-   * Hands over one batch of the oldest open request, or reports its end. Returns 0 when there is none. A service that accepts
-   * nothing is paused, for longer each time until it accepts a batch; meanwhile the requests of others are served.
+   * Delivers one batch of the oldest open request, or the message about its end. Resolves to 0 if there is no open
+   * request. A service that does not accept a batch is paused, longer after each failure; meanwhile the requests of
+   * other services are served.
    */
   async step(): Promise<number> {
     const now = this.clock.now().getTime();
@@ -78,7 +83,7 @@ export class Replays {
     const scope = { after, types: new Set([replay.type]), until: replay.until };
     const batch = await readLog(this.dataSource, scope, this.bounds);
     if (batch.end === after) return this.finish(replay, cursor);
-    // A service without a queue requests the replay again when it comes back.
+    // A service whose queue was deleted requests the replay again at its next start.
     if (batch.events.length > 0 && !(await this.eventReplay.deliver(replay.service, batch.events)))
       return this.close(replay, cursor);
     await moveCursor(this.dataSource, cursor, batch.end);

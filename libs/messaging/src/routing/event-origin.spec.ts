@@ -1,7 +1,7 @@
 import { matchesOrigin, originOf } from './event-origin.js';
 
-const session = { source: { kind: 'session' }, paymentReference: 'P1' };
-const partners = { source: { kind: 'invoice' }, paymentReference: 'P2', partner: { organisationId: 'o' } };
+const sessionPayment = { source: { kind: 'session' }, paymentReference: 'P1' };
+const partnerPayment = { source: { kind: 'invoice' }, paymentReference: 'P2', partner: { organisationId: 'o' } };
 const event = (payload: unknown, type = 'paid.v1') => ({
   id: 'i',
   type,
@@ -12,25 +12,25 @@ const event = (payload: unknown, type = 'paid.v1') => ({
 });
 
 test.each([
-  [session, { source: 'session', payer: 'page' }],
-  [partners, { source: 'invoice', payer: 'partner' }],
+  [sessionPayment, { source: 'session', payer: 'page' }],
+  [partnerPayment, { source: 'invoice', payer: 'partner' }],
   [{ source: { kind: 'session' } }, undefined],
   [{ paymentReference: 'P1' }, undefined],
   [null, undefined],
-])('the origin of %j is %j', (payload, origin) => {
+])('originOf(%j) is %j', (payload, origin) => {
   expect(originOf(payload)).toEqual(origin);
 });
 
 test.each([
-  [{ payer: 'partner' }, session, false],
-  [{ payer: 'partner' }, partners, true],
-  [{ payer: 'page' }, session, true],
-  [{ source: 'session' }, session, true],
-  [{ source: 'session' }, partners, false],
-  [{ source: 'invoice', payer: 'page' }, partners, false],
-  [{}, partners, true],
+  [{ payer: 'partner' }, sessionPayment, false],
+  [{ payer: 'partner' }, partnerPayment, true],
+  [{ payer: 'page' }, sessionPayment, true],
+  [{ source: 'session' }, sessionPayment, true],
+  [{ source: 'session' }, partnerPayment, false],
+  [{ source: 'invoice', payer: 'page' }, partnerPayment, false],
+  [{}, partnerPayment, true],
   [{}, { text: 'no payment' }, false],
-] as const)('a consumer of %j of a type receives %j: %j', (origin, payload, expected) => {
+] as const)('a subscription to the origin %j matches an event with the payload %j: %j', (origin, payload, expected) => {
   expect(matchesOrigin(event(payload), new Map([['paid.v1', origin]]))).toBe(expected);
   expect(matchesOrigin(event(payload, 'other.v1'), new Map([['paid.v1', origin]]))).toBe(true);
 });

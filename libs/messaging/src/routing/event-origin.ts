@@ -1,7 +1,10 @@
 import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
-/** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */
+/**
+ * By event type: the source, the kind of payer, or both, of the payments whose events a service receives. A type
+ * without an entry is not restricted.
+ */
 export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
 /** The origin of a payment event; undefined for other events. */
@@ -11,14 +14,14 @@ export function originOf(payload: unknown): EventOrigin | undefined {
   return { source: source.kind, payer: partner ? 'partner' : 'page' };
 }
 
-/** Whether to send this event to a service that wants `origins`. */
+/** Whether a service that subscribed with `origins` receives this event. */
 export function matchesOrigin({ type, payload }: EventEnvelope, origins: OriginFilter): boolean {
-  const wanted = origins.get(type);
-  if (!wanted) return true;
+  const filter = origins.get(type);
+  if (!filter) return true;
   const origin = originOf(payload);
   return (
     origin !== undefined &&
-    (wanted.source ?? origin.source) === origin.source &&
-    (wanted.payer ?? origin.payer) === origin.payer
+    (filter.source ?? origin.source) === origin.source &&
+    (filter.payer ?? origin.payer) === origin.payer
   );
 }

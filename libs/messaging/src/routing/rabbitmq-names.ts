@@ -1,26 +1,30 @@
 import { createHash } from 'node:crypto';
 
 /*
- * Names of everything on the broker, and the permissions that follow from them. Imports no other file: tools read it
- * without a build.
+ * Names of all exchanges, queues and routing keys on the broker, and the permissions of each service. This file imports
+ * no other file, because tools use it without a build.
  */
 
-/** Type of a message without an effect, with which a publisher finds the slots that have a queue. */
+/** Type of a message without effect. A publisher sends it to find the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
 const SLOTS = 256;
-/** A regular expression, also used in permissions. */
+/** Regular expression for service names, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
 const MAX_SERVICE_NAME_LENGTH = 64;
-/** Beyond it the broker drops the oldest. */
+/** Length of a dead-letter queue. When it is full, the broker drops the oldest message. */
 export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
   'x-queue-type': 'quorum',
   'x-max-length': MAX_BROKER_DEAD_LETTERS,
-  // RabbitMQ 4 would drop a dead letter after 20 failed replays; earlier releases have no limit unless one is set.
+  // Without this limit, RabbitMQ 4 would drop a dead letter after 20 failed replays. Earlier releases have no default
+  // limit.
   'x-delivery-limit': 1_000_000,
 } as const;
 
-/** The part of a payment's routing key after the type, so that a consumer can bind to some of the payments. */
+/**
+ * The origin of a payment, which is a part of the event's routing key, so that a consumer can bind to the payments of
+ * one origin.
+ */
 export interface EventOrigin {
   /** Kind of the payable: `session`, `invoice` or `code`. */
   readonly source: string;
@@ -30,9 +34,9 @@ export interface EventOrigin {
 
 export class RabbitMqNames {
   readonly events: string;
-  readonly past: string;
+  readonly replayedEvents: string;
   readonly deadLetters: string;
-  readonly replays: string;
+  readonly replayRequests: string;
   readonly commands: string;
   readonly replies: string;
   protected readonly namespace: string;
@@ -41,9 +45,9 @@ export class RabbitMqNames {
   constructor(namespace = 'svc') {
     this.namespace = namespace;
     this.events = `${namespace}.events`;
-    this.past = `${namespace}.past`;
+    this.replayedEvents = `${namespace}.past`;
     this.deadLetters = `${namespace}.dead-letters`;
-    this.replays = `${namespace}.replays`;
+    this.replayRequests = `${namespace}.replays`;
     this.commands = `${namespace}.commands`;
     this.replies = `${namespace}.replies`;
   }
@@ -52,46 +56,51 @@ export class RabbitMqNames {
   get exchanges(): ReadonlyMap<string, 'topic' | 'direct'> {
     return new Map([
       [this.events, 'topic'],
-      [this.past, 'topic'],
+      [this.replayedEvents, 'topic'],
       [this.deadLetters, 'direct'],
-      [this.replays, 'direct'],
+      [this.replayRequests, 'direct'],
       [this.commands, 'topic'],
       [this.replies, 'topic'],
     ]);
   }
 
-  /** Whether publishers may send replays to it: for any other name the broker rejects the message and closes the channel. */
+  /**
+   * Whether it is a valid service name. With any other name in the routing key, the broker would reject a message and
+   * close the channel.
+   */
   isServiceName(name: string): boolean {
     return name.length <= MAX_SERVICE_NAME_LENGTH && new RegExp(`^${SERVICE_NAME}$`).test(name);
   }
   eventQueue(service: string): string {
     return `${this.namespace}.${service}.events`;
   }
-  pastQueue(service: string): string {
+  replayedEventQueue(service: string): string {
     return `${this.namespace}.${service}.past`;
   }
   deadLetterQueue(service: string): string {
     return `${this.namespace}.${service}.dead-letters`;
   }
-  replayQueue(service: string): string {
+  replayRequestQueue(service: string): string {
     return `${this.namespace}.${service}.replays`;
   }
   commandQueue(command: string): string {
     return `${this.namespace}.commands.${command}`;
   }
-  /** Queue of one process, and also the routing key of its replies. */
+  /** The queue for the replies to one process. Its name is also the routing key of the replies. */
   replyQueue(service: string, id: string): string {
     return `${this.namespace}.${service}.replies.${id}`;
   }
-  /** A responder replies to no other address: the broker would close its channel. */
+  /**
+   * Whether a responder may send replies to it. With any other address the broker would close the responder's channel.
+   */
   isReplyQueue(name: string): boolean {
     return new RegExp(this.replyKeys(SERVICE_NAME)).test(name);
   }
 
   /**
-   * A publisher does not know the names of its consumers, and the broker does not name a queue that rejects a message. So each
-   * service has one of a fixed number of slots, and a publisher can iterate over all slots. If two services share a slot, a full
-   * queue of one only delays the other.
+   * A publisher does not know the names of its consumers, and the broker does not report which queue rejected a
+   * message. Therefore each service has one of a fixed number of slots, and a publisher can send messages to each slot
+   * separately. Two services may have the same slot: then a full queue of one of them delays the other.
    */
   slotOf(service: string): number {
     return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
@@ -104,20 +113,20 @@ export class RabbitMqNames {
   eventKey(type: string, origin?: EventOrigin): string {
     return origin ? `${type}.from.${origin.source}.${origin.payer}` : type;
   }
-  /** Routing key of an event for one slot alone. */
-  addressed(type: string, slot: number, origin?: EventOrigin): string {
+  /** Routing key of an event that is only for the consumers of one slot. */
+  slotKey(type: string, slot: number, origin?: EventOrigin): string {
     return this.eventKey(`${type}.to.${slot}`, origin);
   }
   /** The binding keys for all events of a type, or only for those of an origin. */
   bindingKeys(type: string, slot: number, origin?: Partial<EventOrigin>): string[] {
     const { source = '*', payer = '*' } = origin ?? {};
-    const [all, address] = [type, this.addressed(type, slot)];
-    const keys = [all, address].map((key) => `${key}.from.${source}.${payer}`);
-    // Every event also has its plain type as a key.
-    return origin ? keys : [...keys, all, address];
+    const [allSlots, oneSlot] = [type, this.slotKey(type, slot)];
+    const keys = [allSlots, oneSlot].map((key) => `${key}.from.${source}.${payer}`);
+    // Every event also has a second routing key without the origin.
+    return origin ? keys : [...keys, allSlots, oneSlot];
   }
   /** Routing key of a replayed event, or of the end of a replay, for the service that requested this type. */
-  pastKey(service: string, type: string): string {
+  replayedEventKey(service: string, type: string): string {
     return `${service}.${type}`;
   }
   /** The type in a routing key of the exchange of events. */
@@ -131,7 +140,7 @@ export class RabbitMqNames {
   }
 }
 
-/** As in `libs/contracts/src/service-messages.ts`. */
+/** The same fields as in `libs/contracts/src/service-messages.ts`, which this file must not import. */
 interface Messages {
   readonly publishes: readonly string[];
   readonly consumes: readonly string[];
@@ -139,7 +148,10 @@ interface Messages {
   readonly requests: readonly string[];
 }
 
-/** Regular expressions, as RabbitMQ matches them against names of resources and, of topic exchanges, against routing keys. */
+/**
+ * Regular expressions. RabbitMQ matches them against the names of exchanges and queues and, for topic exchanges,
+ * against routing keys.
+ */
 export interface Permissions {
   readonly configure: string;
   readonly write: string;
@@ -148,56 +160,58 @@ export interface Permissions {
 }
 
 /**
- * The permissions of a service: its own queues, its own types and commands, and nothing else. Not the default exchange, which
- * reaches every queue. It may not configure exchanges and dead-letter queues either, since that includes deleting them: an
- * administrator imports them.
+ * The permissions of a service: only for its own queues, event types and commands. They exclude the default exchange,
+ * which can route to every queue. They also exclude the configuration of exchanges and dead-letter queues, because that
+ * would include deleting them: an administrator imports their definitions.
  */
 export function permissionsOf(names: RabbitMqNames, service: string, messages: Messages): Permissions {
   const { publishes, consumes, answers, requests } = messages;
-  const some = (condition: readonly string[], ...values: string[]): string[] => (condition.length > 0 ? values : []);
+  const valuesIfAny = (list: readonly string[], ...values: string[]): string[] => (list.length > 0 ? values : []);
   const replies = names.replyKeys(escape(service));
   const queues = [
-    ...some(consumes, names.eventQueue(service), names.pastQueue(service)),
-    // Also for a service that publishes nothing: every relay declares it.
-    ...some([...publishes, ...consumes, ...answers, ...requests], names.replayQueue(service)),
+    ...valuesIfAny(consumes, names.eventQueue(service), names.replayedEventQueue(service)),
+    // Every relay declares this queue, even that of a service that publishes no events.
+    ...valuesIfAny([...publishes, ...consumes, ...answers, ...requests], names.replayRequestQueue(service)),
     ...answers.map((command) => names.commandQueue(command)),
   ];
-  const replyQueues = some(requests, replies);
+  const replyQueues = valuesIfAny(requests, replies);
   return {
     configure: anyOf(queues, replyQueues),
     write: anyOf(
       [
         ...queues,
-        ...some(publishes, names.events, names.past),
-        // The broker requires it from the service that declares a queue with a dead-letter exchange.
-        ...some(consumes, names.deadLetters, names.replays),
-        ...some(requests, names.commands),
-        ...some(answers, names.replies),
+        ...valuesIfAny(publishes, names.events, names.replayedEvents),
+        // The broker requires the permission for the dead-letter exchange from the service that declares a queue with
+        // it.
+        ...valuesIfAny(consumes, names.deadLetters, names.replayRequests),
+        ...valuesIfAny(requests, names.commands),
+        ...valuesIfAny(answers, names.replies),
       ],
       replyQueues,
     ),
     read: anyOf(
       [
         ...queues,
-        ...some(consumes, names.events, names.past, names.deadLetterQueue(service)),
-        ...some(publishes, names.replays),
-        ...some(answers, names.commands),
-        ...some(requests, names.replies),
+        ...valuesIfAny(consumes, names.events, names.replayedEvents, names.deadLetterQueue(service)),
+        ...valuesIfAny(publishes, names.replayRequests),
+        ...valuesIfAny(answers, names.commands),
+        ...valuesIfAny(requests, names.replies),
       ],
       replyQueues,
     ),
-    // A topic exchange without such an entry would allow every key.
+    // A topic exchange without an entry here would allow every routing key.
     topics: [
       { exchange: names.events, write: publishedKeys(publishes), read: boundKeys(consumes, names.slotOf(service)) },
       {
-        exchange: names.past,
+        exchange: names.replayedEvents,
         write: publishes.length > 0 ? `^${SERVICE_NAME}\\.${group(publishes)}$` : NONE,
         read: consumes.length > 0 ? `^${escape(service)}\\.#$` : NONE,
       },
       { exchange: names.commands, write: anyOf(requests), read: anyOf(answers) },
       {
         exchange: names.replies,
-        // Only the process that reads a reply queue, and the services it sent a request to, know its id.
+        // This allows the reply queues of all services. Their ids are random, and only services that received a request
+        // know them.
         write: answers.length > 0 ? names.replyKeys(SERVICE_NAME) : NONE,
         read: anyOf([], replyQueues),
       },
@@ -205,7 +219,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
   };
 }
 
-/** Matches no name: names of resources and keys are never empty here. */
+/** Matches only the empty name, which no exchange, queue or routing key has here. */
 const NONE = '^$';
 
 function publishedKeys(types: readonly string[]): string {

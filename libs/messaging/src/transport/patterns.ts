@@ -8,54 +8,58 @@ import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
 import type { ConsumerContext, RepeatableContext } from '../consumer/consumer.js';
 import type { EventOrigin } from '../routing/rabbitmq-names.js';
 
-/** Includes methods that take fewer parameters. */
+/** A decorator of methods that have the parameters of `F`, or fewer. */
 type Method<F> = <Actual extends F>(
   target: object,
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<Actual>,
 ) => void;
 
-export interface HandlerExtras {
+/** Options of {@link EventPattern}. */
+export interface HandlerOptions {
   /**
-   * Handling an event again, or in another order, changes nothing, because a key or a version in the effect's own rows prevents it.
-   * Then the inbox gets no entry. The method gets a connection and no transaction, so that an effect of one statement is one round
-   * trip; an effect of several statements begins its own transaction.
+   * True if handling an event again or in another order has no effect, because the rows that the method writes have a
+   * unique key or a version. Then no inbox entry is written. The method receives a connection instead of a transaction,
+   * so that a single statement needs only one round trip. For several statements the method begins its own transaction.
    */
   readonly repeatable?: boolean;
   /**
-   * Only events of payments with this source (`session`, `invoice`, `code`) or this payer. The method must ignore other events,
-   * which a replay or an earlier release's binding may still deliver. To widen it, request a replay: earlier events are not sent
-   * again otherwise.
+   * Restricts the events to payments with this source (`session`, `invoice`, `code`) or this payer. The method must
+   * still ignore other events, because a replay or a binding of an earlier release may deliver them. If a new release
+   * removes the restriction, it must request a replay of the earlier events.
    */
   readonly origin?: Partial<EventOrigin>;
 }
 
 /**
- * Nest's @EventPattern, tied to the payload of the event: a method of another payload does not compile. The method
- * gets a run of events of the type and the transaction that marks them as done; its docstring says how it survives a
- * replay.
+ * Nest's @EventPattern with a type check: a method for another payload does not compile. The method receives
+ * consecutive events of the type and the transaction that writes their inbox entries. The docstring of each method
+ * states why a replay is harmless.
  */
 export function EventPattern<T>(
   type: EventType<T>,
-  extras: HandlerExtras & { readonly repeatable: true },
+  options: HandlerOptions & { readonly repeatable: true },
 ): Method<(events: EventEnvelope<T>[], context: RepeatableContext) => Promise<void>>;
 export function EventPattern<T>(
   type: EventType<T>,
-  extras?: HandlerExtras & { readonly repeatable?: false },
+  options?: HandlerOptions & { readonly repeatable?: false },
 ): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>>;
 export function EventPattern<T>(
   type: EventType<T>,
-  extras: HandlerExtras = {},
-): Method<(...given: never[]) => unknown> {
+  options: HandlerOptions = {},
+): Method<(...parameters: never[]) => unknown> {
   return (target, key, descriptor) => {
-    (NestEventPattern(type.name, { ...extras }) as MethodDecorator)(target, key, descriptor as never);
-    // Without parameter decorators Nest passes the payload alone.
+    (NestEventPattern(type.name, { ...options }) as MethodDecorator)(target, key, descriptor as never);
+    // Without parameter decorators Nest would pass only the payload.
     Payload()(target, key, 0);
     Ctx()(target, key, 1);
   };
 }
 
-/** Nest's @MessagePattern, tied to request and reply of the command. To reject a command, throw a DomainError. */
+/**
+ * Nest's @MessagePattern with a type check of the request and the reply. The method rejects a command by throwing a
+ * DomainError.
+ */
 export function MessagePattern<Request, Reply>(
   type: CommandType<Request, Reply>,
 ): Method<(request: Request) => Promise<Reply>> {

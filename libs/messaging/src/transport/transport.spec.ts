@@ -10,9 +10,9 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 test.each([
-  ['whose broker keeps no old events says each hour which types it handles', true, [0, 0, 1, 1, 2]],
-  ['whose publishers know what it has been given does not say it', false, [0, 0, 0, 0, 0]],
-])('the transport of a service %s', async (_, isRequired, touches) => {
+  ['records every hour which types it handles, if late subscribers need a replay', true, [0, 0, 1, 1, 2]],
+  ['does not record which types it handles, if each subscriber has a cursor in every log', false, [0, 0, 0, 0, 0]],
+])('the transport %s', async (_, isRequired, expectedCounts) => {
   const clock = new ManualClock();
   const query = jest.fn((_sql: string) => Promise.resolve([]));
   const subscription = { close: () => Promise.resolve() };
@@ -33,6 +33,6 @@ test.each([
     await jest.advanceTimersByTimeAsync(2_000);
     counts.push(query.mock.calls.filter(([sql]) => sql.startsWith('UPDATE subscribed_types SET known_at')).length);
   }
-  expect(counts).toEqual(touches);
+  expect(counts).toEqual(expectedCounts);
   await transport.close();
 });

@@ -5,7 +5,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { invalidRequest, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
+import { newInvalidRequestError, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
@@ -13,34 +13,40 @@ import { DeferredLoop } from '../consumer/deferred-loop.js';
 import { ReplayServedV1, SubscribedTypes } from '../consumer/subscribed-types.js';
 import type { MessagingLog } from '../log.js';
 import type { EventOrigin } from '../routing/rabbitmq-names.js';
-import { findInvalidity } from '../validation/message-validator.js';
-import type { HandlerExtras } from './patterns.js';
+import { findViolation } from '../validation/message-validator.js';
+import type { HandlerOptions } from './patterns.js';
 
-/** How often a running replica records the types that it handles; far less than the time until a type counts as retired. */
+/**
+ * How often a running replica records the types that it handles. Much shorter than the time after which a type counts
+ * as retired.
+ */
 const TOUCH_MS = 3_600_000;
-/** Poll for events that another replica deferred; in one process there is none, and only a crash leaves any. */
+/**
+ * How often deferred events are read. `shared`: another replica may have deferred events. `alone`: all services run in
+ * one process, so only events from before a restart are found.
+ */
 const POLL_MS = { shared: 1_000, alone: 2_000 };
 
 /**
- * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method gets `(events, { tx })`: a run of
- * events of its type and the transaction that marks them as done. A @MessagePattern method gets the request and returns the
- * reply or throws a DomainError.
+ * Connects Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method receives `(events, {
+ * tx })`: consecutive events of its type, and the transaction that writes their inbox entries. A @MessagePattern method
+ * receives the request, and returns the reply or throws a DomainError.
  */
 export class Transport extends Server implements CustomTransportStrategy {
-  /** Nest need not log errors that the consumer or the caller gets. */
+  /** Nest does not log errors of handlers: they are thrown to the consumer, or to the caller of the command. */
   override readonly propagatesEventHandlerErrors = true;
-  /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
+  /** The handlers by event type, complete after {@link listen}. Replays of dead letters use them too. */
   readonly eventHandlers = new Map<string, EventHandler>();
   private readonly repeatable = new Set<string>();
   private readonly origins = new Map<string, Partial<EventOrigin>>();
   private subscriptions: Subscription[] = [];
-  private unobserve: () => void = () => undefined;
+  private stopObserving: () => void = () => undefined;
   private readonly deferred: DeferredEvents;
   private readonly subscribedTypes: SubscribedTypes | undefined;
   private types: ReadonlySet<string> = new Set();
   private deferredLoop: DeferredLoop | undefined;
-  /** Whether earlier events have to be requested: see {@link EventReplay.isRequired}. */
-  private readonly hasMissed: boolean;
+  /** Whether this service must request a replay of earlier events: see {@link EventReplay.isRequired}. */
+  private readonly needsReplay: boolean;
 
   constructor(
     private readonly service: string,
@@ -48,24 +54,27 @@ export class Transport extends Server implements CustomTransportStrategy {
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
     private readonly log: MessagingLog,
-    private readonly gatherMs = 0,
+    private readonly maxBatchWaitMs = 0,
   ) {
     super();
     this.deferred = new DeferredEvents(dataSource, clock);
     this.subscribedTypes =
       broker.eventReplay && new SubscribedTypes(dataSource, service, broker.eventReplay, clock, this.deferred);
-    this.hasMissed = broker.eventReplay?.isRequired ?? false;
-  }
-
-  /** Whether this service is backfilled with all earlier events; undefined where its publishers track that. */
-  async isBackfilled(): Promise<boolean | undefined> {
-    return this.hasMissed ? this.subscribedTypes?.areBackfilled(this.types) : undefined;
+    this.needsReplay = broker.eventReplay?.isRequired ?? false;
   }
 
   /**
-   * Marks all events ever published of these types for a replay to this service's handlers, beside current events. Request it with
-   * {@link requestReplay} after the commit. For handlers that are `repeatable`: others have an inbox entry for the event and are
-   * not called.
+   * Whether this service has handled all earlier events; undefined if it has a cursor in every publisher's log instead
+   * of replays.
+   */
+  async isBackfilled(): Promise<boolean | undefined> {
+    return this.needsReplay ? this.subscribedTypes?.areBackfilled(this.types) : undefined;
+  }
+
+  /**
+   * Marks these types for a replay of all events to this service's handlers, while current events continue. Call {@link
+   * requestReplay} after the commit. Only for `repeatable` handlers: others are not called, because the events have
+   * inbox entries.
    */
   async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
     if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
@@ -75,12 +84,12 @@ export class Transport extends Server implements CustomTransportStrategy {
     );
   }
 
-  /** May be called repeatedly: a replay that is under way is not sent a second time. */
+  /** May be called repeatedly: a replay in progress is not sent a second time. */
   async requestReplay(): Promise<void> {
     await this.subscribedTypes?.requestMissingReplays();
   }
 
-  /** Whether all replayed events have arrived and had their effect since {@link scheduleReplay}. */
+  /** Whether all events of the replay since {@link scheduleReplay} have been handled. */
   async isReplayComplete(types: readonly EventType<unknown>[]): Promise<boolean> {
     return (await this.subscribedTypes?.isReplayComplete(types.map(({ name }) => name))) ?? false;
   }
@@ -91,20 +100,20 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   listen(ready: (error?: unknown) => void): void {
-    this.join().then(() => ready(), ready);
+    this.connectHandlers().then(() => ready(), ready);
   }
 
-  private async join(): Promise<void> {
-    if (this.broker.connection) this.unobserve = observeBroker(this.broker.connection, this.service);
+  private async connectHandlers(): Promise<void> {
+    if (this.broker.connection) this.stopObserving = observeBroker(this.broker.connection, this.service);
     for (const [pattern, handler] of this.messageHandlers) {
       if (handler.isEventHandler) {
-        this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
-        const { repeatable, origin }: HandlerExtras = handler.extras ?? {};
+        this.eventHandlers.set(pattern, (events, context) => awaitResult(handler, events, context));
+        const { repeatable, origin }: HandlerOptions = handler.extras ?? {};
         if (repeatable) this.repeatable.add(pattern);
         if (origin) this.origins.set(pattern, origin);
       } else
         this.subscriptions.push(
-          await this.broker.respond(pattern, (payload) => this.answer(pattern, handler, payload)),
+          await this.broker.respond(pattern, (payload) => this.handleCommand(pattern, handler, payload)),
         );
     }
     if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
@@ -125,55 +134,58 @@ export class Transport extends Server implements CustomTransportStrategy {
       name: this.service,
       types,
       origins: this.origins,
-      gatherMs: this.gatherMs,
+      maxBatchWaitMs: this.maxBatchWaitMs,
       deliver: (events: readonly EventEnvelope[]) => consumer.deliver(events),
     };
     const { subscribedTypes } = this;
     if (subscribedTypes) this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
-    const unobserve = observeConsumer(this.dataSource, this.service);
+    const stopObserving = observeConsumer(this.dataSource, this.service);
     const subscription = await this.broker.subscribe({
       ...subscriber,
-      ...(subscribedTypes && this.hasMissed
+      ...(subscribedTypes && this.needsReplay
         ? {
-            formerTypes: await subscribedTypes.retired(types),
+            formerTypes: await subscribedTypes.findRetired(types),
             onQueueLost: () => subscribedTypes.markAllMissing(),
             onBound: () => subscribedTypes.requestReplay(types),
           }
         : {}),
     });
-    const loop = this.retryDeferred(consumer);
+    const loop = this.startDeferredLoop(consumer);
     return {
       close: async () => {
-        unobserve();
+        stopObserving();
         await Promise.all([subscription.close(), loop.close()]);
       },
     };
   }
 
-  /** Handles the events that replicas of other releases kept for this one, and those that the database blocked. */
-  private retryDeferred(consumer: Consumer): DeferredLoop {
-    let touchedAt = this.clock.now().getTime();
+  /**
+   * Starts the loop that handles deferred events: those that replicas of other releases deferred, and those that the
+   * database blocked.
+   */
+  private startDeferredLoop(consumer: Consumer): DeferredLoop {
+    let lastTouchAt = this.clock.now().getTime();
     const step = async (): Promise<number> => {
       const now = this.clock.now().getTime();
-      if (this.hasMissed && now - touchedAt > TOUCH_MS) {
+      if (this.needsReplay && now - lastTouchAt > TOUCH_MS) {
         await this.subscribedTypes?.touch(this.types);
-        touchedAt = now;
+        lastTouchAt = now;
       }
       return consumer.retryDeferred();
     };
-    this.deferredLoop = new DeferredLoop(step, this.log, this.hasMissed ? POLL_MS.shared : POLL_MS.alone);
+    this.deferredLoop = new DeferredLoop(step, this.log, this.needsReplay ? POLL_MS.shared : POLL_MS.alone);
     this.deferredLoop.start();
     return this.deferredLoop;
   }
 
-  private async answer(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
-    const invalid = findInvalidity('request', command, payload);
+  private async handleCommand(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
+    const invalid = findViolation('request', command, payload);
     if (invalid) {
       this.log.error({ err: invalid }, 'command refused: its request is invalid');
-      return toErrorReply(invalidRequest(invalid));
+      return toErrorReply(newInvalidRequestError(invalid));
     }
     try {
-      return { ok: true, reply: await settle(handler, payload, {}) };
+      return { ok: true, reply: await awaitResult(handler, payload, {}) };
     } catch (error) {
       const reply = toErrorReply(error);
       if (!reply.ok && reply.code === 'internal') this.log.error({ err: error }, 'command failed');
@@ -181,16 +193,16 @@ export class Transport extends Server implements CustomTransportStrategy {
     }
   }
 
-  /** Takes no new work and resolves when the work under way is done. */
+  /** Accepts no more messages; resolves when those in progress are handled. */
   async close(): Promise<void> {
-    this.unobserve();
+    this.stopObserving();
     const closing = this.subscriptions;
     this.subscriptions = [];
     await Promise.all(closing.map((subscription) => subscription.close()));
   }
 
   on(): never {
-    throw new Error('This transport has no events of its own.');
+    throw new Error('This transport emits no events.');
   }
 
   unwrap(): never {
@@ -198,7 +210,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 }
 
-async function settle(handler: MessageHandler, data: unknown, context: unknown): Promise<unknown> {
+async function awaitResult(handler: MessageHandler, data: unknown, context: unknown): Promise<unknown> {
   const result: unknown = await handler(data, context);
   return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
 }

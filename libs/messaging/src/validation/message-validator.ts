@@ -1,6 +1,6 @@
 /**
- * Validates messages against the JSON Schemas of their types where they enter a service (ADR 62). Not for HTTP requests of people
- * and merchants: those have validators of their own.
+ * Validates each message that a service receives against the JSON Schema of its type (ADR 62). HTTP requests have
+ * separate validators.
  */
 import type { EventEnvelope } from '@svc/contracts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -15,7 +15,7 @@ export class InvalidMessageError extends Error {
   constructor(
     kind: MessageKind,
     type: string,
-    /** The first invalid field, as a JSON pointer; `/` for the whole. */
+    /** JSON pointer of the invalid field; `/` for the whole message. */
     readonly path: string,
     readonly problem: string,
     schemaPath: string,
@@ -29,13 +29,13 @@ let ajv: Ajv2020 | undefined;
 const validators = new Map<string, ValidateFunction | undefined>();
 
 /**
- * Undefined when it is valid. A type without a schema is accepted: it belongs to a newer release, or to this library itself.
- * Additional properties are accepted too; formats are not checked.
+ * Returns undefined if the message is valid. A message of a type without a schema is valid: the type belongs to a newer
+ * release, or to this library. Additional properties are allowed. Formats are not checked.
  */
-export function findInvalidity(kind: MessageKind, type: string, value: unknown): InvalidMessageError | undefined {
+export function findViolation(kind: MessageKind, type: string, value: unknown): InvalidMessageError | undefined {
   const validate = validatorOf(`${kind}:${type}`);
   if (!validate || validate(value)) return undefined;
-  // The last error is that of the outermost keyword: of a union, if all members failed.
+  // The last error is the one of the outermost keyword. If all members of a union failed, that is the union.
   const { instancePath, message, schemaPath } = validate.errors!.at(-1) as ErrorObject;
   return new InvalidMessageError(kind, type, instancePath || '/', message ?? 'is invalid', schemaPath);
 }
@@ -47,15 +47,15 @@ export interface Separated {
 
 export function separateInvalid(events: readonly EventEnvelope[]): Separated {
   const invalid = events.flatMap((event) => {
-    const error = findInvalidity('event', event.type, event.payload);
+    const error = findViolation('event', event.type, event.payload);
     return error ? [[event, error] as const] : [];
   });
   if (invalid.length === 0) return { valid: events, invalid };
-  const refused = new Set(invalid.map(([event]) => event));
-  return { valid: events.filter((event) => !refused.has(event)), invalid };
+  const invalidEvents = new Set(invalid.map(([event]) => event));
+  return { valid: events.filter((event) => !invalidEvents.has(event)), invalid };
 }
 
-/** Compiled at the first message of the type. */
+/** Compiles the schema when the first message of the type is validated. */
 function validatorOf(name: string): ValidateFunction | undefined {
   if (!validators.has(name)) {
     const isKnown = Object.hasOwn(MESSAGE_SCHEMAS, name);

@@ -4,8 +4,8 @@ import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
   appendNotes,
   countOccurrences,
+  createEffectsTable,
   DEADLINE_MS,
-  effectsTable,
   expectEffects,
   newNoteEvent,
   type Note,
@@ -13,16 +13,16 @@ import {
   readEffects,
   writeEffects,
 } from '../harness/effects.js';
-import { gate } from '../harness/gate.js';
+import { newGate } from '../harness/gate.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** The effect happens once, however often a message is delivered. */
+/** Guarantees of consumers: each event has its effect exactly once, even if it is delivered several times. */
 export function consumerContract(harness: () => MessagingHarness): void {
-  test('a crash between effect and mark takes the effect back; it then happens once', async () => {
-    const history = await effectsTable(harness(), 'history');
+  test('a lost connection between the effect and the commit rolls the effect back; after the redelivery it happens once', async () => {
+    const history = await createEffectsTable(harness(), 'history');
     let deliveries = 0;
     let effectsAfterCrash: string[] | undefined;
-    await harness().consumer('history', {
+    await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
           if (++deliveries === 2) effectsAfterCrash = await readEffects(history);
@@ -31,7 +31,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
@@ -39,77 +39,80 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect(deliveries).toBe(2);
   });
 
-  test('a process that dies in the middle of a batch leaves it to the next', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const door = gate();
-    const dying = await harness().consumer('history', {
+  test('if a process crashes in the middle of a batch, the next process handles the whole batch', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const gate = newGate();
+    const crashing = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
           await writeEffects(events, context);
-          await door.pass();
+          await gate.pass();
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a', 'b');
-    await door.reached;
-    const crashed = dying.crash();
-    door.open();
+    await gate.reached;
+    const crashed = crashing.crash();
+    gate.open();
     await crashed;
     expect(await readEffects(history)).toEqual([]);
 
-    const next = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const nextConsumer = await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(history, ['a', 'b']);
-    expect((await next.deadLetters.list()).deadLetters).toEqual([]);
+    expect((await nextConsumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
-  test('a consumer that stops completes the batch it was given', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const door = gate();
-    const stopping = await harness().consumer('history', {
+  test('a consumer that stops completes the batch that it has received', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const gate = newGate();
+    const stopping = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          await door.pass();
+          await gate.pass();
           await writeEffects(events, context);
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a');
-    await door.reached;
+    await gate.reached;
     const stopped = stopping.stop();
-    door.open();
+    gate.open();
     await stopped;
     expect(await readEffects(history)).toEqual(['a']);
   });
 
-  test('a message that keeps failing becomes a dead letter, and those behind it do not wait', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const tries: string[] = [];
-    /** The effects of events delivered with the poison event: over a broker, later events may arrive a moment later. */
-    let together: string[] = [];
-    let doneAtSecondTry: string[] | undefined;
-    const consumer = await harness().consumer('history', {
+  test('a message that keeps failing becomes a dead letter, and later messages do not wait for it', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const attempts: string[] = [];
+    /**
+     * The texts of the events in the first batch with the poison event. Over RabbitMQ, later events may arrive in
+     * another batch.
+     */
+    let batchOfPoison: string[] = [];
+    let effectsAtSecondRetry: string[] | undefined;
+    const consumer = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          if (countOccurrences(tries)['poison'] === undefined)
-            together = events.map(({ payload }) => (payload as Note).text);
+          if (countOccurrences(attempts)['poison'] === undefined)
+            batchOfPoison = events.map(({ payload }) => (payload as Note).text);
           for (const { payload } of events) {
             const { text } = payload as Note;
-            tries.push(text);
+            attempts.push(text);
             if (text !== 'poison') continue;
-            if (events.length === 1 && countOccurrences(tries)['poison'] === 3)
-              doneAtSecondTry = await readEffects(history);
+            if (events.length === 1 && countOccurrences(attempts)['poison'] === 3)
+              effectsAtSecondRetry = await readEffects(history);
             throw new Error('cannot be read');
           }
           await writeEffects(events, context);
         },
       },
     });
-    const producer = await harness().producer('processor');
-    await appendNotes(producer, 'before', 'poison', 'behind');
+    const producer = await harness().startProducer('processor');
+    await appendNotes(producer, 'before', 'poison', 'after');
     await producer.relay.start();
 
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
@@ -123,22 +126,22 @@ export function consumerContract(harness: () => MessagingHarness): void {
       deliveries: 5,
       failedAt: harness().clock.now(),
     });
-    expect(await readEffects(history)).toEqual(['before', 'behind']);
-    expect(doneAtSecondTry).toEqual(expect.arrayContaining(together.filter((text) => text !== 'poison')));
-    // Once in the batch, then five times alone.
-    expect(countOccurrences(tries)['poison']).toBe(6);
+    expect(await readEffects(history)).toEqual(['before', 'after']);
+    expect(effectsAtSecondRetry).toEqual(expect.arrayContaining(batchOfPoison.filter((text) => text !== 'poison')));
+    // One attempt in the batch, and then five attempts without other events.
+    expect(countOccurrences(attempts)['poison']).toBe(6);
     await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
   });
 
-  test('a dead letter is replayed once its cause is mended; until then it stays', async () => {
-    const history = await effectsTable(harness(), 'history');
-    let mended = false;
+  test('the replay of a dead letter fails until its cause is repaired; then it is handled once', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    let isRepaired = false;
     const handler: EventHandler = async (events, context) => {
       await writeEffects(events, context);
-      if (!mended) throw new Error('not yet');
+      if (!isRepaired) throw new Error('not repaired');
     };
-    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: handler } });
-    const producer = await harness().producer('processor');
+    const consumer = await harness().startConsumer('history', { events: { [NotedV1.name]: handler } });
+    const producer = await harness().startProducer('processor');
     await appendNotes(producer, 'a');
     await producer.relay.start();
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
@@ -146,33 +149,33 @@ export function consumerContract(harness: () => MessagingHarness): void {
     );
     const { messageId } = letter!;
 
-    await expect(consumer.deadLetters.replay(messageId)).rejects.toThrow('not yet');
+    await expect(consumer.deadLetters.replay(messageId)).rejects.toThrow('not repaired');
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([letter]);
     expect(await readEffects(history)).toEqual([]);
 
-    mended = true;
+    isRepaired = true;
     const replays = await Promise.allSettled([
       consumer.deadLetters.replay(messageId),
       consumer.deadLetters.replay(messageId),
     ]);
-    const refusals = replays.flatMap((replay) => (replay.status === 'rejected' ? [replay.reason as unknown] : []));
-    expect(refusals).toMatchObject([{ code: 'resource.not-found' }]);
+    const errors = replays.flatMap((replay) => (replay.status === 'rejected' ? [replay.reason as unknown] : []));
+    expect(errors).toMatchObject([{ code: 'resource.not-found' }]);
     expect(await readEffects(history)).toEqual(['a']);
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
     await expect(consumer.deadLetters.replay(messageId)).rejects.toMatchObject({ code: 'resource.not-found' });
     await expect(consumer.deadLetters.replay('not-an-id')).rejects.toMatchObject({ code: 'resource.not-found' });
   });
 
-  test('a reason that repeats a value is kept without it', async () => {
-    await effectsTable(harness(), 'history');
-    const consumer = await harness().consumer('history', {
+  test('a dead letter stores the error without the value that PostgreSQL repeats in its message', async () => {
+    await createEffectsTable(harness(), 'history');
+    const consumer = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async ([event], { tx }) => {
           await tx.query('SELECT $1::bigint', [(event!.payload as Note).text]);
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await appendNotes(producer, 'someone’s name');
     await producer.relay.start();
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
@@ -181,33 +184,33 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect(letter!.error).toBe('QueryFailedError: PostgreSQL refused a value (SQLSTATE 22P02)');
   });
 
-  test('while the database is away nothing becomes a dead letter; everything arrives afterwards', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const producer = await harness().producer('processor');
+  test('while the database is unavailable, no event becomes a dead letter; all events are handled afterwards', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const consumer = await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'before');
     await expectEffects(history, ['before']);
 
     const restore = await harness().makeDatabaseUnavailable('history');
-    const texts = Array.from({ length: 30 }, (_, i) => `while away ${i}`);
+    const texts = Array.from({ length: 30 }, (_, i) => `during the outage ${i}`);
     for (const text of texts) await appendNotes(producer, text);
-    const failures = (): number => harness().logged.filter(({ level }) => level === 'warn').length;
-    await waitUntil('hand-overs that fail', DEADLINE_MS, () => Promise.resolve(failures() >= 3));
+    const failures = (): number => harness().logLines.filter(({ level }) => level === 'warn').length;
+    await waitUntil('three failed deliveries', DEADLINE_MS, () => Promise.resolve(failures() >= 3));
     await restore();
 
     await expectEffects(history, ['before', ...texts]);
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
-    expect(harness().logged.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(harness().logLines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('a lock on a table uses up no deliveries, holds up no other type, and everything arrives when it ends', async () => {
-    const history = await effectsTable(harness(), 'history');
+  test('while a table is locked, no event becomes a dead letter and other types are handled; all events are handled after the lock', async () => {
+    const history = await createEffectsTable(harness(), 'history');
     await history.query('CREATE TABLE others (text text NOT NULL)');
-    const consumer = await harness().consumer('history', {
+    const consumer = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          // As the service's own statement timeout, which is 15 s.
+          // Stands for the statement timeout of a service, which is 15 s.
           await context.tx.query(`SET LOCAL statement_timeout = 50`);
           await writeEffects(events, context);
         },
@@ -216,13 +219,13 @@ export function consumerContract(harness: () => MessagingHarness): void {
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     const lock = history.createQueryRunner();
     await lock.startTransaction();
-    // The server ends a transaction of ours that is idle for long: this one has to last.
+    // The services' setting ends transactions that are idle for long, but this one must stay open.
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    // As CREATE INDEX takes it.
+    // CREATE INDEX acquires the same lock.
     await lock.query('LOCK TABLE effects IN SHARE MODE');
     const texts = Array.from({ length: 5 }, (_, i) => `locked ${i}`);
     await appendNotes(producer, ...texts);
@@ -232,12 +235,12 @@ export function consumerContract(harness: () => MessagingHarness): void {
       const rows = await history.query<unknown[]>('SELECT 1 FROM others');
       return rows.length > 0;
     });
-    // More attempts than a message with failures of its own would get.
-    for (let tries = 1; tries <= 7; tries++) {
-      await waitUntil(`try ${tries}`, DEADLINE_MS, async () => {
+    // More attempts than the five after which a failing message becomes a dead letter.
+    for (let attempt = 1; attempt <= 7; attempt++) {
+      await waitUntil(`attempt ${attempt}`, DEADLINE_MS, async () => {
         harness().clock.advance(60_000);
         const rows = await history.query<{ tries: number }[]>('SELECT tries FROM deferred_events');
-        return Math.max(0, ...rows.map((row) => row.tries)) >= tries;
+        return Math.max(0, ...rows.map((row) => row.tries)) >= attempt;
       });
     }
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
@@ -251,10 +254,10 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
-  test('connections that break again and again while events flow lose and double nothing', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const producer = await harness().producer('processor');
+  test('no event is lost or handled twice while database connections break repeatedly', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const consumer = await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     const texts = Array.from({ length: 60 }, (_, i) => `note ${i}`);
     for (const [i, text] of texts.entries()) {
@@ -268,10 +271,10 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
-  test('an older version that comes later changes nothing', async () => {
+  test('an event with an older version that arrives later does not change the row', async () => {
     const history = await harness().database('history');
     await history.query(`CREATE TABLE states (id text PRIMARY KEY, version bigint NOT NULL, state text NOT NULL)`);
-    await harness().consumer('history', {
+    await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, { tx }) => {
           for (const { aggregateId, aggregateVersion, payload } of events) {
@@ -280,7 +283,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
         },
       },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     const versions = [2, 4, 1, 3].map((version) => ({
       ...newNoteEvent(`version ${version}`),
       aggregateId: 'a',
@@ -288,7 +291,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     }));
     for (const event of versions) await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, event));
     await producer.relay.start();
-    // In the batch or behind it: when this one has been handled, so have the others.
+    // The log is read in order: when this event has been handled, the others have been handled too.
     await appendNotes(producer, 'last');
     await waitUntil('the last event to be handled', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>(`SELECT 1 FROM states WHERE id = 'last'`);

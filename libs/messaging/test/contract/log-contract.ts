@@ -3,8 +3,8 @@ import { waitUntil } from '@svc/testing';
 import { MAX_EVENT_BYTES } from '../../src/index.js';
 import {
   appendNotes,
+  createEffectsTable,
   DEADLINE_MS,
-  effectsTable,
   expectEffects,
   newNoteEvent,
   NotedV1,
@@ -13,62 +13,63 @@ import {
 } from '../harness/effects.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** An appended event arrives if and only if its transaction commits. */
+/** Guarantees of the event log: an appended event is delivered if and only if its transaction commits. */
 export function logContract(harness: () => MessagingHarness): void {
-  test('what a committed transaction appended arrives; what was rolled back never does', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const producer = await harness().producer('processor');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+  test('events of a committed transaction are delivered; events that were rolled back are not', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const producer = await harness().startProducer('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
     await appendNotes(producer, 'a', 'b');
     const rolledBack = inTransaction(producer.dataSource, async (tx) => {
       await producer.events.append(tx, newNoteEvent('never'));
-      throw new Error('the change was refused');
+      throw new Error('the change was rejected');
     });
-    await expect(rolledBack).rejects.toThrow('the change was refused');
+    await expect(rolledBack).rejects.toThrow('the change was rejected');
     await appendNotes(producer, 'c');
 
     await expectEffects(history, ['a', 'b', 'c']);
   });
 
-  test('outside a transaction nothing can be appended, and nothing was', async () => {
-    const producer = await harness().producer('processor');
-    // @ts-expect-error It does not compile: the connection is not in a transaction.
+  test('append() without a transaction is rejected and writes no event', async () => {
+    const producer = await harness().startProducer('processor');
+    // @ts-expect-error This does not compile, because the connection is not in a transaction.
     const outside = producer.events.append(producer.dataSource.manager, newNoteEvent('a'));
     await expect(outside).rejects.toThrow('inside the transaction');
     expect(await (await harness().database('processor')).query('SELECT 1 FROM event_log')).toEqual([]);
   });
 
-  test('an event over the bound is refused before it reaches the database', async () => {
-    const producer = await harness().producer('processor');
+  test('an event over the size limit is rejected before it is sent to the database', async () => {
+    const producer = await harness().startProducer('processor');
     await expect(appendNotes(producer, 'x'.repeat(MAX_EVENT_BYTES))).rejects.toThrow('noted.v1 is over');
   });
 
   test('a transaction that commits after a later one is not skipped', async () => {
-    const history = await effectsTable(harness(), 'history');
+    const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    const producer = await harness().producer('processor');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
-    const slow = producer.dataSource.createQueryRunner();
-    await slow.startTransaction();
-    await producer.events.append(slow.manager as Transaction, newNoteEvent('first position, last commit'));
+    const lastToCommit = producer.dataSource.createQueryRunner();
+    await lastToCommit.startTransaction();
+    await producer.events.append(lastToCommit.manager as Transaction, newNoteEvent('first position, last commit'));
     await appendNotes(producer, 'second position, first commit');
 
-    // A cursor over positions alone would now see the second, store its position, and skip the first.
-    const naive = await log.query<{ position: number; text: string }[]>(
+    // A cursor that consisted only of the position would now read the second event, store its position, and skip the
+    // first event.
+    const visibleRows = await log.query<{ position: number; text: string }[]>(
       `SELECT position, payload->>'text' AS text FROM event_log WHERE position > 0 ORDER BY position`,
     );
-    expect(naive.map(({ text }) => text)).toEqual(['second position, first commit']);
+    expect(visibleRows.map(({ text }) => text)).toEqual(['second position, first commit']);
     expect(await producer.relay.runOnce()).toBe(0);
 
-    await slow.commitTransaction();
-    await slow.release();
+    await lastToCommit.commitTransaction();
+    await lastToCommit.release();
     const skipped = await log.query<{ text: string }[]>(
       `SELECT payload->>'text' AS text FROM event_log WHERE position < $1`,
-      [naive[0]!.position],
+      [visibleRows[0]!.position],
     );
     expect(skipped).toEqual([{ text: 'first position, last commit' }]);
 
@@ -77,28 +78,31 @@ export function logContract(harness: () => MessagingHarness): void {
   });
 
   test('a transaction that began first and appends last is not skipped', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const producer = await harness().producer('processor');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const history = await createEffectsTable(harness(), 'history');
+    const producer = await harness().startProducer('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
-    const early = producer.dataSource.createQueryRunner();
-    await early.startTransaction();
-    await early.query('SELECT pg_current_xact_id()');
+    const firstToBegin = producer.dataSource.createQueryRunner();
+    await firstToBegin.startTransaction();
+    await firstToBegin.query('SELECT pg_current_xact_id()');
     await appendNotes(producer, 'lower position, higher transaction');
-    await producer.events.append(early.manager as Transaction, newNoteEvent('higher position, lower transaction'));
-    await early.commitTransaction();
-    await early.release();
+    await producer.events.append(
+      firstToBegin.manager as Transaction,
+      newNoteEvent('higher position, lower transaction'),
+    );
+    await firstToBegin.commitTransaction();
+    await firstToBegin.release();
     await appendNotes(producer, 'last');
 
     await expectEffects(history, ['last', 'lower position, higher transaction', 'higher position, lower transaction']);
   });
 
-  test('each month has its partition; rows of a month without one are moved when it is made, and are handed over once', async () => {
-    const history = await effectsTable(harness(), 'history');
+  test('each month has a partition; events of a month without one are moved when it is created, and are delivered once', async () => {
+    const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    const producer = await harness().producer('processor');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
     await appendNotes(producer, 'march');
     expect(await partitionOf('march')).toBe('event_log_2026_03');
@@ -108,7 +112,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await appendNotes(producer, 'december');
     expect(await partitionOf('december')).toBe('event_log_default');
 
-    // For the relay nothing changes between the insert of a row and its move.
+    // The relay creates the partition at its start, and must deliver a moved event once.
     await producer.relay.start();
     expect(await partitionOf('december')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december']);
@@ -116,7 +120,7 @@ export function logContract(harness: () => MessagingHarness): void {
     expect(await partitionOf('december too')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december', 'december too']);
     harness().clock.advance(31 * 24 * 3_600_000);
-    await waitUntil('the partitions of a month that begins', DEADLINE_MS, async () =>
+    await waitUntil('the partitions of the new month', DEADLINE_MS, async () =>
       (await partitions()).includes('event_log_2027_03'),
     );
     expect(await partitions()).toEqual(

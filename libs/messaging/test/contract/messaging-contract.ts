@@ -6,15 +6,15 @@ import { relayContract } from './relay-contract.js';
 import { validationContract } from './validation-contract.js';
 
 /**
- * The guarantees of messaging over every broker. Each test starts with services and databases of its own.
+ * The guarantees of messaging, tested for each broker. Each test starts with its own services and databases.
  */
-export function messagingContract(name: string, makeHarness: () => MessagingHarness): void {
+export function messagingContract(name: string, newHarness: () => MessagingHarness): void {
   describe(`messaging, ${name}`, () => {
     let current: MessagingHarness;
     const harness = (): MessagingHarness => current;
 
     beforeEach(() => {
-      current = makeHarness();
+      current = newHarness();
     });
     afterEach(() => current.close());
 

@@ -1,32 +1,32 @@
 import { waitUntil } from '@svc/testing';
 import {
   appendNotes,
+  createEffectsTable,
   DEADLINE_MS,
-  effectsTable,
   expectEffects,
   NotedV1,
   readEffects,
   writeEffects,
 } from '../harness/effects.js';
-import { gate } from '../harness/gate.js';
+import { newGate } from '../harness/gate.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** The relay's leases and cursors after a crash and after a shutdown. */
+/** Guarantees of the relay: its leases and cursors after a crash and after a shutdown. */
 export function relayContract(harness: () => MessagingHarness): void {
-  test('a crash between hand-over and cursor repeats the hand-over, not the effect', async () => {
-    const history = await effectsTable(harness(), 'history');
+  test('a crash after the delivery and before the cursor is moved repeats the delivery, but not the effect', async () => {
+    const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    // The connection breaks at the very moment when the cursor moves, the first time.
+    // The trigger breaks the connection when the cursor is moved for the first time.
     await log.query(`
       CREATE SEQUENCE cursor_moves;
-      CREATE FUNCTION die_once() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE FUNCTION crash_once() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         IF nextval('cursor_moves') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
         RETURN NEW;
       END $$;
-      CREATE TRIGGER die_once BEFORE INSERT OR UPDATE ON relay_cursors FOR EACH ROW EXECUTE FUNCTION die_once()`);
-    const producer = await harness().producer('processor');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+      CREATE TRIGGER crash_once BEFORE INSERT OR UPDATE ON relay_cursors FOR EACH ROW EXECUTE FUNCTION crash_once()`);
+    const producer = await harness().startProducer('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await appendNotes(producer, 'a', 'b');
     await producer.relay.start();
 
@@ -37,34 +37,37 @@ export function relayContract(harness: () => MessagingHarness): void {
     await expectEffects(history, ['a', 'b', 'c']);
   });
 
-  test('a process that dies while it hands over leaves it to the next, once its lease has run out', async () => {
-    const history = await effectsTable(harness(), 'history');
+  test('if a process crashes during a delivery, the next process repeats it when the lease has expired', async () => {
+    const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    const door = harness().holdHandOvers();
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const [dying, next] = [await harness().producer('processor'), await harness().producer('processor')];
-    await dying.relay.start();
-    await appendNotes(dying, 'a', 'b');
-    await door.reached;
-    const crashed = dying.crash();
-    door.open();
+    const gate = harness().holdDeliveries();
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const [crashing, nextProcess] = [
+      await harness().startProducer('processor'),
+      await harness().startProducer('processor'),
+    ];
+    await crashing.relay.start();
+    await appendNotes(crashing, 'a', 'b');
+    await gate.reached;
+    const crashed = crashing.crash();
+    gate.open();
     await crashed;
     expect(await log.query('SELECT 1 FROM relay_cursors')).toEqual([]);
     const lease = await log.query('SELECT holder, expires_at FROM relay_lease');
     expect(lease).toHaveLength(1);
 
-    await next.relay.start();
-    await appendNotes(next, 'c');
+    await nextProcess.relay.start();
+    await appendNotes(nextProcess, 'c');
     expect(await log.query('SELECT holder, expires_at FROM relay_lease')).toEqual(lease);
     harness().clock.advance(400);
     await expectEffects(history, ['a', 'b', 'c']);
     expect(await log.query('SELECT holder, expires_at FROM relay_lease')).not.toEqual(lease);
   });
 
-  test('a process that stops gives the lease back, and the next need not wait for it', async () => {
-    const history = await effectsTable(harness(), 'history');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const [first, second] = [await harness().producer('processor'), await harness().producer('processor')];
+  test('a process that stops releases the lease, so the next process does not wait until it expires', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const [first, second] = [await harness().startProducer('processor'), await harness().startProducer('processor')];
     await first.relay.start();
     await second.relay.start();
     await appendNotes(first, 'a');
@@ -74,11 +77,11 @@ export function relayContract(harness: () => MessagingHarness): void {
     await expectEffects(history, ['a', 'b']);
   });
 
-  test('a shutdown completes the batch under way, and nothing is handed over twice', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const door = harness().holdHandOvers();
+  test('a shutdown completes the current batch, and no event is delivered twice', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const gate = harness().holdDeliveries();
     let handled = 0;
-    await harness().consumer('history', {
+    await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
           handled += events.length;
@@ -86,45 +89,45 @@ export function relayContract(harness: () => MessagingHarness): void {
         },
       },
     });
-    const stopping = await harness().producer('processor');
+    const stopping = await harness().startProducer('processor');
     await stopping.relay.start();
     await appendNotes(stopping, 'a', 'b');
-    await door.reached;
+    await gate.reached;
 
     let stopped = false;
     const stop = stopping.stop().then(() => (stopped = true));
     await (await harness().database('processor')).query('SELECT 1');
     expect(stopped).toBe(false);
-    door.open();
+    gate.open();
     await stop;
     await expectEffects(history, ['a', 'b']);
 
-    const next = await harness().producer('processor');
-    expect(await next.relay.isCaughtUp()).toBe(true);
-    await next.relay.start();
-    await appendNotes(next, 'c');
+    const nextProcess = await harness().startProducer('processor');
+    expect(await nextProcess.relay.isCaughtUp()).toBe(true);
+    await nextProcess.relay.start();
+    await appendNotes(nextProcess, 'c');
     await expectEffects(history, ['a', 'b', 'c']);
     expect(handled).toBe(3);
   });
 
-  test('each consumer has a cursor of its own: a slow one and a failing one hold nobody', async () => {
+  test('each consumer has its own cursor: a slow and a failing consumer do not delay the others', async () => {
     const [quick, slow, failing] = await Promise.all(
-      ['quick', 'slow', 'failing'].map((name) => effectsTable(harness(), name)),
+      ['quick', 'slow', 'failing'].map((name) => createEffectsTable(harness(), name)),
     );
-    const door = gate();
-    await harness().consumer('quick', { events: { [NotedV1.name]: writeEffects } });
-    await harness().consumer('slow', {
+    const gate = newGate();
+    await harness().startConsumer('quick', { events: { [NotedV1.name]: writeEffects } });
+    await harness().startConsumer('slow', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          await door.pass();
+          await gate.pass();
           await writeEffects(events, context);
         },
       },
     });
-    const broken = await harness().consumer('failing', {
+    const broken = await harness().startConsumer('failing', {
       events: { [NotedV1.name]: () => Promise.reject(new Error('broken')) },
     });
-    const producer = await harness().producer('processor');
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     const texts = Array.from({ length: 20 }, (_, i) => `note ${i}`);
     await appendNotes(producer, ...texts);
@@ -137,36 +140,39 @@ export function relayContract(harness: () => MessagingHarness): void {
       async () => (await broken.deadLetters.list()).deadLetters.length === 20,
     );
     expect(await readEffects(failing!)).toEqual([]);
-    door.open();
+    gate.open();
     await expectEffects(slow!, texts);
   });
 
-  test('a consumer that comes later is told everything from the beginning', async () => {
-    const [early, late] = [await effectsTable(harness(), 'early'), await effectsTable(harness(), 'late')];
-    await harness().consumer('early', { events: { [NotedV1.name]: writeEffects } });
-    const producer = await harness().producer('processor');
+  test('a consumer that subscribes late receives all events from the beginning', async () => {
+    const [earlyEffects, lateEffects] = [
+      await createEffectsTable(harness(), 'early'),
+      await createEffectsTable(harness(), 'late'),
+    ];
+    await harness().startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a', 'b');
     await appendNotes(producer, 'c');
-    await expectEffects(early, ['a', 'b', 'c']);
+    await expectEffects(earlyEffects, ['a', 'b', 'c']);
 
-    await harness().consumer('late', { events: { [NotedV1.name]: writeEffects } });
-    await expectEffects(late, ['a', 'b', 'c']);
+    await harness().startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
+    await expectEffects(lateEffects, ['a', 'b', 'c']);
     await appendNotes(producer, 'd');
-    await expectEffects(late, ['a', 'b', 'c', 'd']);
-    expect(await readEffects(late)).toEqual(['a', 'b', 'c', 'd']);
+    await expectEffects(lateEffects, ['a', 'b', 'c', 'd']);
+    expect(await readEffects(lateEffects)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a consumer that was away goes on where it was', async () => {
-    const history = await effectsTable(harness(), 'history');
-    const first = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    const producer = await harness().producer('processor');
+  test('a consumer that was stopped continues with the first event that it has not handled', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const first = await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().startProducer('processor');
     await producer.relay.start();
     await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
     await first.stop();
     await appendNotes(producer, 'b');
-    await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await appendNotes(producer, 'c');
     await expectEffects(history, ['a', 'b', 'c']);
   });

@@ -4,66 +4,71 @@ import { waitUntil } from '@svc/testing';
 import { DEADLINE_MS } from '../harness/effects.js';
 import type { ConsumingProcess, MessagingHarness, Producer } from '../harness/harness.js';
 
-const closed: PayableSnapshot = { payableId: 'a', state: 'closed', version: 2, tries: 0 };
+const closedPayable: PayableSnapshot = { payableId: 'a', state: 'closed', version: 2, tries: 0 };
 
-/** A message that violates the schema of its type reaches no handler, and is not lost (ADR 62). */
+/**
+ * Guarantees of the validation: a message that violates the schema of its type is not passed to a handler and is not
+ * lost (ADR 62).
+ */
 export function validationContract(harness: () => MessagingHarness): void {
-  test('an invalid event is a dead letter that names the field and the rule; the valid ones beside it are handled', async () => {
+  test('an invalid event becomes a dead letter whose error contains the field and the rule; valid events of the batch are handled', async () => {
     const handled: unknown[] = [];
-    const consumer = await harness().consumer('history', {
+    const consumer = await harness().startConsumer('history', {
       events: {
         [PayableClosedV1.name]: (events) => Promise.resolve(void handled.push(...events.map(({ payload }) => payload))),
       },
     });
-    const producer = await harness().producer('processor');
-    const newer = { ...closed, payableId: 'c', addedByANewerRelease: true };
-    await publish(producer, closed, { ...closed, payableId: 'b', tries: 'none' }, newer);
+    const producer = await harness().startProducer('processor');
+    const eventOfNewerRelease = { ...closedPayable, payableId: 'c', addedByANewerRelease: true };
+    await publish(producer, closedPayable, { ...closedPayable, payableId: 'b', tries: 'none' }, eventOfNewerRelease);
     await producer.relay.start();
 
-    const letter = await firstDeadLetter(consumer);
-    expect(letter).toMatchObject({ type: PayableClosedV1.name, aggregateId: 'b', deliveries: 1 });
-    expect(letter.error).toMatch(
+    const deadLetter = await firstDeadLetter(consumer);
+    expect(deadLetter).toMatchObject({ type: PayableClosedV1.name, aggregateId: 'b', deliveries: 1 });
+    expect(deadLetter.error).toMatch(
       /^InvalidMessageError: message\.invalid: event payable\.closed\.v1, \/tries must be number \(#.*\/tries\/type\)$/,
     );
     await waitUntil('the valid events', DEADLINE_MS, () => Promise.resolve(handled.length === 2));
-    expect(handled).toEqual([closed, newer]);
+    expect(handled).toEqual([closedPayable, eventOfNewerRelease]);
 
-    await expect(consumer.deadLetters.replay(letter.messageId)).rejects.toMatchObject({ code: 'resource.conflict' });
-    expect((await consumer.deadLetters.list()).deadLetters).toEqual([letter]);
+    await expect(consumer.deadLetters.replay(deadLetter.messageId)).rejects.toMatchObject({
+      code: 'resource.conflict',
+    });
+    expect((await consumer.deadLetters.list()).deadLetters).toEqual([deadLetter]);
     expect(handled).toHaveLength(2);
   });
 
-  test('an invalid command is refused with its field before the handler is called', async () => {
+  test('an invalid request is rejected with the invalid field, and its handler is not called', async () => {
     let calls = 0;
-    await harness().consumer('processor', {
-      commands: { [FindPayableV1.name]: () => Promise.resolve(++calls && { payable: closed }) },
+    await harness().startConsumer('processor', {
+      commands: { [FindPayableV1.name]: () => Promise.resolve(++calls && { payable: closedPayable }) },
     });
-    const { commands } = await harness().producer('asker');
-    await expect(commands.request(FindPayableV1, { payableId: 'a' })).resolves.toEqual({ payable: closed });
+    const { commands } = await harness().startProducer('requester');
+    await expect(commands.request(FindPayableV1, { payableId: 'a' })).resolves.toEqual({ payable: closedPayable });
     await expect(commands.request(FindPayableV1, { payableId: 1 as unknown as string })).rejects.toMatchObject({
       code: 'request.invalid',
       fields: [{ field: 'payableId', message: 'must be string' }],
     });
     expect(calls).toBe(1);
-    expect(harness().logged).toContainEqual({ level: 'error', message: 'command refused: its request is invalid' });
+    expect(harness().logLines).toContainEqual({ level: 'error', message: 'command refused: its request is invalid' });
   });
 
-  test('an invalid reply is as a lost one', async () => {
-    await harness().consumer('processor', {
-      commands: { [FindPayableV1.name]: () => Promise.resolve({ payable: { ...closed, state: 'gone' } }) },
+  test('an invalid reply is handled like a lost reply: the request fails with service.not-ready', async () => {
+    await harness().startConsumer('processor', {
+      commands: { [FindPayableV1.name]: () => Promise.resolve({ payable: { ...closedPayable, state: 'gone' } }) },
     });
-    const { commands } = await harness().producer('asker');
+    const { commands } = await harness().startProducer('requester');
     const error: unknown = await commands.request(FindPayableV1, { payableId: 'a' }).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code: 'service.not-ready', cause: { path: '/payable/state' } });
   });
 }
 
 async function publish({ dataSource, events }: Producer, ...payloads: object[]): Promise<void> {
-  const said = payloads.map((payload) => {
+  const newEvents = payloads.map((payload) => {
     const { payableId: aggregateId } = payload as PayableSnapshot;
     return { type: PayableClosedV1, aggregateId, aggregateVersion: 1, payload: payload as PayableSnapshot };
   });
-  await inTransaction(dataSource, (tx) => events.append(tx, ...said));
+  await inTransaction(dataSource, (tx) => events.append(tx, ...newEvents));
 }
 
 async function firstDeadLetter({ deadLetters }: ConsumingProcess) {

@@ -11,13 +11,13 @@ export interface Note {
 export const NotedV1 = eventType<Note>('noted.v1');
 
 /**
- * Longest wait for an event that must happen: longer than a statement of another test may last, because that delays the relays
- * on the same server.
+ * Longest wait for an expected result. Longer than the statement timeout, because a long statement of another test
+ * delays all relays on the same server.
  */
 export const DEADLINE_MS = 20_000;
 
-/** A table without any unique constraint, so that a duplicate effect is visible. */
-export async function effectsTable(harness: MessagingHarness, service: string): Promise<DataSource> {
+/** Creates a table for effects. It has no unique constraint, so that a test can find duplicate effects. */
+export async function createEffectsTable(harness: MessagingHarness, service: string): Promise<DataSource> {
   const database = await harness.database(service);
   await database.query(`CREATE TABLE effects (nr bigserial, text text NOT NULL)`);
   return database;
@@ -35,13 +35,13 @@ export async function readEffects(database: DataSource): Promise<string[]> {
 
 /** Waits until the effects, in any order, are exactly these. */
 export async function expectEffects(database: DataSource, texts: readonly string[]): Promise<void> {
-  const wanted = [...texts].sort();
+  const expected = [...texts].sort();
   await waitUntil(
     `${texts.length} effects`,
     DEADLINE_MS,
     async () => (await readEffects(database)).length >= texts.length,
   );
-  expect((await readEffects(database)).sort()).toEqual(wanted);
+  expect((await readEffects(database)).sort()).toEqual(expected);
 }
 
 /** Appends one event for each text, in one transaction. */
@@ -58,8 +58,8 @@ export function newNoteEvent(text: string): {
   return { type: NotedV1, aggregateId: text, aggregateVersion: 1, payload: { text } };
 }
 
-export function countOccurrences(counts: readonly string[]): Record<string, number> {
+export function countOccurrences(texts: readonly string[]): Record<string, number> {
   const result: Record<string, number> = {};
-  for (const text of counts) result[text] = (result[text] ?? 0) + 1;
+  for (const text of texts) result[text] = (result[text] ?? 0) + 1;
   return result;
 }

@@ -1,12 +1,13 @@
+/** A point at which a handler waits until the test calls `open`. */
 export interface Gate {
+  /** Called by the handler; resolves after `open`. */
   readonly pass: () => Promise<void>;
   readonly open: () => void;
-  /** Resolves when a handler waits at it. */
+  /** Resolves when a handler has called `pass`. */
   readonly reached: Promise<void>;
 }
 
-/** A gate at which a handler waits until the test opens it. */
-export function gate(): Gate {
+export function newGate(): Gate {
   let open = (): void => undefined;
   let arrive = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -4,21 +4,21 @@ import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../..
 import type { Gate } from './gate.js';
 
 /**
- * Runs the contract on one broker: starts, stops and kills processes of services on real PostgreSQL, and gives the test a
- * connection of its own to each service's database. Several processes of one name are replicas of one service and share
- * its database.
+ * Runs the contract tests with one broker: starts, stops and kills simulated processes of services with PostgreSQL
+ * databases, and gives the test a separate connection to each database. Processes with the same service name are
+ * replicas: they share the database.
  */
 export interface MessagingHarness {
   readonly clock: ManualClock;
   /** The log lines of all processes. */
-  readonly logged: LoggedLine[];
-  /** The test's own connection to a service's migrated database; outlives the service's processes. */
+  readonly logLines: LoggedLine[];
+  /** The test's connection to the migrated database of a service. It stays open when the service's processes end. */
   database(service: string): Promise<DataSource>;
-  producer(service: string): Promise<Producer>;
-  consumer(service: string, handles: ProcessHandlers): Promise<ConsumingProcess>;
-  /** From now on a relay that has handed over a batch waits at the door before it moves its cursor. */
-  holdHandOvers(): Gate;
-  /** Kills every connection to the service's database and rejects new ones until the returned function is called. */
+  startProducer(service: string): Promise<Producer>;
+  startConsumer(service: string, handles: ProcessHandlers): Promise<ConsumingProcess>;
+  /** From now on, a relay waits at the returned gate after it has delivered a batch and before it moves its cursor. */
+  holdDeliveries(): Gate;
+  /** Ends all connections to the service's database and rejects new ones until the returned function is called. */
   makeDatabaseUnavailable(service: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -34,9 +34,9 @@ export interface ProcessHandlers {
 }
 
 export interface Process {
-  /** Finishes the work under way. */
+  /** Completes the messages in progress, then ends the process. */
   stop(): Promise<void>;
-  /** Like kill -9: its connections break at once and no lease is released. */
+  /** Simulates kill -9: the connections of the process break immediately, and no lease is released. */
   crash(): Promise<void>;
 }
 
@@ -50,6 +50,6 @@ export interface Producer extends Process {
 export interface ConsumingProcess extends Process {
   readonly dataSource: DataSource;
   readonly deadLetters: DeadLetters;
-  /** Whether it is backfilled with all earlier events; undefined where its publishers track that. */
+  /** See {@link Transport.isBackfilled}. */
   isBackfilled(): Promise<boolean | undefined>;
 }

@@ -14,52 +14,55 @@ import {
   Transport,
 } from '../../src/index.js';
 import type { Gate } from './gate.js';
-import { HandOverDoor } from './hand-over-door.js';
 import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
+import { DeliveryHold } from './held-broker.js';
 
-/** Connects the processes: the only difference between the harnesses. */
+/** Connects the processes to each other. The harnesses differ only in this. */
 export interface Brokers {
   /** The connection of a new process to the others. */
   connect(service: string, log: MessagingLog): Promise<Link>;
-  /** Removes everything that the processes left behind. */
+  /** Deletes all queues and exchanges of the processes. */
   close(): Promise<void>;
 }
 
 export interface Link {
   readonly broker: Broker;
-  /** As when the process dies: at once, without closing the connection properly. */
+  /** Breaks the connection immediately, as a crash of the process does. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Services on real PostgreSQL, each with connections of its own. A crash closes the service's connections. */
+/**
+ * Simulates each process of a service with separate connections to PostgreSQL and the broker. A crash closes these
+ * connections.
+ */
 export class ProcessesHarness implements MessagingHarness {
   readonly clock = new ManualClock();
-  readonly logged: LoggedLine[] = [];
+  readonly logLines: LoggedLine[] = [];
   private readonly databases = new Map<string, Promise<{ database: TestDatabase; dataSource: DataSource }>>();
   private readonly processes = new Set<Process>();
-  private readonly door = new HandOverDoor();
+  private readonly deliveryHold = new DeliveryHold();
   private started = 0;
   readonly messagingLog: MessagingLog = {
-    info: (_, message) => this.logged.push({ level: 'info', message }),
-    warn: (_, message) => this.logged.push({ level: 'warn', message }),
-    error: (_, message) => this.logged.push({ level: 'error', message }),
+    info: (_, message) => this.logLines.push({ level: 'info', message }),
+    warn: (_, message) => this.logLines.push({ level: 'warn', message }),
+    error: (_, message) => this.logLines.push({ level: 'error', message }),
   };
 
   constructor(private readonly brokers: Brokers) {}
 
-  holdHandOvers(): Gate {
-    return this.door.hold();
+  holdDeliveries(): Gate {
+    return this.deliveryHold.hold();
   }
 
   async database(service: string): Promise<DataSource> {
     return (await this.databaseOf(service)).dataSource;
   }
 
-  async producer(service: string): Promise<Producer> {
+  async startProducer(service: string): Promise<Producer> {
     const { dataSource, kill } = await this.connect(service);
     const link = await this.brokers.connect(service, this.messagingLog);
-    const broker = this.door.before(link.broker);
+    const broker = this.deliveryHold.wrap(link.broker);
     const events = new EventLog(dataSource, this.clock);
     const relay = new Relay(dataSource, broker, this.clock, this.messagingLog, {
       ...RELAY_DEFAULTS,
@@ -67,7 +70,7 @@ export class ProcessesHarness implements MessagingHarness {
       leaseMs: 400,
     });
     events.onCommitted = (types) => relay.nudge(types);
-    return this.running({
+    return this.track({
       dataSource,
       events,
       relay,
@@ -86,14 +89,14 @@ export class ProcessesHarness implements MessagingHarness {
     });
   }
 
-  async consumer(service: string, { events = {}, commands = {} }: ProcessHandlers): Promise<ConsumingProcess> {
+  async startConsumer(service: string, { events = {}, commands = {} }: ProcessHandlers): Promise<ConsumingProcess> {
     const { dataSource, kill } = await this.connect(service);
     const link = await this.brokers.connect(service, this.messagingLog);
     const transport = new Transport(service, link.broker, dataSource, this.clock, this.messagingLog);
     for (const [type, handler] of Object.entries(events)) transport.addHandler(type, handler as never, true);
-    for (const [name, answer] of Object.entries(commands)) transport.addHandler(name, answer, false);
+    for (const [name, responder] of Object.entries(commands)) transport.addHandler(name, responder, false);
     await promisify(transport.listen.bind(transport))();
-    return this.running({
+    return this.track({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers, link.broker.deadLetters),
       isBackfilled: () => transport.isBackfilled(),
@@ -121,17 +124,17 @@ export class ProcessesHarness implements MessagingHarness {
   }
 
   async close(): Promise<void> {
-    this.door.open();
+    this.deliveryHold.open();
     for (const process of [...this.processes]) await process.stop();
     await this.brokers.close();
-    for (const opened of this.databases.values()) {
-      const { database, dataSource } = await opened;
+    for (const entry of this.databases.values()) {
+      const { database, dataSource } = await entry;
       await dataSource.destroy();
       await database.drop();
     }
   }
 
-  private running<P extends Process>(process: P): P {
+  private track<P extends Process>(process: P): P {
     const tracked: P = {
       ...process,
       stop: () => (this.processes.delete(tracked), process.stop()),
@@ -142,12 +145,12 @@ export class ProcessesHarness implements MessagingHarness {
   }
 
   private async connect(service: string): Promise<{ dataSource: DataSource; kill: () => Promise<void> }> {
-    const { database, dataSource: ours } = await this.databaseOf(service);
+    const { database, dataSource: testDataSource } = await this.databaseOf(service);
     const applicationName = `${service}#${++this.started}`;
     const dataSource = await newDataSource({ url: database.url, applicationName }).initialize();
     const kill = async (): Promise<void> => {
       const closed = dataSource.destroy();
-      await ours.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, [
+      await testDataSource.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, [
         applicationName,
       ]);
       await closed;
@@ -156,11 +159,11 @@ export class ProcessesHarness implements MessagingHarness {
   }
 
   private databaseOf(service: string): Promise<{ database: TestDatabase; dataSource: DataSource }> {
-    const known = this.databases.get(service);
-    if (known) return known;
-    const made = this.newDatabase();
-    this.databases.set(service, made);
-    return made;
+    const existing = this.databases.get(service);
+    if (existing) return existing;
+    const created = this.newDatabase();
+    this.databases.set(service, created);
+    return created;
   }
 
   private async newDatabase(): Promise<{ database: TestDatabase; dataSource: DataSource }> {

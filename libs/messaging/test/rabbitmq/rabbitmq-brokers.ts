@@ -11,14 +11,17 @@ export interface RabbitMqLink extends Link {
   readonly network: TcpProxy;
 }
 
-/** Processes that use one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
+/**
+ * Connects simulated processes to one RabbitMQ, each through a separate TCP proxy. Their exchanges and queues have a
+ * namespace and are deleted afterwards.
+ */
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;
   readonly topology = new Topology(this.namespace);
   /** The newest link of each service. */
   private readonly links = new Map<string, RabbitMqLink>();
 
-  /** @param eventsPerMessage 1 where a test counts messages */
+  /** @param eventsPerMessage 1 for tests that count messages */
   constructor(
     readonly url: string,
     private readonly eventsPerMessage = MAX_EVENTS_PER_MESSAGE,
@@ -54,9 +57,9 @@ export class RabbitMqBrokers implements Brokers {
     for (const service of this.links.keys()) {
       for (const queue of [
         topology.eventQueue(service),
-        topology.pastQueue(service),
+        topology.replayedEventQueue(service),
         topology.deadLetterQueue(service),
-        topology.replayQueue(service),
+        topology.replayRequestQueue(service),
       ])
         await channel.deleteQueue(queue);
     }

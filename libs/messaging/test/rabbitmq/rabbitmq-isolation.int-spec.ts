@@ -3,9 +3,10 @@ import { inTransaction } from '@svc/persistence';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import {
   appendNotes,
+  createEffectsTable,
   DEADLINE_MS,
-  effectsTable,
   expectEffects,
+  newNoteEvent,
   type Note,
   NotedV1,
   readEffects,
@@ -15,12 +16,12 @@ import type { Producer } from '../harness/harness.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 
-// The problems of one consumer do not affect the others: no lost events, no delay and no duplicates.
+// A full queue or a crashed process of one consumer must not cause lost, late or duplicate events for other consumers.
 
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
-/** For consumers that the harness does not know. */
+/** Connections of consumers that were started without the harness. */
 const links: RabbitMqLink[] = [];
 
 beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
@@ -34,10 +35,10 @@ afterEach(async () => {
   await harness.close();
 });
 
-/** Simulates a queue that has reached its maximum length. */
-const bound = (queue: string, length: number): Promise<void> =>
+/** Limits the length of the queue, so that it rejects messages when it is full. */
+const limitQueueLength = (queue: string, length: number): Promise<void> =>
   server.control('set_policy', 'bound', `^${queue}$`, JSON.stringify({ 'max-length': length }));
-const unbound = (): Promise<void> => server.control('clear_policy', 'bound');
+const removeLengthLimit = (): Promise<void> => server.control('clear_policy', 'bound');
 
 async function connect(service: string): Promise<RabbitMqLink> {
   const link = await brokers.connect(service, harness.messagingLog);
@@ -46,160 +47,175 @@ async function connect(service: string): Promise<RabbitMqLink> {
 }
 
 /** A consumer without an inbox, which records every delivery of each message. */
-async function countingConsumer(name: string): Promise<Map<string, number>> {
-  const seen = new Map<string, number>();
+async function startCountingConsumer(name: string): Promise<Map<string, number>> {
+  const deliveries = new Map<string, number>();
   const { broker } = await connect(name);
   await broker.subscribe({
     name,
     types: new Set([NotedV1.name]),
     deliver: (events: readonly EventEnvelope[]) => {
-      for (const { payload } of events) seen.set((payload as Note).text, (seen.get((payload as Note).text) ?? 0) + 1);
+      for (const { payload } of events)
+        deliveries.set((payload as Note).text, (deliveries.get((payload as Note).text) ?? 0) + 1);
       return Promise.resolve();
     },
   });
-  return seen;
+  return deliveries;
 }
 
-/** A queue accepts a few messages beyond its limit before it refuses. Returns the events recorded until then. */
-async function noteUntilSeparated(producer: Producer): Promise<string[]> {
+/**
+ * Appends events until the full queue rejects one and the relay delivers to each consumer separately. Returns the texts
+ * of the events.
+ */
+async function appendUntilSeparated(producer: Producer): Promise<string[]> {
   const texts: string[] = [];
   await waitUntil('the consumers to be separated', DEADLINE_MS, async () => {
     texts.push(`event ${texts.length}`);
     await appendNotes(producer, texts.at(-1)!);
-    return harness.logged.some(({ message }) => message.startsWith('relay: a consumer refuses events'));
+    return harness.logLines.some(({ message }) => message.startsWith('relay: a consumer refuses events'));
   });
   return texts;
 }
 
-const duplicatesIn = (seen: ReadonlyMap<string, number>): number =>
-  [...seen.values()].reduce((sum, count) => sum + count - 1, 0);
+const countDuplicates = (deliveries: ReadonlyMap<string, number>): number =>
+  [...deliveries.values()].reduce((sum, count) => sum + count - 1, 0);
 
-test('a full queue does not delay other consumers or send them duplicates, and gets its events when it has space', async () => {
-  const history = await effectsTable(harness, 'history');
-  const stopped = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-  const webhooks = await countingConsumer('webhooks');
-  const producer = await harness.producer('processor');
+test('a full queue of one consumer does not delay events of others or duplicate them, and receives its events when it has space', async () => {
+  const history = await createEffectsTable(harness, 'history');
+  const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+  const webhooks = await startCountingConsumer('webhooks');
+  const producer = await harness.startProducer('processor');
   await producer.relay.start();
   await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
   await stopped.stop();
-  await bound(brokers.topology.eventQueue('history'), 10);
+  await limitQueueLength(brokers.topology.eventQueue('history'), 10);
 
   const texts = Array.from({ length: 1_000 }, (_, i) => `event ${i}`);
   for (let i = 0; i < texts.length; i += 20) await appendNotes(producer, ...texts.slice(i, i + 20));
-  await waitUntil('the healthy consumer to have all', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_001));
-  // The batches in flight at the first refusal, at most four, are sent once more, and no later ones.
-  const refused = harness.logged.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
-  expect(refused).toHaveLength(1);
-  expect(duplicatesIn(webhooks)).toBeLessThanOrEqual(800);
-  const atFirst = duplicatesIn(webhooks);
+  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.size === 1_001),
+  );
+  // At most four batches of 200 events are in flight when the queue rejects the first message. Only these are sent
+  // again.
+  const separations = harness.logLines.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
+  expect(separations).toHaveLength(1);
+  expect(countDuplicates(webhooks)).toBeLessThanOrEqual(800);
+  const duplicatesBefore = countDuplicates(webhooks);
   for (let i = 0; i < 5; i++) await appendNotes(producer, `meanwhile ${i}`);
-  await waitUntil('what happens meanwhile', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_006));
+  await waitUntil('the other consumer to receive the later events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.size === 1_006),
+  );
   const failures = (): number =>
-    harness.logged.filter(({ message }) => message.startsWith('relay: hand-over failed')).length;
-  await waitUntil('its pauses to grow', DEADLINE_MS, () => Promise.resolve(failures() >= 4));
-  expect(duplicatesIn(webhooks)).toBe(atFirst);
+    harness.logLines.filter(({ message }) => message.startsWith('relay: hand-over failed')).length;
+  await waitUntil('several failed deliveries to the full queue', DEADLINE_MS, () => Promise.resolve(failures() >= 4));
+  expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
 
-  await unbound();
-  const back = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
+  await removeLengthLimit();
+  const restartedConsumer = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const all = ['before', ...texts, ...Array.from({ length: 5 }, (_, i) => `meanwhile ${i}`)];
   await expectEffects(history, all);
-  await waitUntil('the consumers to be together again', DEADLINE_MS, () =>
-    Promise.resolve(harness.logged.some(({ message }) => message.includes('share a cursor again'))),
+  await waitUntil('the consumers to share a cursor again', DEADLINE_MS, () =>
+    Promise.resolve(harness.logLines.some(({ message }) => message.includes('share a cursor again'))),
   );
   await appendNotes(producer, 'after');
   await expectEffects(history, [...all, 'after']);
-  await waitUntil('the healthy consumer to have it', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
-  expect(duplicatesIn(webhooks)).toBe(atFirst);
-  expect((await back.deadLetters.list()).deadLetters).toEqual([]);
+  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('after')),
+  );
+  expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
+  expect((await restartedConsumer.deadLetters.list()).deadLetters).toEqual([]);
 });
 
-test('a relay that starts while consumers are separated repeats nothing to the healthy ones', async () => {
-  await effectsTable(harness, 'history');
-  const stopped = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-  const webhooks = await countingConsumer('webhooks');
+test('a relay that starts while it delivers to each consumer separately repeats no event to consumers without a full queue', async () => {
+  await createEffectsTable(harness, 'history');
+  const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+  const webhooks = await startCountingConsumer('webhooks');
   await stopped.stop();
-  await bound(brokers.topology.eventQueue('history'), 1);
-  const first = await harness.producer('processor');
+  await limitQueueLength(brokers.topology.eventQueue('history'), 1);
+  const first = await harness.startProducer('processor');
   await first.relay.start();
-  const texts = await noteUntilSeparated(first);
+  const texts = await appendUntilSeparated(first);
   await appendNotes(first, 'separately');
-  await waitUntil('the healthy consumer to have all', DEADLINE_MS, () => Promise.resolve(webhooks.has('separately')));
+  await waitUntil('the other consumer to receive all events', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('separately')),
+  );
   await first.stop();
 
-  const atFirst = duplicatesIn(webhooks);
-  const next = await harness.producer('processor');
+  const duplicatesBefore = countDuplicates(webhooks);
+  const next = await harness.startProducer('processor');
   await next.relay.start();
   await appendNotes(next, 'after');
-  await waitUntil('the healthy consumer to have it', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
-  expect(duplicatesIn(webhooks)).toBe(atFirst);
+  await waitUntil('the other consumer to receive the last event', DEADLINE_MS, () =>
+    Promise.resolve(webhooks.has('after')),
+  );
+  expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
 
-  await unbound();
-  await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
+  await removeLengthLimit();
+  await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(await harness.database('history'), [...texts, 'separately', 'after']);
 });
 
-test('a consumer that starts while others are separated misses no event', async () => {
-  const early = await effectsTable(harness, 'early');
-  const stopped = await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
+test('a consumer that starts while the relay delivers to each consumer separately receives all events', async () => {
+  const early = await createEffectsTable(harness, 'early');
+  const stopped = await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
   await stopped.stop();
-  await bound(brokers.topology.eventQueue('early'), 1);
-  const producer = await harness.producer('processor');
+  await limitQueueLength(brokers.topology.eventQueue('early'), 1);
+  const producer = await harness.startProducer('processor');
   await producer.relay.start();
-  const texts = await noteUntilSeparated(producer);
-  const late = await effectsTable(harness, 'late');
-  await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
+  const texts = await appendUntilSeparated(producer);
+  const late = await createEffectsTable(harness, 'late');
+  await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
   await appendNotes(producer, 'd');
   await expectEffects(late, [...texts, 'd']);
-  await unbound();
-  await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
+  await removeLengthLimit();
+  await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(early, [...texts, 'd']);
 });
 
 test('a replay that a crashed service requested does not delay other replays', async () => {
-  await effectsTable(harness, 'early');
-  await effectsTable(harness, 'dead');
-  const late = await effectsTable(harness, 'late');
-  await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
-  const producer = await harness.producer('processor');
+  await createEffectsTable(harness, 'early');
+  await createEffectsTable(harness, 'crashed');
+  const late = await createEffectsTable(harness, 'late');
+  await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
+  const producer = await harness.startProducer('processor');
   await producer.relay.start();
   const texts = Array.from({ length: 50 }, (_, i) => `note ${i}`);
   await appendNotes(producer, ...texts);
   await expectEffects(await harness.database('early'), texts);
 
-  await bound(brokers.topology.pastQueue('dead'), 1);
-  const { broker } = await connect('dead');
+  await limitQueueLength(brokers.topology.replayedEventQueue('crashed'), 1);
+  const { broker } = await connect('crashed');
   const subscription = await broker.subscribe({
-    name: 'dead',
+    name: 'crashed',
     types: new Set(['other.v1']),
     deliver: () => Promise.resolve(),
   });
   await subscription.close();
   const id = '00000000-0000-7000-8000-00000000dead';
-  expect(await broker.eventReplay.request({ id, service: 'dead', type: NotedV1.name })).toBe(true);
-  await waitUntil('it not to be taken', DEADLINE_MS, () =>
-    Promise.resolve(harness.logged.some(({ message }) => message.startsWith('relay: replay request not accepted'))),
+  expect(await broker.eventReplay.request({ id, service: 'crashed', type: NotedV1.name })).toBe(true);
+  await waitUntil('the full queue to reject the replay', DEADLINE_MS, () =>
+    Promise.resolve(harness.logLines.some(({ message }) => message.startsWith('relay: replay request not accepted'))),
   );
 
-  const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
+  const consumer = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(late, texts);
   await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
-  await unbound();
+  await removeLengthLimit();
 });
 
 test('an event without a consumer does not delay later events, and a consumer that starts later receives it', async () => {
-  const history = await effectsTable(harness, 'history');
-  await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-  const producer = await harness.producer('processor');
+  const history = await createEffectsTable(harness, 'history');
+  await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+  const producer = await harness.startProducer('processor');
   await producer.relay.start();
-  const unheard = { type: { name: 'unheard.v1' }, aggregateId: 'u', aggregateVersion: 1, payload: { text: 'unheard' } };
-  await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, unheard));
-  await appendNotes(producer, 'behind');
-  await expectEffects(history, ['behind']);
-  expect(harness.logged.filter(({ message }) => message === 'broker: event has no consumer yet')).toHaveLength(1);
+  const unconsumed = { ...newNoteEvent('unconsumed'), type: { name: 'unconsumed.v1' } };
+  await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, unconsumed));
+  await appendNotes(producer, 'later');
+  await expectEffects(history, ['later']);
+  expect(harness.logLines.filter(({ message }) => message === 'broker: event has no consumer yet')).toHaveLength(1);
 
-  const late = await effectsTable(harness, 'late');
-  await harness.consumer('late', { events: { 'unheard.v1': writeEffects } });
-  await expectEffects(late, ['unheard']);
-  expect(await readEffects(history)).toEqual(['behind']);
+  const late = await createEffectsTable(harness, 'late');
+  await harness.startConsumer('late', { events: { 'unconsumed.v1': writeEffects } });
+  await expectEffects(late, ['unconsumed']);
+  expect(await readEffects(history)).toEqual(['later']);
 });

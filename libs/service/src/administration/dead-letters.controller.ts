@@ -9,17 +9,19 @@ import {
 } from '@svc/messaging';
 
 /**
- * For administrators: the dead letters of a service, and their replay once the cause is fixed.
+ * For administrators: lists the dead letters of a service, and replays them when the cause is fixed.
  */
-export function deadLettersOf(service: string): Type {
-  // A service adds the result to its module's controllers, and provides ADMIN_KEY.
+export function createDeadLettersController(service: string): Type {
+  // The docstring above is the description of this API in the reference. A service adds the returned class to the
+  // controllers of its module, and provides ADMIN_KEY.
   @Controller(`admin/v1/dead-letters/${service}`)
   @UseGuards(AdminKeyGuard)
   class DeadLettersController {
     constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
 
     /**
-     * Lists the dead letters of a service, 200 at a time, newest first and without payloads; `after` is null on the last page.
+     * Lists the dead letters of a service, 200 at a time, newest first and without payloads; `after` is null on the
+     * last page.
      *
      * @throws request.invalid
      */
@@ -28,14 +30,14 @@ export function deadLettersOf(service: string): Type {
       return this.deadLetters.list({ type, after });
     }
 
-    /** Counts the dead letters that RabbitMQ keeps. None where the services are one process. */
+    /** Counts the dead letters in RabbitMQ's queue. There are none if all services run in one process. */
     @Get('broker')
     async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
       return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
     }
 
     /**
-     * Passes up to 1 000 dead letters of RabbitMQ to the handlers; repeat while `replayed` is not 0. Rejected ones stay.
+     * Passes up to 1 000 dead letters of RabbitMQ to the handlers; repeat while `replayed` is not 0. Refused ones stay.
      *
      * @throws service.not-ready RabbitMQ is unavailable.
      */
@@ -61,7 +63,7 @@ export function deadLettersOf(service: string): Type {
      *
      * @returns 204 It is handled.
      * @throws resource.not-found
-     * @throws resource.conflict No handler takes its type any more.
+     * @throws resource.conflict No handler for its type exists any more.
      */
     @Post(':messageId/replay')
     @HttpCode(204)

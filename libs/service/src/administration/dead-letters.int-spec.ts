@@ -5,25 +5,28 @@ import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messagin
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
 import { ServiceConfig } from '../configuration/config.js';
 import type { ServiceDefinition } from '../service.js';
-import { deadLettersOf } from './dead-letters.controller.js';
+import { createDeadLettersController } from './dead-letters.controller.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
-const KEY = 'an administration key for tests 1';
+const ADMIN_TEST_KEY = 'an administration key for tests 1';
 const handled: string[] = [];
-let mended = false;
+let isRepaired = false;
 
 @Controller()
 class ThingsConsumer {
   /** Replay: not relevant in this test. */
   @EventPattern(ThingHappenedV1)
   record(events: EventEnvelope<{ text: string }>[]): Promise<void> {
-    if (!mended) return Promise.reject(new Error('broken'));
+    if (!isRepaired) return Promise.reject(new Error('broken'));
     handled.push(...events.map(({ payload }) => payload.text));
     return Promise.resolve();
   }
 }
 
-@Module({ controllers: [ThingsConsumer, deadLettersOf('things')], providers: [{ provide: ADMIN_KEY, useValue: KEY }] })
+@Module({
+  controllers: [ThingsConsumer, createDeadLettersController('things')],
+  providers: [{ provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY }],
+})
 class ThingsModule {}
 
 const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };
@@ -35,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 test('administrators see the dead letters, and replay them after the cause is fixed', async () => {
-  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const event = anEvent(ThingHappenedV1, 'thing 1', 1, { text: 'private' });
   await running.deliver(event);
 
@@ -58,7 +61,7 @@ test('administrators see the dead letters, and replay them after the cause is fi
   const replay = `/admin/v1/dead-letters/things/${event.id}/replay`;
   expect((await admin('POST', replay)).status).toBe(500);
   expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual(body);
-  mended = true;
+  isRepaired = true;
   expect((await admin('POST', replay)).status).toBe(204);
   expect(handled).toEqual(['private']);
   expect((await admin('POST', replay)).status).toBe(404);
@@ -69,30 +72,30 @@ test('administrators see the dead letters, and replay them after the cause is fi
   });
 });
 
-test('administrators can replay all dead letters at once, or all of one type', async () => {
-  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+test('administrators can replay all dead letters with one request, or all of one type', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const bulk = '/admin/v1/dead-letters/things/replays';
-  mended = false;
+  isRepaired = false;
   await running.deliver(...['one', 'two'].map((text) => anEvent(ThingHappenedV1, text, 1, { text })));
   expect(await admin('POST', bulk)).toMatchObject({ status: 200, body: { replayed: 0, failed: 2, after: null } });
-  mended = true;
-  const none = { replayed: 0, failed: 0, after: null };
-  expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(none);
-  expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...none, replayed: 2 });
+  isRepaired = true;
+  const nothingReplayed = { replayed: 0, failed: 0, after: null };
+  expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(nothingReplayed);
+  expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...nothingReplayed, replayed: 2 });
   expect(handled.slice(-2).sort()).toEqual(['one', 'two']);
-  for (const wrong of ['after=nonsense', 'after=a&after=b', 'type=%00', 'type=a&type=b'])
-    expect((await admin('GET', `/admin/v1/dead-letters/things?${wrong}`)).status).toBe(400);
+  for (const invalidQuery of ['after=nonsense', 'after=a&after=b', 'type=%00', 'type=a&type=b'])
+    expect((await admin('GET', `/admin/v1/dead-letters/things?${invalidQuery}`)).status).toBe(400);
 });
 
-test('without RabbitMQ, there are no dead letters of RabbitMQ', async () => {
-  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+test('without RabbitMQ, the number of its dead letters is 0', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const broker = '/admin/v1/dead-letters/things/broker';
   expect(await admin('GET', broker)).toMatchObject({ status: 200, body: { count: 0, countMax: 0, oldest: null } });
   expect(await admin('POST', `${broker}/replays`)).toMatchObject({ status: 200, body: { replayed: 0, refused: 0 } });
 });
 
 test('administrators see the dead letters of RabbitMQ, and replay them', async () => {
-  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const oldest = { messageId: 'm', type: 'a.v1', reason: 'delivery_limit', deadLetteredAt: new Date(0) };
   const inBroker: BrokerDeadLetters = {
     count: () => Promise.resolve(2),
@@ -110,13 +113,13 @@ test('administrators see the dead letters of RabbitMQ, and replay them', async (
 });
 
 test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
-  'others are told nothing: %j',
+  'requests without the administration key get a 401: %j',
   async (headers) => {
-    const other = httpClient(running.service, headers);
-    expect((await other('GET', '/admin/v1/dead-letters/things')).status).toBe(401);
-    expect((await other('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(401);
-    expect((await other('POST', '/admin/v1/dead-letters/things/replays')).status).toBe(401);
-    expect((await other('GET', '/admin/v1/dead-letters/things/broker')).status).toBe(401);
-    expect((await other('POST', '/admin/v1/dead-letters/things/broker/replays')).status).toBe(401);
+    const unauthorised = httpClient(running.service, headers);
+    expect((await unauthorised('GET', '/admin/v1/dead-letters/things')).status).toBe(401);
+    expect((await unauthorised('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(401);
+    expect((await unauthorised('POST', '/admin/v1/dead-letters/things/replays')).status).toBe(401);
+    expect((await unauthorised('GET', '/admin/v1/dead-letters/things/broker')).status).toBe(401);
+    expect((await unauthorised('POST', '/admin/v1/dead-letters/things/broker/replays')).status).toBe(401);
   },
 );

@@ -3,10 +3,11 @@ import { AdminKeyGuard } from '@svc/auth';
 import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 
 /**
- * For administrators: rebuilds the read model of a service from the log, while it serves requests.
+ * For administrators: rebuilds the read model of a service from the event log, while it serves requests.
  */
-export function rebuildOf(name: string): Type {
-  // A service adds the result to its module's controllers, and `rebuildableReadModel` and ADMIN_KEY to its providers.
+export function createRebuildController(name: string): Type {
+  // The docstring above is the description of this API in the reference. A service adds the returned class to the
+  // controllers of its module, and `rebuildableReadModel` and ADMIN_KEY to its providers.
   @Controller(`admin/v1/${name}/rebuild`)
   @UseGuards(AdminKeyGuard)
   class RebuildController {
@@ -15,7 +16,7 @@ export function rebuildOf(name: string): Type {
     /**
      * Rebuilds the read model while it serves requests.
      *
-     * @returns 202 Its progress; the same while one is being built.
+     * @returns 202 The progress. If a rebuild is in progress, no other one is started.
      */
     @Post()
     @HttpCode(202)

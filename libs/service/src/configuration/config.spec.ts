@@ -3,7 +3,7 @@ import { loadConfig, ServiceConfig } from './config.js';
 import { ConfigError } from './config-error.js';
 
 class TillConfig extends ServiceConfig {
-  /** A secret: no default. */
+  /** A secret, so it has no default. */
   @Matches(/^.{16,}$/)
   SVC_TILL_SECRET: string;
 
@@ -18,7 +18,7 @@ const env = {
   SVC_TILL_SECRET: 'a secret of the till',
 };
 
-function problemsOf(given: Record<string, string>): string {
+function loadErrorText(given: Record<string, string>): string {
   try {
     loadConfig(TillConfig, given);
   } catch (error) {
@@ -28,7 +28,7 @@ function problemsOf(given: Record<string, string>): string {
   throw new Error('was accepted');
 }
 
-test('given values are converted, missing ones have their defaults, and the configuration is read-only', () => {
+test('variables are converted to the declared types, missing ones have their defaults, and the configuration is read-only', () => {
   const config = loadConfig(TillConfig, { ...env, SVC_PORT: '8080', PATH: '/bin', HOME: '/' });
   expect(config).toEqual({
     ...env,
@@ -49,20 +49,22 @@ test.each([
   expect(loadConfig(TillConfig, { ...env, SVC_TILL_OPEN: text }).SVC_TILL_OPEN).toBe(value);
 });
 
-test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is not a boolean', (text) => {
-  expect(problemsOf({ ...env, SVC_TILL_OPEN: text })).toContain('SVC_TILL_OPEN');
+test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is rejected, because it is not a boolean', (text) => {
+  expect(loadErrorText({ ...env, SVC_TILL_OPEN: text })).toContain('SVC_TILL_OPEN');
 });
 
-test('a misspelt variable fails the start, and the error names it', () => {
-  expect(problemsOf({ ...env, SVC_TILL_SECRETS: 'x' })).toContain('SVC_TILL_SECRETS is not a variable of this service');
+test('an unknown variable with the prefix SVC_ is rejected, and the error contains its name', () => {
+  expect(loadErrorText({ ...env, SVC_TILL_SECRETS: 'x' })).toContain(
+    'SVC_TILL_SECRETS is not a variable of this service',
+  );
 });
 
 test('a secret has no default, and an empty secret counts as missing', () => {
-  expect(problemsOf({ ...env, SVC_TILL_SECRET: '' })).toContain('SVC_TILL_SECRET must match');
+  expect(loadErrorText({ ...env, SVC_TILL_SECRET: '' })).toContain('SVC_TILL_SECRET must match');
 });
 
-test('the error lists every problem at once, and contains no value', () => {
-  const problems = problemsOf({
+test('the error contains the name of every invalid variable, but not their values', () => {
+  const problems = loadErrorText({
     SVC_ENVIRONMENT: 'prod',
     SVC_DATABASE_URL: 'mysql://u:hidden@h/d',
     SVC_PORT: '80x',
@@ -102,11 +104,11 @@ test.each([
   ['SVC_TRUSTED_PROXIES', 'everybody'],
   ['SVC_TRUSTED_PROXIES', '10.0.0.0/8;10.1.0.0/8'],
   ['SVC_LOG_LEVEL', 'loud'],
-])('%s=%s is refused, and the error names the variable', (name, text) => {
-  expect(problemsOf({ ...env, [name]: text })).toContain(name);
+])('%s=%s is rejected, and the error contains the name of the variable', (name, text) => {
+  expect(loadErrorText({ ...env, [name]: text })).toContain(name);
 });
 
-test('a number must be a decimal number, and may be negative or a fraction', () => {
+test('a number is read as a decimal number, which may be negative or a fraction', () => {
   class ScaleConfig {
     @IsNumber()
     SVC_SCALE: number;
@@ -130,6 +132,6 @@ test('the error message is a sentence that lists the problems', () => {
   );
 });
 
-test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is not a port', (port) => {
-  expect(problemsOf({ ...env, SVC_PORT: port })).toContain('SVC_PORT');
+test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is rejected, because it is not a port', (port) => {
+  expect(loadErrorText({ ...env, SVC_PORT: port })).toContain('SVC_PORT');
 });

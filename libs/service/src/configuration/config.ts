@@ -5,9 +5,9 @@ import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync }
 import { ConfigError } from './config-error.js';
 import { IsErrorPagesUrl } from './setting-rules.js';
 
-const OURS = 'SVC_';
+const PREFIX = 'SVC_';
 
-/** The configuration of migrations. It has none of the service's keys, so a migration job needs none. */
+/** The configuration of a migration job, which needs none of the service's keys. */
 export class DatabaseConfig {
   /** `postgres://role:password@host:port/database`; a secret. */
   @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
@@ -22,8 +22,8 @@ export class DatabaseConfig {
 }
 
 /**
- * The environment variables of every service. A service extends the class with its own; a variable is documented only here.
- * Parsed once at the start; an undeclared variable that begins with SVC_ fails the start, so that a misspelt name is noticed.
+ * The environment variables of every service. A service extends this class with its own variables. They are read once
+ * at the start. An unknown variable with the prefix SVC_ prevents the start, so that a misspelt name is noticed.
  */
 export class ServiceConfig extends DatabaseConfig {
   /** `development` accepts http and loopback addresses of merchants; `production` does not. */
@@ -31,37 +31,38 @@ export class ServiceConfig extends DatabaseConfig {
   SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
-   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Required wherever services run in
-   * processes of their own. If not set, a service only reaches those of its own process.
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Required if services run
+   * in separate processes. If not set, a service only reaches the services in its process.
    */
   @IsOptional()
   @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
   SVC_AMQP_URL?: string;
 
   /**
-   * Most events that are published in one message of RabbitMQ. 1 while replicas of a release that reads one event from
-   * each message still run (ADR 34).
+   * Most events that are published in one message of RabbitMQ. Must be 1 while replicas of a release that reads only
+   * one event from each message still run (ADR 34).
    */
   @IsInt()
   @Min(1)
   @Max(MAX_EVENTS_PER_MESSAGE)
   SVC_EVENTS_PER_MESSAGE: number = MAX_EVENTS_PER_MESSAGE;
 
-  /** Port when the service runs in a process of its own. */
+  /** Port to listen on if the service runs in a separate process. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Address to listen on; 0.0.0.0 in a container, where the network in front restricts the callers. */
+  /** Address to listen on; 0.0.0.0 in a container, if the network restricts the callers. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
   /**
-   * Proxies whose X-Forwarded-For header is trusted (M4): addresses or networks, separated by commas, for example `10.0.0.0/8`. If
-   * not set, the caller is the peer of the connection. Only name proxies that remove the header from requests of their callers.
+   * Proxies whose X-Forwarded-For header is trusted (M4): addresses or networks, separated by commas, for example
+   * `10.0.0.0/8`. If not set, the caller is the peer of the connection. List only proxies that remove this header from
+   * incoming requests.
    */
   @IsOptional()
   @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?(,[0-9a-fA-F.:]+(\/\d{1,3})?)*$/, {
@@ -69,7 +70,10 @@ export class ServiceConfig extends DatabaseConfig {
   })
   SVC_TRUSTED_PROXIES?: string;
 
-  /** Public address of the error pages, `{base_url}/errors`. If not set, responses have the path `/errors/<code>` (ADR 60). */
+  /**
+   * Public address of the error pages, `{base_url}/errors`. If not set, responses have the path `/errors/<code>` (ADR
+   * 60).
+   */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
@@ -79,12 +83,12 @@ export class ServiceConfig extends DatabaseConfig {
   SVC_LOG_LEVEL: string = 'info';
 }
 
-/** Reads a configuration class from environment variables. Throws one error with all its problems. */
+/** Reads a configuration class from environment variables. Throws one {@link ConfigError} that lists all problems. */
 export function loadConfig<C extends object>(type: new () => C, env: Readonly<Record<string, string | undefined>>): C {
-  const given = Object.entries(env).flatMap(([name, text]) =>
-    name.startsWith(OURS) && text !== undefined && text !== '' ? [[name, valueOf(type, name, text)] as const] : [],
+  const variables = Object.entries(env).flatMap(([name, text]) =>
+    name.startsWith(PREFIX) && text !== undefined && text !== '' ? [[name, convert(type, name, text)] as const] : [],
   );
-  const config = plainToInstance(type, Object.fromEntries(given), { exposeDefaultValues: true });
+  const config = plainToInstance(type, Object.fromEntries(variables), { exposeDefaultValues: true });
   const problems = validateSync(config, { whitelist: true, forbidNonWhitelisted: true }).flatMap((problem) =>
     Object.values(problem.constraints ?? {}).map((text) =>
       text.replace(/^property (\S+) should not exist$/, '$1 is not a variable of this service'),
@@ -95,10 +99,10 @@ export function loadConfig<C extends object>(type: new () => C, env: Readonly<Re
 }
 
 /**
- * Converts the text of a variable to the declared type. Text of another form stays text, so that validation reports it:
- * JavaScript's own conversions would take `false` for true and `1e3` for a port.
+ * Converts the text of a variable to the declared type. A text with another format is not converted, so that the
+ * validation reports it. JavaScript's conversions are not used: they would convert `false` to true and `1e3` to 1000.
  */
-function valueOf(type: new () => object, name: string, text: string): string | number | boolean {
+function convert(type: new () => object, name: string, text: string): string | number | boolean {
   const declared: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
   if (declared === Number && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (declared === Boolean && (text === 'true' || text === 'false')) return text === 'true';

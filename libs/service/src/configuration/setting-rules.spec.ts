@@ -10,7 +10,7 @@ class Settings {
   SVC_GATEWAY_URL: string;
 }
 
-const good = { SVC_ADMIN_KEY: 'k'.repeat(32), SVC_GATEWAY_URL: 'https://pay.svc.example' };
+const validSettings = { SVC_ADMIN_KEY: 'k'.repeat(32), SVC_GATEWAY_URL: 'https://pay.svc.example' };
 
 test.each([
   'https://pay.svc.example',
@@ -18,7 +18,7 @@ test.each([
   'http://gateway/below',
   `https://x.example/${'x'.repeat(182)}`,
 ])('%s is accepted as a base URL', (url) =>
-  expect(loadConfig(Settings, { ...good, SVC_GATEWAY_URL: url }).SVC_GATEWAY_URL).toBe(url),
+  expect(loadConfig(Settings, { ...validSettings, SVC_GATEWAY_URL: url }).SVC_GATEWAY_URL).toBe(url),
 );
 
 test.each([
@@ -28,8 +28,8 @@ test.each([
   ['SVC_GATEWAY_URL', `https://x.example/${'x'.repeat(183)}`],
   ['SVC_ADMIN_KEY', 'k'.repeat(31)],
   ['SVC_ADMIN_KEY', 'k'.repeat(513)],
-])('%s cannot be %s', (name, text) => {
-  const load = () => loadConfig(Settings, { ...good, [name]: text });
+])('%s=%s is rejected, and the error contains the name of the variable', (name, text) => {
+  const load = () => loadConfig(Settings, { ...validSettings, [name]: text });
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(new RegExp(name));
 });

@@ -4,8 +4,9 @@ import { IsIP, IsOptional, IsString, MaxLength, MinLength, ValidateIf } from 'cl
 import { ConfigError } from './config-error.js';
 
 /**
- * A program that also listens with TLS, on another address and with the same port numbers as on loopback: for phones on the same
- * network (`./svc up --lan`). In production TLS ends in front of the programs, and none of this is set.
+ * The configuration of a program that also listens with TLS on another address, with the same port numbers: for phones
+ * on the same network (`./svc up --lan`). In production a reverse proxy terminates TLS, and these variables are not
+ * set.
  */
 export class TlsListenerConfig {
   /** Address to listen on with TLS, in addition to SVC_LISTEN_ADDRESS. If not set, there is no TLS. */
@@ -14,21 +15,21 @@ export class TlsListenerConfig {
   SVC_TLS_LISTEN_ADDRESS?: string;
 
   /** PEM file of the certificate for that address. */
-  @ValidateIf(wantsTls)
+  @ValidateIf(hasTlsAddress)
   @IsString()
   @MinLength(1)
   @MaxLength(4096)
   SVC_TLS_CERTIFICATE_FILE?: string;
 
-  /** PEM file of the certificate's private key; readable by its owner alone. */
-  @ValidateIf(wantsTls)
+  /** PEM file of the certificate's private key; only its owner should be able to read it. */
+  @ValidateIf(hasTlsAddress)
   @IsString()
   @MinLength(1)
   @MaxLength(4096)
   SVC_TLS_KEY_FILE?: string;
 }
 
-function wantsTls(config: TlsListenerConfig): boolean {
+function hasTlsAddress(config: TlsListenerConfig): boolean {
   return config.SVC_TLS_LISTEN_ADDRESS !== undefined;
 }
 
@@ -41,17 +42,23 @@ export interface TlsOptions {
   readonly handshakeTimeout: number;
 }
 
-/** The time a client has for the head of a request: Node.js's default of 120 s would keep a silent client that long. */
+/**
+ * Longest time for a TLS handshake. Node.js's default is 120 s, during which a client that sends nothing would occupy a
+ * connection.
+ */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** Address and certificate of the TLS listener; undefined where it is not configured. Throws ConfigError. */
-export function tlsListenerOf(config: TlsListenerConfig): { address: string; tls: TlsOptions } | undefined {
+/**
+ * Address and certificate of the TLS listener; undefined if TLS is not configured. Throws a ConfigError if a file
+ * cannot be read.
+ */
+export function readTlsListener(config: TlsListenerConfig): { address: string; tls: TlsOptions } | undefined {
   const { SVC_TLS_LISTEN_ADDRESS: address, SVC_TLS_CERTIFICATE_FILE: cert, SVC_TLS_KEY_FILE: key } = config;
   if (address === undefined || cert === undefined || key === undefined) return undefined;
-  return { address, tls: { cert: read(cert), key: read(key), handshakeTimeout: HANDSHAKE_TIMEOUT_MS } };
+  return { address, tls: { cert: readTlsFile(cert), key: readTlsFile(key), handshakeTimeout: HANDSHAKE_TIMEOUT_MS } };
 }
 
-function read(file: string): string {
+function readTlsFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
@@ -63,21 +70,21 @@ export interface Listener {
   readonly host: Host;
   readonly port: number;
   readonly address: string;
-  /** undefined: plain HTTP. */
+  /** Undefined for plain HTTP. */
   readonly tls: TlsOptions | undefined;
 }
 
 /**
- * The listeners of a proxy: on its own address for every host, and with TLS for those that a network may reach, which never
- * include administration.
+ * The listeners of a reverse proxy: one on SVC_LISTEN_ADDRESS for each host and, if configured, one with TLS for each
+ * host except administration, which must not be reachable from the network.
  */
-export function listenersOf(
+export function createListeners(
   ports: Readonly<Record<Host, number>>,
   config: TlsListenerConfig & { readonly SVC_LISTEN_ADDRESS: string },
 ): Listener[] {
   const hosts = Object.entries(ports) as [Host, number][];
   const plain = hosts.map(([host, port]) => ({ host, port, address: config.SVC_LISTEN_ADDRESS, tls: undefined }));
-  const withTls = tlsListenerOf(config);
+  const withTls = readTlsListener(config);
   if (withTls === undefined) return plain;
   return [...plain, ...hosts.filter(([host]) => host !== 'admin').map(([host, port]) => ({ host, port, ...withTls }))];
 }

@@ -5,16 +5,16 @@ import { DataSource } from 'typeorm';
 import { notReady, ReadinessCheck } from './readiness.js';
 
 /**
- * `/health/live`: the process responds. `/health/ready`: it can accept work, so its database responds and is writable. A broker
- * that is unavailable or blocked is reported and does not make the service unready (ADR 7): work that does not need it continues,
- * and the rest gets a 503. Nor does a relay that a foreign transaction holds back (ADR 27): every service of the server would be
- * unready at once.
+ * `/health/live`: the process responds. `/health/ready`: it can accept work, so its database responds and is writable.
+ * If the broker is unavailable or blocked, that is reported, but the service stays ready (ADR 7): requests that need
+ * the broker get a 503, and all others are handled. The service also stays ready if a transaction of another service
+ * holds back its relay (ADR 27), because that would make all services of the database server unready at the same time.
  *
  * @internal
  */
 @Controller('health')
 export class HealthController {
-  private caughtUpOnce = false;
+  private hasCaughtUp = false;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -33,10 +33,10 @@ export class HealthController {
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
-    // Backfilled once: between processes this service itself, in one process its publishers. From then on a delay is a lag, not a
-    // reason to be unready.
-    this.caughtUpOnce ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
-    const missing = this.caughtUpOnce ? await this.check?.missing() : 'not all earlier events have arrived yet';
+    // The service must have caught up with all earlier events once. Over RabbitMQ, its own replays show that; within
+    // one process, the relays do. Later delays do not make it unready.
+    this.hasCaughtUp ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
+    const missing = this.hasCaughtUp ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);
     const { brokerState } = this.transport;
     return {

@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
 
-/** A further condition for readiness, e.g. a key that has to arrive. */
+/** A further condition for readiness, for example that a key has arrived. */
 export abstract class ReadinessCheck {
   /** A description of what is missing, or undefined. */
   abstract missing(): Promise<string | undefined>;

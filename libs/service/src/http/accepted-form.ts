@@ -3,14 +3,17 @@ import type { FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 
 /**
- * The response format that the caller accepts, by `Accept`; the first of `forms` without a preference. Call it before any side
- * effect, so that a caller who cannot read the response causes none.
+ * Returns the media type that the caller prefers in `Accept`, or the first of `mediaTypes` if it has no preference.
+ * Call it before any side effect, so that a request with an unsupported `Accept` has no side effect.
  *
  * @throws DomainError `request.not-acceptable`
  */
-export function negotiateMediaType<const Form extends string>(request: FastifyRequest, forms: readonly Form[]): Form {
-  const form = new Negotiator(request).mediaType([...forms]) as Form | undefined;
-  if (form === undefined)
-    throw new DomainError('request.not-acceptable', { message: `Accept one of ${forms.join(', ')}.` });
-  return form;
+export function negotiateMediaType<const MediaType extends string>(
+  request: FastifyRequest,
+  mediaTypes: readonly MediaType[],
+): MediaType {
+  const mediaType = new Negotiator(request).mediaType([...mediaTypes]) as MediaType | undefined;
+  if (mediaType === undefined)
+    throw new DomainError('request.not-acceptable', { message: `Accept one of ${mediaTypes.join(', ')}.` });
+  return mediaType;
 }

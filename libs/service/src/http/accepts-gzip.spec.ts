@@ -17,6 +17,6 @@ it.each([
   ['notgzip', false],
   ['', false],
   [undefined, false],
-])('with Accept-Encoding %s, gzip is accepted: %p', (accepted, isAccepted) =>
-  expect(acceptsGzip(accepted)).toBe(isAccepted),
+])('acceptsGzip of the header "Accept-Encoding: %s" is %p', (header, isAccepted) =>
+  expect(acceptsGzip(header)).toBe(isAccepted),
 );

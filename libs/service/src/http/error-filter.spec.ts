@@ -10,64 +10,64 @@ import { ErrorFilter, problemBody as problemBodyAt, toDomainError } from './erro
 const PAGE = 'https://api.example/errors/a-code';
 const request = { id: 'a-request' } as FastifyRequest;
 const problemBody = (error: DomainError, of: FastifyRequest) => problemBodyAt(error, of, PAGE);
-const sql = (code: string): QueryFailedError =>
+const newQueryError = (code: string): QueryFailedError =>
   new QueryFailedError('SELECT secret', ['secret'], Object.assign(new Error('secret'), { code, detail: 'secret' }));
 
 test.each([
   ['a DomainError', new DomainError('payable.paid'), 'payable.paid'],
-  ['a route that is not there', new NotFoundException(), 'resource.not-found'],
-  ['a status of the framework', new HttpException('', 413), 'request.too-large'],
+  ['an unknown route', new NotFoundException(), 'resource.not-found'],
+  ['an exception of Nest with a status', new HttpException('', 413), 'request.too-large'],
   ['an error of Fastify', Object.assign(new Error(), { statusCode: 415 }), 'request.unsupported-media-type'],
-  ['a status the catalogue has no word for', new HttpException('', 418), 'internal'],
+  ['an exception with a status that is not in the catalogue', new HttpException('', 418), 'internal'],
   ['a lost connection', new Error('Connection terminated unexpectedly'), 'service.not-ready'],
-  ['a shutdown of PostgreSQL', sql('57P01'), 'service.not-ready'],
-  ['a crash of PostgreSQL', sql('57P02'), 'service.not-ready'],
-  ['a start of PostgreSQL', sql('57P03'), 'service.not-ready'],
-  ['a server that only reads', sql('25006'), 'service.not-ready'],
-  ['a broken connection', sql('08006'), 'service.not-ready'],
-  ['a transaction that was idle for too long', sql('25P03'), 'service.not-ready'],
-  ['too many connections', sql('53300'), 'service.not-ready'],
-  ['a server whose name is not known', Object.assign(new Error(), { code: 'ENOTFOUND' }), 'service.not-ready'],
-  ['another misuse of a transaction', sql('25001'), 'internal'],
-  ['a statement that took too long', sql('57014'), 'service.not-ready'],
-  ['a deadlock', sql('40P01'), 'service.not-ready'],
-  ['a broken constraint', sql('23505'), 'internal'],
-  ['something thrown that is no error', 'text', 'internal'],
-  ['nothing', undefined, 'internal'],
-])('%s is reported with its error code', (_, exception, code) => {
+  ['an error because PostgreSQL shuts down', newQueryError('57P01'), 'service.not-ready'],
+  ['an error because PostgreSQL crashed', newQueryError('57P02'), 'service.not-ready'],
+  ['an error because PostgreSQL is starting', newQueryError('57P03'), 'service.not-ready'],
+  ['a read-only server', newQueryError('25006'), 'service.not-ready'],
+  ['a broken connection', newQueryError('08006'), 'service.not-ready'],
+  ['a transaction that was idle for too long', newQueryError('25P03'), 'service.not-ready'],
+  ['too many connections', newQueryError('53300'), 'service.not-ready'],
+  ['a server whose name cannot be resolved', Object.assign(new Error(), { code: 'ENOTFOUND' }), 'service.not-ready'],
+  ['a statement that is not allowed in a transaction', newQueryError('25001'), 'internal'],
+  ['a statement that took too long', newQueryError('57014'), 'service.not-ready'],
+  ['a deadlock', newQueryError('40P01'), 'service.not-ready'],
+  ['a violated constraint', newQueryError('23505'), 'internal'],
+  ['a thrown value that is not an Error', 'text', 'internal'],
+  ['a thrown undefined', undefined, 'internal'],
+])('toDomainError returns the expected error code for %s', (_, exception, code) => {
   expect(toDomainError(exception).code).toBe(code);
 });
 
-test('the response to a database error never contains the text of the error', () => {
+test('the response to a database error does not contain the text of the error', () => {
   for (const code of ['23505', '22P02', '57P01']) {
-    expect(JSON.stringify(problemBody(toDomainError(sql(code)), request))).not.toContain('secret');
+    expect(JSON.stringify(problemBody(toDomainError(newQueryError(code)), request))).not.toContain('secret');
   }
 });
 
 test.each([
-  ['a handler with a transaction', { tx: {}, connection: {} }],
-  ['a repeatable handler', { connection: {} }],
-])('the error of an event handler reaches the consumer unchanged: %s', async (_, context) => {
-  const lost = sql('57P01');
-  expect(await rpcError(lost, context)).toBe(lost);
+  ['an event handler with a transaction', { tx: {}, connection: {} }],
+  ['a repeatable event handler', { connection: {} }],
+])('the consumer receives the error of %s unchanged', async (_, context) => {
+  const databaseError = newQueryError('57P01');
+  expect(await filterCommandError(databaseError, context)).toBe(databaseError);
 });
 
-test('the sender of a command gets a retryable error while the database is unavailable', async () => {
-  expect(await rpcError(sql('57P01'), {})).toMatchObject({ code: 'service.not-ready' });
+test('the requester of a command receives service.not-ready while the database is unavailable', async () => {
+  expect(await filterCommandError(newQueryError('57P01'), {})).toMatchObject({ code: 'service.not-ready' });
 });
 
-function rpcError(error: unknown, context: object): Promise<unknown> {
+function filterCommandError(error: unknown, context: object): Promise<unknown> {
   const filter = new ErrorFilter({ error: () => undefined } as unknown as ServiceLog, {});
   const host = { getType: () => 'rpc', switchToRpc: () => ({ getContext: () => context }) } as unknown as ArgumentsHost;
   return lastValueFrom(filter.catch(error, host) as Observable<unknown>).catch((thrown: unknown) => thrown);
 }
 
-test('every 401 has an empty body, whatever the reason', () => {
+test('the body of a 401 is empty, even if the error has a message', () => {
   const error = new DomainError('credentials.invalid', { message: 'the key was revoked' });
   expect(problemBody(error, request).body).toBeUndefined();
 });
 
-test('the response names every invalid field, under the reference of its error', () => {
+test('the response contains every invalid field with its error reference', () => {
   const fields = [
     { field: 'amount', message: 'amount must be positive' },
     { field: 'customFields[0].key', message: 'customFields[0].key is too long' },

@@ -7,8 +7,8 @@ import { throwError } from 'rxjs';
 import type { ServiceLog } from '../logging.js';
 
 /**
- * Formats an error response for the callers of one service. Text is sent as it is, anything else as JSON. `errorPage` is the
- * address of the page that explains the error.
+ * Formats an error response for the callers of one service. A string is sent unchanged, any other body as JSON.
+ * `errorPage` is the URL of the page that explains the error.
  */
 export type ErrorBody = (
   error: DomainError,
@@ -16,28 +16,28 @@ export type ErrorBody = (
   errorPage: string,
 ) => { contentType: string; body: unknown; headers?: Readonly<Record<string, string>> };
 
-const refusals = new WeakMap<object, DomainError>();
+const sentErrors = new WeakMap<object, DomainError>();
 
 /**
- * Log fields of a rejected request: the catalogue's key, and for credentials the reason. Messages of other errors stay out: they
- * may repeat personal data from the request.
+ * Log fields of a request that got an error: the error code and, for errors of credentials, the message. The messages
+ * of other errors are not logged, because they may contain personal data from the request.
  */
 export function rejectionLogFields(request: object): { code?: ErrorCode; why?: string } {
-  const error = refusals.get(request);
+  const error = sentErrors.get(request);
   if (!error) return {};
-  const isOfCredentials = [401, 403].includes(error.entry.httpStatus);
-  return { code: error.code, ...(isOfCredentials ? { why: error.message } : {}) };
+  const isCredentialError = [401, 403].includes(error.entry.httpStatus);
+  return { code: error.code, ...(isCredentialError ? { why: error.message } : {}) };
 }
 
 /**
- * Turns every error into a response. A DomainError has its own response; any other error is logged completely and answered as
- * `internal`, so that it reveals nothing.
+ * Sends an error response for every exception. The response to a DomainError contains its code and message. Any other
+ * exception is logged completely, and its response only contains the code `internal`.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly log: ServiceLog,
-    private readonly form: ErrorFormat,
+    private readonly format: ErrorFormat,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): unknown {
@@ -49,12 +49,13 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.entry.httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
-    return sendError(reply, request, error, this.form);
+    return sendError(reply, request, error, this.format);
   }
 
   /**
-   * An event's error goes to the consumer unchanged, which decides about a retry. A command's error goes to the calling service,
-   * where a person waits: a retryable error must arrive as such, and not as an internal error.
+   * The error of an event handler is passed to the consumer unchanged, because the consumer decides whether to retry.
+   * The error of a command is sent to the requesting service, where a person waits: a temporary error must be sent as
+   * `service.not-ready`, not as `internal`.
    */
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
     const isEvent = 'connection' in host.switchToRpc().getContext<object>();
@@ -68,7 +69,10 @@ export class ErrorFilter implements ExceptionFilter {
 export interface ErrorFormat {
   /** RFC 9457 by default. */
   readonly errorBody?: ErrorBody | undefined;
-  /** Base address of the error pages, without a slash at its end; by default, the path on the called host. */
+  /**
+   * Base URL of the error pages, without a slash at the end. By default a path, so that the pages are on the host of
+   * the request.
+   */
   readonly errorPages?: string | undefined;
 }
 
@@ -78,10 +82,11 @@ export function sendError(
   error: DomainError,
   { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorFormat,
 ): FastifyReply {
-  refusals.set(request, error);
+  sentErrors.set(request, error);
   const errorPage = errorPageOf(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
-  // Also in the header, because some agreed bodies have no place for it: the envelope of the hosted gateway, an empty 401.
+  // The link is also a header, because some bodies cannot contain it: the envelope of the hosted gateway and the empty
+  // body of a 401.
   reply.header('link', helpLinkTo(errorPage));
   // A handler may have set a caching header before it failed.
   reply.header('cache-control', 'no-store');
@@ -113,14 +118,14 @@ const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'request.rate-limited',
 };
 
-/** Field `Link` (RFC 8288) of an error response: the page that explains it. */
+/** The header `Link` (RFC 8288) of an error response, which refers to the page that explains the error. */
 export function helpLinkTo(errorPage: string): string {
   return `<${errorPage}>; rel="help"`;
 }
 
 /**
- * RFC 9457, the main API's format (C5); `type` is the error's page, `code` the key of the catalogue, by which programs branch. The
- * body of every 401 is empty.
+ * The error format of the main API (RFC 9457, C5). `type` is the page of the error, `code` is the error code of the
+ * catalogue. The body of every 401 is empty.
  */
 export const problemBody: ErrorBody = (error, request, errorPage) => {
   const { httpStatus, errorReference, message } = error.entry;

@@ -8,60 +8,62 @@ import { readJsonBodies } from './request-validation.js';
 /** Largest request body (C6). */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/** HTTP settings of every service: limits, request ids, one log line for each request, security headers. */
+/** HTTP settings of every service: limits, request ids, one log entry for each request, security headers. */
 export const httpSettings = {
   options: (
-    { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorFormat,
+    { maxParamLength = 200, ...errorFormat }: { maxParamLength?: number } & ErrorFormat,
     log: ServiceLog,
     trustedProxies?: string,
   ): FastifyServerOptions => ({
     trustProxy: trustedProxies ?? false,
     bodyLimit: MAX_BODY_BYTES,
-    routerOptions: { maxParamLength: paramLengthMax },
+    routerOptions: { maxParamLength },
     requestTimeout: 30_000,
-    // C8: every response has an x-request-id of ours, which is in the log line.
+    // Every response has an x-request-id that the service generates and logs (C8).
     genReqId: () => randomUUID(),
     logger: false,
-    // For a path that no router can parse: the hooks below do not run for it.
+    // Called for a path that the router cannot parse: the hooks below are not called for it.
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
-      sendError(reply, request, toDomainError(error), errorForm);
+      sendError(reply, request, toDomainError(error), errorFormat);
     },
   }),
 
   configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
-    // The payment page has a policy of its own; an API response needs none of its own but must not be framed.
-    // Created once: the plugin of Fastify would create it for each request.
+    // Headers of API responses. The payment page sets its own Content-Security-Policy.
+    // Created once. The Helmet plugin of Fastify would create them for each request.
     const setSecurityHeaders = helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
-      // A browser applies HSTS for half a year, on every port of the host name: for a machine with a self-signed certificate
-      // (`./svc up --lan`) it would block every other program there.
+      // A browser applies HSTS to every port of a host name for half a year. Outside production it would block all
+      // other programs on a machine with a self-signed certificate (`./svc up --lan`).
       strictTransportSecurity: environment === 'production',
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
       setSecurityHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
     });
-    // The last response on a connection closes it; otherwise the shutdown would wait for the client to do so.
-    let closing = false;
+    // During a shutdown, each response closes its connection. Otherwise the shutdown would wait until the client closes
+    // it.
+    let isClosing = false;
     fastify.addHook('preClose', (done) => {
-      closing = true;
+      isClosing = true;
       done();
     });
     fastify.addHook('onSend', (_request, reply, payload, done) => {
-      if (closing) reply.header('connection', 'close');
+      if (isClosing) reply.header('connection', 'close');
       done(null, payload);
     });
-    // An allow-list: never addresses with their query, never headers, never bodies.
+    // Only these fields are logged. URLs with queries, headers and bodies are not, because they may contain personal
+    // data.
     fastify.addHook('onResponse', (request, reply, done) => {
       log.info(
         {
           requestId: request.id,
-          traceparent: traceparentOf(request.headers['traceparent']),
+          traceparent: readTraceparent(request.headers['traceparent']),
           method: request.method,
           route: request.routeOptions.url ?? 'unknown',
           statusCode: reply.statusCode,
@@ -75,7 +77,7 @@ export const httpSettings = {
   },
 };
 
-function traceparentOf(header: string | string[] | undefined): string | undefined {
+function readTraceparent(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header)
     ? header
     : undefined;

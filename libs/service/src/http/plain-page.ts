@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** A page for a person who follows a link to an API. */
+/** A page for a person who opens a link to an API. */
 export interface PlainPage {
   readonly heading: string;
   readonly text: string;
@@ -12,7 +12,7 @@ const STYLE =
 
 const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Sends a page of one heading and one sentence, without a script. Its texts are constants of ours: they are not escaped. */
+/** Sends a page with a heading and a text, without a script. The texts are not escaped, so they must be constants. */
 export async function sendPlainPage(reply: FastifyReply, status: number, { heading, text }: PlainPage): Promise<void> {
   await reply
     .status(status)

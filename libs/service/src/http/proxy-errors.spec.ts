@@ -1,4 +1,4 @@
-import { appForAddress, NOT_FOUND, PAGE_WORDS, type ProxyError, writeProxyError } from './proxy-errors.js';
+import { appForAddress, createProxyErrorResponse, NOT_FOUND, PAGE_TEXTS, type ProxyError } from './proxy-errors.js';
 
 test.each([
   '//admin/v1/merchants',
@@ -12,10 +12,10 @@ test.each([
   'http://gateway/pay',
   '*',
   '',
-])('the address %s is routed to no app', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
+])('the path %s is routed to no app', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
 
 test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])(
-  'the address %s is routed to the gateway',
+  'the path %s is routed to hosted-gateway',
   (address) => expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
@@ -28,9 +28,9 @@ const UNAVAILABLE: ProxyError = {
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
 const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
 
-describe.each(['api', 'admin', 'shop'] as const)('an error response of a front for %s', (host) => {
-  it('is a problem with the id of the request and a Retry-After (C5)', () => {
-    const { status, headers, body } = writeProxyError(
+describe.each(['api', 'admin', 'shop'] as const)('an error response of a reverse proxy for the host %s', (host) => {
+  it('has a problem body (C5) with the request id, and a Retry-After header if a retry may succeed', () => {
+    const { status, headers, body } = createProxyErrorResponse(
       { host, accept: undefined, errorPages: 'https://api.example/errors' },
       UNAVAILABLE,
     );
@@ -49,8 +49,8 @@ describe.each(['api', 'admin', 'shop'] as const)('an error response of a front f
     });
   });
 
-  it('has no Retry-After for an error of the client', () => {
-    const { headers, body } = writeProxyError({ host, accept: 'application/json' }, NOT_FOUND);
+  it('has no Retry-After header for an error of the client', () => {
+    const { headers, body } = createProxyErrorResponse({ host, accept: 'application/json' }, NOT_FOUND);
     const type = '/errors/resource.not-found';
     const link = `<${type}>; rel="help"`;
     expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json' });
@@ -68,20 +68,23 @@ it.each([
   [502, 'InternalServer'],
   [503, 'InternalServer'],
   [504, 'InternalServer'],
-] as const)('a %d of the gateway has the envelope for its merchants (H1)', (status, text) => {
-  const { headers, body } = writeProxyError({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
-  expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
-  expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
-});
+] as const)(
+  'the body of a %d from the host gateway is the envelope that merchants expect (H1), with the status %s',
+  (status, text) => {
+    const { headers, body } = createProxyErrorResponse({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
+    expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
+    expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
+  },
+);
 
 describe('an error response for a browser', () => {
-  const pageAt = (host: 'gateway' | 'shop', answer: ProxyError) =>
-    writeProxyError({ host, accept: 'text/html,*/*' }, answer);
+  const writePage = (host: 'gateway' | 'shop', error: ProxyError) =>
+    createProxyErrorResponse({ host, accept: 'text/html,*/*' }, error);
 
-  it.each(['gateway', 'shop'] as const)('is a page without script and style at the %s', (host) => {
-    for (const answer of [NOT_FOUND, UNAVAILABLE]) {
-      const { status, headers, body } = pageAt(host, answer);
-      expect(status).toBe(answer.status);
+  it.each(['gateway', 'shop'] as const)('is a page without scripts and styles on the host %s', (host) => {
+    for (const error of [NOT_FOUND, UNAVAILABLE]) {
+      const { status, headers, body } = writePage(host, error);
+      expect(status).toBe(error.status);
       expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/html; charset=utf-8' });
       expect(headers['content-security-policy']).toContain("default-src 'none'");
       expect(body).toMatch(/^<!doctype html><html lang="en">.*<title>[^<]+<\/title>.*<h1>[^<]+<\/h1>/);
@@ -89,17 +92,17 @@ describe('an error response for a browser', () => {
     }
   });
 
-  it('has texts for the payer at the gateway, and refreshes itself while the service is unavailable', () => {
-    const [away, unknown] = [UNAVAILABLE, NOT_FOUND].map((answer) => pageAt('gateway', answer).body);
-    for (const words of PAGE_WORDS.unavailable) expect(away).toContain(words);
-    for (const words of PAGE_WORDS.notFound) expect(unknown).toContain(words);
-    expect(away).toContain('http-equiv="refresh"');
-    expect(unknown).not.toContain('http-equiv="refresh"');
+  it('contains texts for the payer on the host gateway, and a refresh if the service is unavailable', () => {
+    const [unavailablePage, notFoundPage] = [UNAVAILABLE, NOT_FOUND].map((error) => writePage('gateway', error).body);
+    for (const words of PAGE_TEXTS.unavailable) expect(unavailablePage).toContain(words);
+    for (const words of PAGE_TEXTS.notFound) expect(notFoundPage).toContain(words);
+    expect(unavailablePage).toContain('http-equiv="refresh"');
+    expect(notFoundPage).not.toContain('http-equiv="refresh"');
   });
 
-  it('has the message of the error at other hosts, and for a request that is too large', () => {
-    expect(pageAt('shop', UNAVAILABLE).body).toContain('<h1>Try again in a moment.</h1>');
-    expect(pageAt('shop', UNAVAILABLE).body).not.toContain('http-equiv="refresh"');
-    expect(pageAt('gateway', { ...UNAVAILABLE, status: 413 }).body).toContain('<h1>Try again in a moment.</h1>');
+  it('contains the message of the error on other hosts, and for a request that is too large', () => {
+    expect(writePage('shop', UNAVAILABLE).body).toContain('<h1>Try again in a moment.</h1>');
+    expect(writePage('shop', UNAVAILABLE).body).not.toContain('http-equiv="refresh"');
+    expect(writePage('gateway', { ...UNAVAILABLE, status: 413 }).body).toContain('<h1>Try again in a moment.</h1>');
   });
 });

@@ -1,4 +1,4 @@
-/** Routing and error responses of both proxies: the app of an address, and the response when there is none. */
+/** Routing and error responses of both reverse proxies: which app gets a request, and the response if there is none. */
 import { randomUUID } from 'node:crypto';
 import {
   appFor,
@@ -11,7 +11,7 @@ import {
 } from '@svc/contracts';
 import { helpLinkTo } from './error-filter.js';
 
-/** A response of the proxy itself: no app has this address, or the app does not respond. */
+/** An error response of the reverse proxy: no app has this path, or the app does not respond. */
 export interface ProxyError {
   readonly status: 404 | 413 | 502 | 503 | 504;
   readonly code: ErrorCode;
@@ -26,18 +26,18 @@ export const NOT_FOUND: ProxyError = {
 };
 
 /**
- * The app that a request is forwarded to. A path that parsers normalise to another one (`/pay/../admin`, `/pay\admin`) has no
- * app; otherwise the table would check one path and the app serve another.
+ * The app to which a request is forwarded. Returns undefined for a path that a parser would change (`/pay/../admin`,
+ * `/pay\admin`): the app could otherwise handle another path than the one that is checked here.
  */
 export function appForAddress(host: Host, address: string, method = 'GET'): string | undefined {
   const path = address.split('?', 1)[0] ?? '';
   if (!path.startsWith('/') || path.startsWith('//')) return undefined;
-  const parsed = URL.parse(path, 'http://front');
-  if (parsed?.pathname !== path || parsed.host !== 'front' || !isEncoded(path)) return undefined;
+  const parsed = URL.parse(path, 'http://proxy');
+  if (parsed?.pathname !== path || parsed.host !== 'proxy' || !isDecodable(path)) return undefined;
   return appFor(host, path, method);
 }
 
-function isEncoded(path: string): boolean {
+function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path);
     return true;
@@ -53,10 +53,10 @@ export interface ProxyResponse {
 }
 
 /**
- * Texts for a payer's browser, the same as on the payment page (languages/en.ts of the hosted gateway, which a test compares): that
- * page cannot be rendered while its process is down.
+ * Texts for a payer's browser, because the payment page cannot be rendered while its process is down. A test checks
+ * that they are equal to the texts of the payment page (languages/en.ts of the hosted gateway).
  */
-export const PAGE_WORDS = {
+export const PAGE_TEXTS = {
   notFound: [
     'This payment page does not exist',
     'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
@@ -68,40 +68,43 @@ export const PAGE_WORDS = {
   ],
 } as const;
 
-/** Refresh interval of a payment page that cannot be shown, in seconds. */
-const TRY_AGAIN_SECONDS = 5;
+/** Refresh interval of the page that replaces an unavailable payment page, in seconds. */
+const REFRESH_SECONDS = 5;
 
-/** A page of text, without a style or a script. */
-function pageOf(host: Host, { status, message }: ProxyError): string {
-  const ofPayer = status === 404 ? PAGE_WORDS.notFound : PAGE_WORDS.unavailable;
-  const [heading, ...notes] = host === 'gateway' && status !== 413 ? ofPayer : [message];
-  const triesAgain = host === 'gateway' && status >= 500;
+/** Renders a page of text, without styles and scripts. */
+function renderPage(host: Host, { status, message }: ProxyError): string {
+  const payerTexts = status === 404 ? PAGE_TEXTS.notFound : PAGE_TEXTS.unavailable;
+  const [heading, ...notes] = host === 'gateway' && status !== 413 ? payerTexts : [message];
+  const hasRefresh = host === 'gateway' && status >= 500;
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     `<title>${heading}</title><meta name="viewport" content="width=device-width, initial-scale=1">`,
     '<meta name="color-scheme" content="light dark">',
-    triesAgain ? `<meta http-equiv="refresh" content="${TRY_AGAIN_SECONDS}">` : '',
+    hasRefresh ? `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">` : '',
     `</head><body><main><h1>${heading}</h1>${notes.map((note) => `<p>${note}</p>`).join('')}</main></body></html>`,
   ].join('');
 }
 
 export interface ProxyCaller {
   readonly host: Host;
-  /** Field `Accept` of the request. */
+  /** Header `Accept` of the request. */
   readonly accept: string | undefined;
-  /** Base address of the error pages (SVC_ERROR_PAGES_URL). */
+  /** Base URL of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
 }
 
-/** In the format that callers of this host expect: C5 and H1, or a page for a person's browser. */
-export function writeProxyError(
+/**
+ * Creates an error response in the format of the host: the problem body (C5), the envelope of the hosted gateway (H1),
+ * or a page for a browser.
+ */
+export function createProxyErrorResponse(
   { host, accept, errorPages = ERROR_PAGES_PATH }: ProxyCaller,
   error: ProxyError,
 ): ProxyResponse {
   const { status, code, message, retryAfterSeconds } = error;
   const errorPage = errorPageOf(errorPages, code);
   const requestId = randomUUID();
-  const written = (contentType: string, body: string): ProxyResponse => ({
+  const newResponse = (contentType: string, body: string): ProxyResponse => ({
     status,
     headers: {
       'x-request-id': requestId,
@@ -113,14 +116,14 @@ export function writeProxyError(
     body,
   });
   if (accept?.includes('text/html')) {
-    const page = written('text/html; charset=utf-8', pageOf(host, error));
+    const page = newResponse('text/html; charset=utf-8', renderPage(host, error));
     const policy = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'" };
     return { ...page, headers: { ...page.headers, ...policy } };
   }
   if (host === 'gateway')
-    return written(
+    return newResponse(
       'application/json; charset=utf-8',
-      JSON.stringify({ status: statusOf(status), errors: [{ message }] }),
+      JSON.stringify({ status: envelopeStatusOf(status), errors: [{ message }] }),
     );
   const errors = [{ errorReference: ERROR_CATALOGUE[code].errorReference, message }];
   const problem: Problem = {
@@ -132,10 +135,10 @@ export function writeProxyError(
     instance: requestId,
     errors,
   };
-  return written('application/problem+json', JSON.stringify(problem));
+  return newResponse('application/problem+json', JSON.stringify(problem));
 }
 
-function statusOf(status: ProxyError['status']): 'NotFound' | 'BadRequest' | 'InternalServer' {
+function envelopeStatusOf(status: ProxyError['status']): 'NotFound' | 'BadRequest' | 'InternalServer' {
   if (status === 404) return 'NotFound';
   return status === 413 ? 'BadRequest' : 'InternalServer';
 }

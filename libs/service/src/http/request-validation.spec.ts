@@ -36,96 +36,97 @@ class OptionalBody {
 
 describe('RequestValidation', () => {
   const validation = new RequestValidation();
-  const bodyOf = async (metatype: new () => object, value: unknown) =>
+  const validate = async (metatype: new () => object, value: unknown) =>
     validation.transform(value, { type: 'body', metatype });
 
   it('accepts a missing body for a class without fields', async () => {
-    await expect(bodyOf(OptionalBody, undefined)).resolves.toEqual({ mode: 'test' });
+    await expect(validate(OptionalBody, undefined)).resolves.toEqual({ mode: 'test' });
   });
 
-  it('names the required field if the body is missing', async () => {
-    await expect(bodyOf(Body, undefined)).rejects.toMatchObject({
+  it('rejects a missing body with an error for the required field', async () => {
+    await expect(validate(Body, undefined)).rejects.toMatchObject({
       code: 'request.invalid',
       fields: [{ field: 'name', message: 'name is required' }],
     });
   });
 
-  it.each([null, [], 'text', 7])('refuses %j, which is not an object', async (value) => {
-    await expect(bodyOf(OptionalBody, value)).rejects.toMatchObject({
+  it.each([null, [], 'text', 7])('rejects %j, which is not an object', async (value) => {
+    await expect(validate(OptionalBody, value)).rejects.toMatchObject({
       code: 'request.invalid',
       message: 'The body must be a JSON object.',
     });
   });
 
-  const nested = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
-  const members = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]));
+  const newNestedBody = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
+  const newWideBody = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]));
 
   it.each([
-    ['deep', { name: 'n', unknown: nested(100_000) }],
-    ['a level too deep', { name: 'n', unknown: nested(MAX_BODY_DEPTH) }],
-    ['wide', members(30_000)],
-    ['a member too wide inside', { name: 'n', unknown: members(MAX_BODY_MEMBERS + 1) }],
+    ['deep', { name: 'n', unknown: newNestedBody(100_000) }],
+    ['deep by one level', { name: 'n', unknown: newNestedBody(MAX_BODY_DEPTH) }],
+    ['wide', newWideBody(30_000)],
+    ['wide by one member in a nested object', { name: 'n', unknown: newWideBody(MAX_BODY_MEMBERS + 1) }],
     ['long', { name: 'n', unknown: Array(MAX_BODY_VALUES).fill(1) }],
-  ])('refuses a body that is too %s before it reads the content', async (_, body) => {
-    await expect(bodyOf(Body, body)).rejects.toThrow('The body has too many parts or is nested too deeply.');
+  ])('rejects a body that is too %s before it validates the fields', async (_, body) => {
+    await expect(validate(Body, body)).rejects.toThrow('The body has too many parts or is nested too deeply.');
   });
 
-  it('ignores unknown fields within the limits', async () => {
+  it('ignores unknown fields that are within the limits', async () => {
     const body = {
       name: 'n',
-      deep: nested(MAX_BODY_DEPTH - 1),
-      wide: members(MAX_BODY_MEMBERS),
+      deep: newNestedBody(MAX_BODY_DEPTH - 1),
+      wide: newWideBody(MAX_BODY_MEMBERS),
       long: Array(5_000).fill({}),
     };
-    await expect(bodyOf(Body, body)).resolves.toEqual({ name: 'n', mode: 'test' });
+    await expect(validate(Body, body)).resolves.toEqual({ name: 'n', mode: 'test' });
   });
 
   it.each([
     [Array, [{ id: 'an event' }]],
     [Object, { a: 'command' }],
     [undefined, 'whatever'],
-  ])('passes on a value without a class unchanged (%p)', (metatype, value) => {
+  ])('returns a value unchanged if the type of its parameter is not a class (%p)', (metatype, value) => {
     expect(validation.transform(value, { type: 'body', metatype })).toBe(value);
   });
 });
 
 describe('a body that is validated with rules', () => {
-  const noBob = rulesFor<Body>()(['name'], ({ name }) =>
+  const nameIsNotBob = rulesFor<Body>()(['name'], ({ name }) =>
     name === 'bob' ? { field: 'name', message: 'not bob' } : undefined,
   );
-  const noLive = rulesFor<Body>()(['mode'], ({ mode }) =>
+  const modeIsNotLive = rulesFor<Body>()(['mode'], ({ mode }) =>
     mode === 'live' ? { field: 'mode', message: 'not live' } : undefined,
   );
-  const fieldsOf = (body: unknown) =>
-    readBody(Body, body, [noLive, noBob]).then(
+  const readMessages = (body: unknown) =>
+    readBody(Body, body, [modeIsNotLive, nameIsNotBob]).then(
       () => [],
       ({ fields }: { fields: { message: string }[] }) => fields.map(({ message }) => message),
     );
 
-  it('becomes an object of its class, without unknown fields', async () => {
-    const read = await readBody(Body, { name: 'n', unknown: 1 }, [noBob]);
+  it('is converted to an object of its class, without unknown fields', async () => {
+    const read = await readBody(Body, { name: 'n', unknown: 1 }, [nameIsNotBob]);
     expect(read).toBeInstanceOf(Body);
     expect(read).toEqual({ name: 'n', mode: 'test' });
   });
 
-  it('is refused first for every malformed field, then for the errors of the rules', async () => {
-    expect(await fieldsOf({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
-    expect(await fieldsOf({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
-    expect(await fieldsOf({ mode: 'live' })).toEqual(['name is required', 'not live']);
-    expect(await fieldsOf({ name: 'bob', mode: 'x' })).toEqual([
+  it('is rejected with the errors of all malformed fields, followed by those of the rules', async () => {
+    expect(await readMessages({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
+    expect(await readMessages({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
+    expect(await readMessages({ mode: 'live' })).toEqual(['name is required', 'not live']);
+    expect(await readMessages({ name: 'bob', mode: 'x' })).toEqual([
       'mode must be one of the following values: test, live',
       'not bob',
     ]);
-    expect(await fieldsOf({ name: 'n' })).toEqual([]);
+    expect(await readMessages({ name: 'n' })).toEqual([]);
   });
 
-  it('is refused as a whole if it is not an object', async () => {
-    await expect(readBody(Body, [], [noBob])).rejects.toThrow('The body must be a JSON object.');
-    expect(await fieldsOf(undefined)).toEqual(['name is required']);
+  it('is rejected without errors for fields if it is not an object', async () => {
+    await expect(readBody(Body, [], [nameIsNotBob])).rejects.toThrow('The body must be a JSON object.');
+    expect(await readMessages(undefined)).toEqual(['name is required']);
   });
 });
 
-describe('each invalid field has one message that says how to correct it', () => {
+describe('the error has one message for each invalid field', () => {
   class Item {
     @IsText(10)
     key: string;
@@ -162,8 +163,8 @@ describe('each invalid field has one message that says how to correct it', () =>
       { amount: 1, items: [{ key: 7 }] },
       ['items[0].key must be text of 1 to 10 characters without control characters'],
     ],
-  ])('for %j the message is %j', async (body, messages) => {
-    const refused = await readBody(Sale, body).catch((error: unknown) => error);
-    expect((refused as DomainError).fields.map(({ message }) => message)).toEqual(messages);
+  ])('the messages for the body %j are %j', async (body, messages) => {
+    const error = await readBody(Sale, body).catch((error: unknown) => error);
+    expect((error as DomainError).fields.map(({ message }) => message)).toEqual(messages);
   });
 });

@@ -3,12 +3,15 @@ import { DomainError, type FieldProblem, type FieldRule, ruleProblems } from '@s
 import type { ValidationError } from 'class-validator';
 import type { FastifyInstance } from 'fastify';
 
-/** Replaces a body that is not valid JSON, until the caller is known: C5 authenticates before it validates. */
+/**
+ * Replaces a body that is not valid JSON. The error is thrown later, because the caller is authenticated before the
+ * body is validated (C5).
+ */
 const UNREADABLE = Symbol('unreadable body');
-/** Replaces a body of another media type, which is read and dropped. */
+/** Replaces a body of another media type, whose content is ignored. */
 const UNSUPPORTED = Symbol('body of an unsupported type');
 
-/** Reads JSON bodies; others are rejected by {@link RequestValidation}, after the guards. */
+/** Parses JSON bodies. {@link RequestValidation} rejects all others later, after the guards. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
@@ -18,21 +21,21 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, UNSUPPORTED));
 }
 
-/** Most values in one body, objects and lists included; the largest body of the specification has far fewer. */
+/** Most values in a body, including objects and lists. The largest body of the specification has far fewer. */
 export const MAX_BODY_VALUES = 10_000;
 /** Most members of one object. */
 export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
 export const MAX_BODY_DEPTH = 20;
 
-/** The compiler's metadata for a parameter whose type is not a class. */
-const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
+/** The metadata that the compiler generates for a parameter whose type is not a class. */
+const TYPES_WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
 
 /**
- * Bodies become the contract's class or a `request.invalid` with every invalid field. Unknown fields are dropped (C5), nothing is
- * converted (C1). No body at all is an object without fields, so that missing fields are reported. Parameters without a class pass
- * unchanged, and so do events and commands: Nest sends them through here too, with Array or Object for their class, and their
- * types already bind their publishers.
+ * Converts a body to an object of its class, or throws a `request.invalid` that contains every invalid field. Unknown
+ * fields are removed (C5). Types of values are not converted (C1). A missing body is read as an object without fields,
+ * so that missing fields are reported. A value is returned unchanged if the type of its parameter is not a class. This
+ * includes events and commands, which Nest passes to this pipe too: they are validated when they are received.
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
@@ -40,7 +43,7 @@ export class RequestValidation implements PipeTransform {
     if (metadata.type !== 'body') return value;
     if (value === UNSUPPORTED) throw new DomainError('request.unsupported-media-type');
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
-    if (WITHOUT_CLASS.has(metadata.metatype)) return value;
+    if (TYPES_WITHOUT_CLASS.has(metadata.metatype)) return value;
     return readBody(metadata.metatype!, value);
   }
 }
@@ -58,7 +61,7 @@ class MalformedFields extends Error {
   }
 }
 
-const FORM = new ValidationPipe({
+const VALIDATION_PIPE = new ValidationPipe({
   transform: true,
   whitelist: true,
   validationError: { target: true, value: false },
@@ -66,9 +69,9 @@ const FORM = new ValidationPipe({
 });
 
 /**
- * A body as an object of the contract's class. Throws a `request.invalid` with every malformed field and every field that a rule
- * rejects: first the malformed ones, in the order of the class, then those of the rules in their order (C5). A handler with rules
- * declares its body as `unknown` and reads it with this; {@link RequestValidation} reads all others.
+ * Converts a body to an object of its class. Throws a `request.invalid` with all malformed fields in the order of the
+ * class, followed by the fields that the rules reject, in the order of the rules (C5). A handler with rules declares
+ * its body as `unknown` and calls this function. For all other handlers, {@link RequestValidation} does so.
  */
 export async function readBody<Request extends object>(
   type: new (...args: never[]) => Request,
@@ -83,35 +86,35 @@ export async function readBody<Request extends object>(
     throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
   }
   const metadata: ArgumentMetadata = { type: 'body', metatype: type };
-  const read: unknown = await FORM.transform(body, metadata).catch((error: unknown) => {
+  const transformed: unknown = await VALIDATION_PIPE.transform(body, metadata).catch((error: unknown) => {
     if (error instanceof MalformedFields) return error;
     throw error;
   });
-  const malformed = read instanceof MalformedFields ? read.problems : [];
-  const request = (read instanceof MalformedFields ? read.request : read) as Request;
+  const malformed = transformed instanceof MalformedFields ? transformed.problems : [];
+  const request = (transformed instanceof MalformedFields ? transformed.request : transformed) as Request;
   const fields = [...malformed, ...ruleProblems(request, rules, malformed)];
   if (fields.length > 0) throw new DomainError('request.invalid', { fields });
   return request;
 }
 
 /**
- * Whether class-transformer can process a body of this size. It walks unknown fields too, recursively and in a time that grows
- * with the square of an object's members: without this limit, 256 KiB from any caller stop the process for a second, or overflow
- * its stack.
+ * Whether a body is small enough for class-transformer. It processes unknown fields too, recursively, and its time
+ * grows with the square of an object's members. Without this limit, a body of 256 KiB could block the process for a
+ * second, or overflow the stack.
  */
 function isWithinLimits(body: object): boolean {
   let values = 0;
-  let level: object[] = [body];
-  for (let depth = 0; level.length > 0; depth++) {
+  let containers: object[] = [body];
+  for (let depth = 0; containers.length > 0; depth++) {
     if (depth === MAX_BODY_DEPTH) return false;
-    const next: object[] = [];
-    for (const container of level) {
+    const childContainers: object[] = [];
+    for (const container of containers) {
       const children: unknown[] = Object.values(container);
       values += children.length;
       if (values > MAX_BODY_VALUES || (!Array.isArray(container) && children.length > MAX_BODY_MEMBERS)) return false;
-      for (const child of children) if (typeof child === 'object' && child !== null) next.push(child);
+      for (const child of children) if (typeof child === 'object' && child !== null) childContainers.push(child);
     }
-    level = next;
+    containers = childContainers;
   }
   return true;
 }
@@ -122,20 +125,21 @@ function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
     : parent
       ? `${parent}.${error.property}`
       : error.property;
-  const own = error.constraints ? [{ field, message: messageOf(error, field) }] : [];
-  // Elements of a value that should be a list are not checked; the error of a list already covers elements that are not objects.
+  const ownProblems = error.constraints ? [{ field, message: describeProblem(error, field) }] : [];
+  // If the value is not a list, its elements are not checked. The error of the list already covers elements that are
+  // not objects.
   const children = (error.constraints?.['isArray'] === undefined ? (error.children ?? []) : []).filter(
-    ({ constraints }) => own.length === 0 || constraints?.['nestedValidation'] === undefined,
+    ({ constraints }) => ownProblems.length === 0 || constraints?.['nestedValidation'] === undefined,
   );
-  return [...own, ...children.flatMap((child) => fieldProblems(child, field))];
+  return [...ownProblems, ...children.flatMap((child) => fieldProblems(child, field))];
 }
 
-/** Rules by priority: the type of a list or number is reported before its content. */
+/** Rules by priority: a wrong type is reported before a wrong value. */
 const RULE_PRIORITY = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
 const NUMBER_RULES: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
 
-/** One sentence for the caller: for a missing field or a wrong type it does not mention the rules for the content. */
-function messageOf({ property, constraints = {}, target }: ValidationError, field: string): string {
+/** One message for the caller. For a missing field or a wrong type it does not contain the rules for the value. */
+function describeProblem({ property, constraints = {}, target }: ValidationError, field: string): string {
   const value = (target as Readonly<Record<string, unknown>> | undefined)?.[property];
   if (value === undefined || value === null) return `${field} is required`;
   const rules = Object.keys(constraints);

@@ -4,9 +4,9 @@ import { httpSettings } from './http.js';
 
 test.each([
   ['production', expect.stringMatching(/^max-age=\d{8}/)],
-  // Under the name of a machine it would hold for whatever else its owner runs there.
+  // In development the browser would apply the header to all other programs on the machine.
   ['development', undefined],
-] as const)('in %s the response has the Strict-Transport-Security header: %s', async (environment, expected) => {
+] as const)('the Strict-Transport-Security header in %s is %s', async (environment, expected) => {
   const log = newLog('test', 'silent');
   const app = fastify(httpSettings.options({}, log));
   httpSettings.configure(app, log, environment);

@@ -30,13 +30,13 @@ afterEach(async () => {
   await database.drop();
 });
 
-test('no drift where entity and table agree', async () => {
+test('columnDrift returns nothing if entity and table have the same columns', async () => {
   await dataSource.query(`CREATE TABLE things (thing_id uuid PRIMARY KEY, amount_cents bigint NOT NULL CHECK (amount_cents > 0),
     ended_at timestamptz, tags text[] NOT NULL DEFAULT '{}')`);
   expect(await columnDrift(dataSource)).toEqual([]);
 });
 
-test('each difference is named', async () => {
+test('columnDrift returns each difference between entity and table', async () => {
   await dataSource.query(`CREATE TABLE things (thing_id uuid PRIMARY KEY, amount_cents int NOT NULL,
     ended_at timestamptz NOT NULL, note text)`);
   expect(await columnDrift(dataSource)).toEqual([
@@ -47,6 +47,6 @@ test('each difference is named', async () => {
   ]);
 });
 
-test('a table that is not there is all drift', async () => {
+test('columnDrift returns all columns if the table does not exist', async () => {
   expect(await columnDrift(dataSource)).toHaveLength(4);
 });

@@ -7,34 +7,36 @@ interface TableColumn {
 }
 
 /**
- * The differences between the entities and the migrated tables: the migrations create the schema and the entities only describe it,
- * so only this test finds a column that is missing in one of them. Empty when they agree.
+ * Returns the differences between the entities and the migrated tables; empty if there are none. Migrations create the
+ * schema and entities only describe it, so a column that is missing in one of them is found only by this check.
  */
 export async function columnDrift(dataSource: DataSource): Promise<string[]> {
   const drift: string[] = [];
   for (const { tableName, columns } of dataSource.entityMetadatas) {
-    const described = columns.map((column) => ({
+    const entityColumns = columns.map((column) => ({
       name: column.databaseName,
       type: dataSource.driver.normalizeType(column) + (column.isArray ? '[]' : ''),
       nullable: column.isNullable,
     }));
-    drift.push(...differences(tableName, described, await columnsOf(dataSource, tableName)));
+    drift.push(...differences(tableName, entityColumns, await columnsOf(dataSource, tableName)));
   }
   return drift;
 }
 
-function differences(table: string, described: TableColumn[], migrated: TableColumn[]): string[] {
-  const named = new Map(migrated.map((column) => [column.name, column]));
-  const wrong = described.flatMap((column) => {
-    const found = named.get(column.name);
-    named.delete(column.name);
+function differences(table: string, entityColumns: TableColumn[], tableColumns: TableColumn[]): string[] {
+  const migratedByName = new Map(tableColumns.map((column) => [column.name, column]));
+  const differentColumns = entityColumns.flatMap((column) => {
+    const found = migratedByName.get(column.name);
+    migratedByName.delete(column.name);
     if (found && found.type === column.type && found.nullable === column.nullable) return [];
-    return [`${table}.${column.name}: entity ${words(column)}, table ${found ? words(found) : 'without it'}`];
+    return [
+      `${table}.${column.name}: entity ${describeColumn(column)}, table ${found ? describeColumn(found) : 'without it'}`,
+    ];
   });
-  return [...wrong, ...[...named.keys()].map((name) => `${table}.${name}: not in the entity`)];
+  return [...differentColumns, ...[...migratedByName.keys()].map((name) => `${table}.${name}: not in the entity`)];
 }
 
-function words({ type, nullable }: TableColumn): string {
+function describeColumn({ type, nullable }: TableColumn): string {
   return nullable ? `${type} or null` : type;
 }
 

@@ -1,22 +1,22 @@
 import type { DataSource } from 'typeorm';
 import { waitUntil } from '../wait-until.js';
 
-/** A transaction of another process that blocks statements until it is rolled back. */
+/** The locks of a transaction that stays open until `release` rolls it back. */
 export interface HeldLocks {
   release(): Promise<void>;
 }
 
-/** Runs `statement` in such a transaction, and keeps its locks. */
+/** Runs `statement` in a transaction of another connection, which holds its locks until {@link HeldLocks.release}. */
 export async function holdLocks(dataSource: DataSource, statement: string, values: unknown[] = []): Promise<HeldLocks> {
-  const other = dataSource.createQueryRunner();
-  await other.startTransaction();
-  // As long as a busy machine needs.
-  await other.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-  await other.query(statement, values);
+  const runner = dataSource.createQueryRunner();
+  await runner.startTransaction();
+  // The transaction may be idle for long on a busy machine.
+  await runner.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  await runner.query(statement, values);
   return {
     release: async () => {
-      await other.rollbackTransaction();
-      await other.release();
+      await runner.rollbackTransaction();
+      await runner.release();
     },
   };
 }

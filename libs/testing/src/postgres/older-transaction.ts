@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newTestDatabase } from './test-database.js';
 
-/** A foreign transaction that has written and stays open: it holds back every relay of its server. */
+/** An open transaction in another database that has a transaction id: it holds back every relay of its server. */
 export interface OlderTransaction {
   readonly pid: number;
   readonly application: string;
@@ -11,11 +11,11 @@ export interface OlderTransaction {
   end(): Promise<void>;
 }
 
-/** Opened in a database of its own, on the server of this Jest worker. */
+/** Opens the transaction in a new database, on the PostgreSQL server of this Jest worker. */
 export async function openOlderTransaction(): Promise<OlderTransaction> {
-  const other = await newTestDatabase();
+  const testDatabase = await newTestDatabase();
   const application = `report ${randomUUID()}`;
-  const client = new pg.Client({ connectionString: other.url, application_name: application });
+  const client = new pg.Client({ connectionString: testDatabase.url, application_name: application });
   await client.connect();
   await client.query('BEGIN');
   const { rows } = await client.query<{ pid: number; database: string }>(
@@ -31,7 +31,7 @@ export async function openOlderTransaction(): Promise<OlderTransaction> {
       if (!isOpen) return;
       isOpen = false;
       await client.end();
-      await other.drop();
+      await testDatabase.drop();
     },
   };
 }

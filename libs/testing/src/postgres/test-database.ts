@@ -5,19 +5,22 @@ import pg from 'pg';
 
 /** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
-  /** For an empty database as a superuser; for a migrated one as the service's role, which owns nothing (ADR 45). */
+  /**
+   * Of an empty database: with the superuser. Of a migrated database: with the role of the service, which owns no
+   * tables (ADR 45).
+   */
   readonly url: string;
-  /** For actions that the service may not do: another layout of a table, statistics, rows of an append-only table. */
+  /** For actions that the role of the service may not do: ALTER TABLE, statistics, changes of append-only tables. */
   readonly superuserUrl: string;
   drop(): Promise<void>;
 }
 
 /** PostgreSQL's code for a name that exists already. */
 const DUPLICATE_DATABASE = '42P04';
-/** Password of the roles on a test server, which listens on loopback. */
+/** Password of the roles on a test server. It needs no protection, because the server only listens on loopback. */
 const PASSWORD = 'tested';
 
-/** An empty database. */
+/** Creates an empty database. */
 export async function newTestDatabase(): Promise<TestDatabase> {
   const name = randomName('test');
   await onServer(`CREATE DATABASE ${name}`);
@@ -25,37 +28,41 @@ export async function newTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * A database with all migrations of the service: a clone of a template that the first caller on this server creates. Cloning takes
- * about 50 ms, migrating half a second.
+ * Creates a database with all migrations of the service. It is a clone of a template, which the first caller on this
+ * server creates: cloning needs about 50 ms, migrating half a second.
  */
 export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
 ): Promise<TestDatabase> {
   const template = templateName(definition);
-  const isMade = await onServer('SELECT FROM pg_database WHERE datname = $1', [template]);
-  if (isMade.rowCount === 0) await makeTemplate(definition, template);
+  const existing = await onServer('SELECT FROM pg_database WHERE datname = $1', [template]);
+  if (existing.rowCount === 0) await createTemplate(definition, template);
   const name = randomName('test');
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   return testDatabase(name, roleOf(definition));
 }
 
-/** The template gets its name when it is complete, so an interrupted run leaves no incomplete template. */
-async function makeTemplate<C extends ServiceConfig>(definition: ServiceDefinition<C>, name: string): Promise<void> {
-  const draft = randomName('test');
-  await onServer(`CREATE DATABASE ${draft}`);
+/**
+ * Creates the template under a temporary name and renames it when it is complete, so that an interrupted run leaves no
+ * incomplete template.
+ */
+async function createTemplate<C extends ServiceConfig>(definition: ServiceDefinition<C>, name: string): Promise<void> {
+  const temporaryName = randomName('test');
+  await onServer(`CREATE DATABASE ${temporaryName}`);
   try {
-    await separateOwner(draft, roleOf(definition));
-    await migrateService(definition, { SVC_DATABASE_URL: urlOf(draft, ownerOf(roleOf(definition))) });
-    await onServer(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+    await separateOwner(temporaryName, roleOf(definition));
+    await migrateService(definition, { SVC_DATABASE_URL: urlOf(temporaryName, ownerOf(roleOf(definition))) });
+    await onServer(`ALTER DATABASE ${temporaryName} RENAME TO ${name}`);
   } catch (error) {
-    await testDatabase(draft).drop();
+    await testDatabase(temporaryName).drop();
     if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
   }
 }
 
 /**
- * Creates the schema with its two roles, like deploy/database/roles.sql: without a privilege that a migration forgot to grant, the
- * tests of the service fail. Roles belong to the server, and stay.
+ * Creates an owner and a role without ownership for the schema, like deploy/database/roles.sql. So the tests of a
+ * service fail if a migration forgets to grant a privilege. The roles are not dropped, because they belong to the
+ * server.
  */
 async function separateOwner(database: string, role: string): Promise<void> {
   const owner = ownerOf(role);
@@ -72,7 +79,7 @@ async function separateOwner(database: string, role: string): Promise<void> {
   );
 }
 
-/** Not the names of ./svc: roles that it creates on a test server are dropped again. */
+/** Name of the role. Differs from the names that ./svc uses, because tests of ./svc drop its roles. */
 function roleOf({ name }: { readonly name: string }): string {
   return `tested_${name.toLowerCase().replaceAll(/\W/g, '_')}`;
 }
@@ -81,7 +88,7 @@ function ownerOf(role: string): string {
   return `${role}_owner`;
 }
 
-/** A hash of the migrations' code names the template: a changed migration gets a new one. */
+/** Name of the template. It contains a hash of the migrations' code, so that changed migrations get a new template. */
 function templateName<C extends ServiceConfig>({ name, migrations }: ServiceDefinition<C>): string {
   const code = [...messagingMigrations, ...migrations]
     .map((migration) => `${migration.name}${migration.toString()}`)
@@ -111,7 +118,10 @@ function urlOf(database: string, role?: string): string {
   return url.href;
 }
 
-/** `./svc test` starts a server for each worker: an open transaction holds back the relays of its own server only. */
+/**
+ * `./svc test` starts a separate server for each Jest worker, because an open transaction holds back all relays of its
+ * server.
+ */
 function serverUrl(): string {
   const urls = (process.env['SVC_TEST_DATABASE_URLS'] ?? '').split(' ').filter((url) => url !== '');
   const worker = Number(process.env['JEST_WORKER_ID'] ?? 1);

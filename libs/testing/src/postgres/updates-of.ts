@@ -7,23 +7,27 @@ export interface Updates {
   readonly hot: number;
 }
 
-/** Set while `work` runs, and in its calls: not in the service's own jobs. */
-const runnerOfWork = new AsyncLocalStorage<QueryRunner>();
+/** Set in `action` and the functions that it calls, but not in jobs of the service. */
+const runnerOfAction = new AsyncLocalStorage<QueryRunner>();
 
 /**
- * Counts the updates of rows of `table` by the statements that `work` sends through this data source. They share a
- * transaction, which is committed: PostgreSQL does not reuse their space meanwhile.
+ * Counts the row updates in `table` by the statements that `action` sends through this data source. The statements run
+ * in one transaction, which is committed, so that PostgreSQL does not reuse the space of old row versions meanwhile.
  */
-export async function updatesOf(dataSource: DataSource, table: string, work: () => Promise<unknown>): Promise<Updates> {
+export async function updatesOf(
+  dataSource: DataSource,
+  table: string,
+  action: () => Promise<unknown>,
+): Promise<Updates> {
   const runner = dataSource.createQueryRunner();
   const query = dataSource.query.bind(dataSource);
   dataSource.query = ((text: string, ...rest: []) =>
-    runnerOfWork.getStore()?.query(text, ...rest) ?? query(text, ...rest)) as DataSource['query'];
+    runnerOfAction.getStore()?.query(text, ...rest) ?? query(text, ...rest)) as DataSource['query'];
   try {
     await runner.startTransaction();
-    const before = await soFar(runner, table);
-    await runnerOfWork.run(runner, work);
-    const after = await soFar(runner, table);
+    const before = await countUpdates(runner, table);
+    await runnerOfAction.run(runner, action);
+    const after = await countUpdates(runner, table);
     await runner.commitTransaction();
     return { all: after.all - before.all, hot: after.hot - before.hot };
   } finally {
@@ -32,8 +36,8 @@ export async function updatesOf(dataSource: DataSource, table: string, work: () 
   }
 }
 
-/** By this connection since its last report to the statistics, which it sends between transactions. */
-async function soFar(runner: QueryRunner, table: string): Promise<Updates> {
+/** Reads the counts of the current transaction. */
+async function countUpdates(runner: QueryRunner, table: string): Promise<Updates> {
   const [updates] = (await runner.query(
     `SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_xact_user_tables WHERE relid = $1::regclass`,
     [table],

@@ -12,28 +12,30 @@ const STOP_TIMEOUT_MS = 20_000;
 
 interface Ports {
   readonly amqp: number;
-  readonly names: number;
+  /** Of epmd, the name server of Erlang. */
+  readonly epmd: number;
+  /** Of the connections between Erlang nodes. */
   readonly nodes: number;
   readonly management: number;
 }
 
-/** A private RabbitMQ of one test, from the `rabbitmq-server` of this machine, which the test can kill and restart. */
+/** A RabbitMQ server for one test file, which the test can kill and restart. Uses the installed `rabbitmq-server`. */
 export class PrivateRabbitMq {
   private server: ChildProcess | undefined;
-  private names: ChildProcess | undefined;
+  private epmd: ChildProcess | undefined;
 
   private constructor(
     private readonly folder: string,
     private readonly ports: Ports,
   ) {}
 
-  /** With definitions, the management API runs too; they must contain the user `guest`. */
+  /** Starts a server. With `definitions`, which must contain the user `guest`, its management API is enabled too. */
   static async start(definitions?: object): Promise<PrivateRabbitMq> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
     const ports = {
       amqp: await freePort(),
-      names: await freePort(),
+      epmd: await freePort(),
       nodes: await freePort(),
       management: await freePort(),
     };
@@ -57,28 +59,28 @@ export class PrivateRabbitMq {
     return `amqp://guest:guest@127.0.0.1:${this.ports.amqp}`;
   }
 
-  /** URL of its management API, with an administrator's login. */
+  /** URL of the management API, with the login of an administrator. */
   get managementUrl(): string {
     return `http://guest:guest@127.0.0.1:${this.ports.management}`;
   }
 
-  /** The folder of all its files. */
+  /** The folder with the data of the server. */
   get dataFolder(): string {
     return join(this.folder, 'data');
   }
 
-  /** Restarts it with its data. */
+  /** Starts the server again, with its earlier data. */
   async restart(): Promise<void> {
     const options = { cwd: this.folder, env: this.env(), stdio: 'ignore', detached: true } as const;
-    // The name server outlives a killed broker, as it does on a real machine.
-    this.names ??= spawn('epmd', ['-address', '127.0.0.1', '-port', String(this.ports.names)], options);
-    // With this variable the script execs the broker, so that a kill reaches the broker's process.
+    // epmd continues to run when the broker is killed, as it does in production.
+    this.epmd ??= spawn('epmd', ['-address', '127.0.0.1', '-port', String(this.ports.epmd)], options);
+    // With this variable the script replaces its process with the broker, so that a signal reaches the broker.
     const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
     this.server = spawn(findProgram('rabbitmq-server'), [], { ...options, env });
-    await waitUntil('RabbitMQ to speak AMQP', START_TIMEOUT_MS, () => speaksAmqp(this.ports.amqp));
+    await waitUntil('RabbitMQ to respond to AMQP', START_TIMEOUT_MS, () => isRespondingToAmqp(this.ports.amqp));
   }
 
-  /** Runs rabbitmqctl on it. */
+  /** Runs rabbitmqctl for this server. */
   async control(...args: string[]): Promise<void> {
     const node = `svc${this.ports.amqp}@localhost`;
     const options = { cwd: this.folder, env: this.env(), stdio: 'ignore' } as const;
@@ -86,14 +88,14 @@ export class PrivateRabbitMq {
     if (code !== 0) throw new Error(`rabbitmqctl ${args.join(' ')} ended with ${code}.`);
   }
 
-  /** Like `kill -9`. */
+  /** Kills the server with SIGKILL. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
 
   async stop(): Promise<void> {
     await this.end('SIGTERM');
-    this.names?.kill();
+    this.epmd?.kill();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
@@ -102,9 +104,9 @@ export class PrivateRabbitMq {
     this.server = undefined;
     if (!server || server.exitCode !== null || server.signalCode !== null) return;
     server.kill(signal);
-    const gone = (): boolean => server.exitCode !== null || server.signalCode !== null;
+    const hasExited = (): boolean => server.exitCode !== null || server.signalCode !== null;
     try {
-      await waitUntil('RabbitMQ to stop', STOP_TIMEOUT_MS, () => Promise.resolve(gone()));
+      await waitUntil('RabbitMQ to stop', STOP_TIMEOUT_MS, () => Promise.resolve(hasExited()));
     } catch {
       server.kill('SIGKILL');
     }
@@ -116,7 +118,7 @@ export class PrivateRabbitMq {
       PATH: process.env['PATH'],
       HOME: folder,
       LC_ALL: 'C.UTF-8',
-      ERL_EPMD_PORT: String(ports.names),
+      ERL_EPMD_PORT: String(ports.epmd),
       ERL_EPMD_ADDRESS: '127.0.0.1',
       RABBITMQ_CONF_ENV_FILE: '/dev/null',
       RABBITMQ_NODENAME: `svc${ports.amqp}@localhost`,
@@ -137,17 +139,20 @@ export class PrivateRabbitMq {
   }
 }
 
-/** Debian's commands on the PATH require a system user; the scripts they call do not. */
+/**
+ * Searches Debian's script folder first: the commands on the PATH require a system user, and the scripts that they call
+ * do not.
+ */
 function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
-  const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
-  const found = places.map((place) => join(place, name)).find((path) => existsSync(path));
-  if (!found)
+  const folders = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  const program = folders.map((place) => join(place, name)).find((path) => existsSync(path));
+  if (!program)
     throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test does so where it can.');
-  return found;
+  return program;
 }
 
-/** The port opens a moment before the broker responds. */
-async function speaksAmqp(port: number): Promise<boolean> {
+/** Whether the broker responds. The port is open a little earlier. */
+async function isRespondingToAmqp(port: number): Promise<boolean> {
   const socket = createConnection({ host: '127.0.0.1', port });
   try {
     socket.write('AMQP\0\0\x09\x01');

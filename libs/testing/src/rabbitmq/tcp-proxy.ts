@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * The network between one process and the broker, controlled by a test. The test can cut it, like `kill -9` of the process, and can
- * hold back the broker's data, so that a publisher waits for confirmations.
+ * A TCP proxy between one process and a server, controlled by a test. The test can break the connections, as a crash of
+ * the process would, and can hold back the data from the server, so that a publisher waits for its confirmations.
  */
 export class TcpProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  private holding = false;
-  /** Bytes the process has sent towards the broker. */
+  private isHolding = false;
+  /** Bytes that the process has sent to the server. */
   bytesSent = 0;
 
   private constructor(
     private readonly host: string,
     private readonly port: number,
   ) {
-    this.server = createServer((near) => this.join(near));
+    this.server = createServer((clientSocket) => this.connect(clientSocket));
   }
 
   static async to(host: string, port: number): Promise<TcpProxy> {
@@ -32,40 +32,40 @@ export class TcpProxy {
     return address.port;
   }
 
-  /** Breaks every connection; new ones are accepted. */
+  /** Breaks all connections. New connections are accepted. */
   breakConnections(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Holds back all data from the broker, until the connections are broken. */
+  /** Holds back all data from the server until {@link dropHeldResponses} is called. */
   holdResponses(): void {
-    this.holding = true;
+    this.isHolding = true;
   }
 
-  /** Passes the broker's data on new connections; data held back is lost with its connection. */
+  /** Breaks all connections, so that the held data is lost. Data on new connections is passed on again. */
   dropHeldResponses(): void {
-    this.holding = false;
+    this.isHolding = false;
     this.breakConnections();
   }
 
-  /** Breaks every connection and rejects new ones, for good. */
+  /** Breaks all connections and permanently rejects new ones. */
   cut(): void {
     this.server.close();
     this.breakConnections();
   }
 
-  private join(near: Socket): void {
-    const far = createConnection({ host: this.host, port: this.port, noDelay: true });
-    near.setNoDelay(true);
+  private connect(clientSocket: Socket): void {
+    const serverSocket = createConnection({ host: this.host, port: this.port, noDelay: true });
+    clientSocket.setNoDelay(true);
     for (const [socket, other] of [
-      [near, far],
-      [far, near],
+      [clientSocket, serverSocket],
+      [serverSocket, clientSocket],
     ] as const) {
       this.sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => (this.sockets.delete(socket), other.destroy()));
     }
-    near.on('data', (bytes) => ((this.bytesSent += bytes.length), far.write(bytes)));
-    far.on('data', (bytes) => void (this.holding || near.write(bytes)));
+    clientSocket.on('data', (bytes) => ((this.bytesSent += bytes.length), serverSocket.write(bytes)));
+    serverSocket.on('data', (bytes) => void (this.isHolding || clientSocket.write(bytes)));
   }
 }

@@ -12,13 +12,13 @@ type Environment = Readonly<Record<string, string>>;
 /** A replica that a test can kill. */
 export interface KillableService {
   readonly service: RunningService;
-  /** Like `kill -9`: its connections break at once, and it releases no lease. */
+  /** Simulates kill -9: the connections break immediately, and no lease is released. */
   kill(): Promise<void>;
 }
 
 /**
- * Services as in processes of their own: in real time, over a private RabbitMQ, without other shared state. Services with the same
- * environment are replicas of one service.
+ * Runs services as in separate processes: with the real clock and a private RabbitMQ, and without other shared state.
+ * Services with the same environment are replicas of one service.
  */
 export class DistributedServices {
   private readonly databases: TestDatabase[] = [];
@@ -30,10 +30,10 @@ export class DistributedServices {
     return new DistributedServices(await PrivateRabbitMq.start());
   }
 
-  /** Environment of a service with an empty, migrated database of its own. */
+  /** Creates a migrated database for the service, and returns the environment of its replicas. */
   async environment<C extends ServiceConfig>(
     definition: ServiceDefinition<C>,
-    more: Environment = {},
+    overrides: Environment = {},
   ): Promise<Environment> {
     const database = await newMigratedDatabase(definition);
     this.databases.push(database);
@@ -42,12 +42,12 @@ export class DistributedServices {
       SVC_LOG_LEVEL: 'silent',
       SVC_DATABASE_URL: database.url,
       SVC_AMQP_URL: this.rabbitMq.url,
-      ...more,
+      ...overrides,
     };
     return env;
   }
 
-  /** Starts a service that relays, and does not listen yet. */
+  /** Starts a service and its relay. The service does not listen on a port. */
   async start<C extends ServiceConfig>(definition: ServiceDefinition<C>, env: Environment): Promise<RunningService> {
     const service = await startService(definition, { env });
     this.running.add(service);
@@ -59,8 +59,8 @@ export class DistributedServices {
     definition: ServiceDefinition<C>,
     env: Environment,
   ): Promise<KillableService> {
-    const database = await networkTo(env['SVC_DATABASE_URL']!);
-    const broker = await networkTo(env['SVC_AMQP_URL']!);
+    const database = await startProxyTo(env['SVC_DATABASE_URL']!);
+    const broker = await startProxyTo(env['SVC_AMQP_URL']!);
     const service = await this.start(definition, {
       ...env,
       SVC_DATABASE_URL: database.url,
@@ -69,7 +69,7 @@ export class DistributedServices {
     const kill = async (): Promise<void> => {
       broker.network.cut();
       database.network.cut();
-      // Closes only resources of this process: the other services notice nothing of it.
+      // Frees the resources of this process. Its connections are broken, so the other services do not notice it.
       await this.stop(service).catch(() => undefined);
     };
     return { service, kill };
@@ -87,26 +87,26 @@ export class DistributedServices {
   }
 }
 
-class NothingOfItsOwn {}
+class EmptyModule {}
 
-/** Replaces a service of which a test only needs the events: {@link appendEvents}. */
+/** The definition of a service without functions, for tests that only need its events: {@link appendEvents}. */
 export function stubService(name: string): ServiceDefinition {
-  return { name, config: ServiceConfig, module: NothingOfItsOwn, migrations: [] };
+  return { name, config: ServiceConfig, module: EmptyModule, migrations: [] };
 }
 
-/** Appends these events to the service's log, from which they are relayed. */
+/** Appends events to the log of a service, which then relays them. */
 export async function appendEvents(service: RunningService, ...events: EventEnvelope[]): Promise<void> {
   const log = service.app.get(EventLog);
-  const news = events.map(({ type: name, aggregateId, aggregateVersion, payload }) => ({
+  const newEvents = events.map(({ type: name, aggregateId, aggregateVersion, payload }) => ({
     type: { name },
     aggregateId,
     aggregateVersion,
     payload,
   }));
-  await inTransaction(service.app.get(DataSource), (tx) => log.append(tx, ...news));
+  await inTransaction(service.app.get(DataSource), (tx) => log.append(tx, ...newEvents));
 }
 
-export async function statusOf(
+export async function requestStatus(
   service: RunningService,
   method: 'GET' | 'PUT',
   url: string,
@@ -116,10 +116,10 @@ export async function statusOf(
 }
 
 export async function isReady(service: RunningService): Promise<boolean> {
-  return (await statusOf(service, 'GET', '/health/ready')) === 200;
+  return (await requestStatus(service, 'GET', '/health/ready')) === 200;
 }
 
-async function networkTo(address: string): Promise<{ network: TcpProxy; url: string }> {
+async function startProxyTo(address: string): Promise<{ network: TcpProxy; url: string }> {
   const url = new URL(address);
   const network = await TcpProxy.to(url.hostname, Number(url.port));
   url.hostname = '127.0.0.1';

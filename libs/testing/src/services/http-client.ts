@@ -3,16 +3,19 @@ import type { RunningService } from '@svc/service';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Parsed JSON, undefined when the body is empty. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  /** Parsed JSON; undefined if the body is empty. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests check its content
   readonly body: any;
 }
 
-/** Calls a service over HTTP with the same headers each time; JSON in both directions. */
+/**
+ * Returns a function that sends HTTP requests to a service, with these headers and a JSON body, and parses JSON
+ * responses.
+ */
 export function httpClient(service: RunningService, headers: Record<string, string> = {}) {
   return async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<HttpResponse> => {
-    const answer = await service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
-    const body: unknown = answer.body === '' ? undefined : JSON.parse(answer.body);
-    return { status: answer.statusCode, headers: answer.headers, body };
+    const response = await service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
+    const body: unknown = response.body === '' ? undefined : JSON.parse(response.body);
+    return { status: response.statusCode, headers: response.headers, body };
   };
 }

@@ -15,11 +15,11 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from './test-service.js';
 
-/** A payment of R 123.45 and R 10.00 tip for an invoice, as in the event of payment-processor after it has succeeded. */
+/** A successful payment of R 123.45 and a tip of R 10.00 for an invoice, as payment-processor publishes it. */
 export function aPayment(
   organisationId: string,
   customerId: string,
-  over: Partial<PartnerPayment> = {},
+  overrides: Partial<PartnerPayment> = {},
 ): PartnerPayment {
   const payableId = randomUUID();
   return {
@@ -49,7 +49,7 @@ export function aPayment(
     partner: { organisationId, customer: { id: customerId, firstName: 'Thandi', lastName: 'Nkosi' } },
     merchantName: 'Karoo Books',
     siteReference: 'TILL-1',
-    ...over,
+    ...overrides,
   };
 }
 
@@ -64,7 +64,7 @@ export function anAnonymousPayment(): PaymentSnapshot {
   };
 }
 
-const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
+const EVENT_TYPE_OF_STATE: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
   processing: PaymentProcessingV1,
   verificationRequired: PaymentVerificationRequiredV1,
   success: PaymentSucceededV1,
@@ -73,20 +73,20 @@ const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
 
 /** The event that publishes the payment. */
 export function paymentEvent(payment: PaymentSnapshot, version = 2): EventEnvelope<PaymentSnapshot> {
-  return anEvent(TYPE_OF[payment.state], payment.reference, version, payment);
+  return anEvent(EVENT_TYPE_OF_STATE[payment.state], payment.reference, version, payment);
 }
 
-/** A refund of R 23.45 of this payment, as in the event of payment-processor after it has ended. */
+/** The event of a successful refund of R 23.45 of this payment, as payment-processor publishes it. */
 export function refundOf(
   payment: PaymentSnapshot,
-  over: Partial<RefundedPayment['refund']> = {},
+  overrides: Partial<RefundedPayment['refund']> = {},
 ): EventEnvelope<RefundedPayment> {
   const refund = {
     refundReference: randomUUID(),
     amount: 2_345,
     status: 'succeeded' as const,
     createdUTCDate: '2026-03-01T10:05:00.000Z',
-    ...over,
+    ...overrides,
   };
   const type = refund.status === 'succeeded' ? RefundSucceededV1 : RefundFailedV1;
   return anEvent(type, refund.refundReference, 1, { ...payment, refund });

@@ -10,15 +10,18 @@ export interface TestService {
   readonly service: RunningService;
   readonly clock: ManualClock;
   readonly broker: EmbeddedBroker;
-  /** The service's own connection: its role may read and write rows, and owns nothing. */
+  /** The data source of the service. Its role may read and write rows, but owns no tables. */
   readonly dataSource: DataSource;
-  /** For actions that its role may not do: TRUNCATE, ALTER TABLE, VACUUM, rows of append-only tables. Connects on first use. */
+  /**
+   * For actions that the role of the service may not do: TRUNCATE, ALTER TABLE, VACUUM, changes of append-only tables.
+   * Connects when it is first used.
+   */
   readonly superuser: pg.Pool;
   /** All events of the service, in the order of its log. */
   published<T>(type: EventType<T>): Promise<EventEnvelope<T>[]>;
   /** Delivers events to the service's consumers, as a relay of another service would. */
   deliver(...events: EventEnvelope[]): Promise<void>;
-  /** Relays the service's own log until nothing is left. */
+  /** Relays all events of the service's log. */
   relay(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,11 +29,16 @@ export interface TestService {
 export interface TestServiceOptions {
   readonly env?: Record<string, string>;
   readonly clock?: ManualClock;
-  /** Shared with other services under test; otherwise the service reaches no other. */
+  /**
+   * A broker that several services of a test use. By default a new one, so that the service reaches no other service.
+   */
   readonly broker?: EmbeddedBroker;
 }
 
-/** A real service on a database of its own, with a clock that the test moves. Its relay runs only in steps. */
+/**
+ * Starts a service with a new database and a clock that the test advances. Its relay runs only when the test calls
+ * `relay`.
+ */
 export async function startTestService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   { env = {}, clock = new ManualClock(), broker = new EmbeddedBroker() }: TestServiceOptions = {},
@@ -40,7 +48,7 @@ export async function startTestService<C extends ServiceConfig>(
   const service = await startService(definition, { env: fullEnv, broker: broker, clock });
   const dataSource = service.app.get(DataSource);
   const superuser = new pg.Pool({ connectionString: database.superuserUrl, max: 2 });
-  // A deliberately broken connection fails its query; without a listener it would end the process.
+  // Some tests break connections deliberately. Without a listener, the error would end the process.
   superuser.on('error', () => undefined);
   return {
     service,
@@ -72,7 +80,7 @@ export async function startTestService<C extends ServiceConfig>(
 
 let sequence = 0;
 
-/** An event as if another service had published it. */
+/** Creates an event, as another service would publish it. */
 export function anEvent<T>(
   type: EventType<T>,
   aggregateId: string,

@@ -20,7 +20,7 @@ import {
   MAX_DIGESTS,
   type NotifiedSite,
 } from '@svc/contracts';
-import { BookReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
+import { ReconciliationReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import {
   EXPECTED_HISTORY,
@@ -81,26 +81,26 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 /** The books of all services. This service's books are read by SQL, the books of other services by commands. */
 @Injectable()
 export class ReconciliationBooks {
-  private readonly expected: Readonly<Record<BookName, BookReader>>;
-  private readonly ledger: BookReader;
-  private readonly statement: BookReader;
+  private readonly expected: Readonly<Record<BookName, ReconciliationReader>>;
+  private readonly ledger: ReconciliationReader;
+  private readonly statement: ReconciliationReader;
 
   constructor(
     @Inject(DataSource) dataSource: DataSource,
     @Inject(Commands) private readonly commands: Commands,
   ) {
     this.expected = {
-      ledger: new BookReader(dataSource, EXPECTED_LEDGER),
-      acquirer: new BookReader(dataSource, EXPECTED_STATEMENT, 1),
-      notifications: new BookReader(dataSource, EXPECTED_NOTIFICATIONS, 1),
-      webhooks: new BookReader(dataSource, EXPECTED_WEBHOOKS, 3),
-      stream: new BookReader(dataSource, EXPECTED_STREAM, 2),
-      retrieval: new BookReader(dataSource, EXPECTED_RETRIEVAL, 1),
-      history: new BookReader(dataSource, EXPECTED_HISTORY, 1),
-      sessions: new BookReader(dataSource, EXPECTED_SESSIONS, 1),
+      ledger: new ReconciliationReader(dataSource, EXPECTED_LEDGER),
+      acquirer: new ReconciliationReader(dataSource, EXPECTED_STATEMENT, 1),
+      notifications: new ReconciliationReader(dataSource, EXPECTED_NOTIFICATIONS, 1),
+      webhooks: new ReconciliationReader(dataSource, EXPECTED_WEBHOOKS, 3),
+      stream: new ReconciliationReader(dataSource, EXPECTED_STREAM, 2),
+      retrieval: new ReconciliationReader(dataSource, EXPECTED_RETRIEVAL, 1),
+      history: new ReconciliationReader(dataSource, EXPECTED_HISTORY, 1),
+      sessions: new ReconciliationReader(dataSource, EXPECTED_SESSIONS, 1),
     };
-    this.ledger = new BookReader(dataSource, LEDGER_BOOK);
-    this.statement = new BookReader(dataSource, STATEMENT_BOOK, 1);
+    this.ledger = new ReconciliationReader(dataSource, LEDGER_BOOK);
+    this.statement = new ReconciliationReader(dataSource, STATEMENT_BOOK, 1);
   }
 
   buildComparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
@@ -171,11 +171,15 @@ export class ReconciliationBooks {
   }
 }
 
-function localSource(reader: BookReader, getExtraParameters: (range: BookRange) => Promise<unknown[]>): BookSource {
+function localSource(
+  reader: ReconciliationReader,
+  getExtraParameters: (range: BookRange) => Promise<unknown[]>,
+): BookSource {
   return {
-    digests: async (range, options) => reader.digests(range, { ...options, extras: await getExtraParameters(range) }),
+    digests: async (range, options) =>
+      reader.digests(range, { ...options, extraParameters: await getExtraParameters(range) }),
     lines: async (range, owner, options) =>
-      reader.lines(range, owner, { ...options, extras: await getExtraParameters(range) }),
+      reader.lines(range, owner, { ...options, extraParameters: await getExtraParameters(range) }),
   };
 }
 

@@ -1,8 +1,8 @@
-import { isoTime, uuidFrom } from '@svc/messaging';
+import { isoTime, firstUuidAt } from '@svc/messaging';
 
 /**
  * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
- * {@link BookReader}. The first parameter after the range is the watermark. A row that became final at or after the
+ * {@link ReconciliationReader}. The first parameter after the range is the watermark. A row that became final at or after the
  * watermark is open, that is, not compared.
  */
 
@@ -74,7 +74,7 @@ const NOTICES = `
          ended_at IS NULL OR ended_at >= $3, CASE WHEN ended_at IS NOT NULL THEN ${NOTICE} || ${REFUND_NOTICE} END
     FROM (SELECT ${COLUMNS}, r.refund_id, r.amount AS refund_amount, r.state AS refund_state, r.created_at, r.ended_at
             FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
-           WHERE r.refund_id >= ${uuidFrom('$1')} AND r.refund_id < ${uuidFrom('$2')}) AS owned
+           WHERE r.refund_id >= ${firstUuidAt('$1')} AND r.refund_id < ${firstUuidAt('$2')}) AS owned
   UNION ALL
   SELECT mode, "merchantId", "siteId", at, reference, key, 'Failed', 0, false, line
     FROM jsonb_to_recordset($4::jsonb) AS reversal (mode text, "merchantId" bigint, "siteId" bigint, at timestamptz, reference text, key text, line jsonb)`;

@@ -12,29 +12,29 @@ import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 
 /**
- * Reads a book: a table whose rows are compared with those of another service (docs/reconciliation.md). `rows` selects those
- * of a range, from `$1` until `$2`, with the columns
+ * Reads one side of a reconciliation: a table (called a book in docs/reconciliation.md) whose rows are compared with
+ * those of another service. The query `rows` selects the rows from the time `$1` until the time `$2`, with the columns
  *
  * - `mode`, `merchant_id`: the owner of the row;
- * - `key`: text, the same in both books. Rows with one key are compared as a multiset;
- * - `line`: jsonb, the members that both books must agree on; NULL where the row is not final;
- * - `amount`: cents, for the sums that people see;
- * - `open`: true while a difference in the row means nothing.
+ * - `key`: text, the same in both tables. Several rows may have the same key; their order does not matter;
+ * - `line`: jsonb, the values that must be equal in both tables; NULL while the row is not final;
+ * - `amount`: cents, only for the sum that the queryWithDefaultPlanner shows;
+ * - `open`: true while the row may still change, so that a difference is not an error.
  *
- * A digest is one statement over the range: nothing but the digests leaves the database. jsonb and SHA-256 give the same hash
- * on every release of PostgreSQL, unlike hashtext.
+ * A digest is the count, sum and hash of all rows of a merchant, computed by the database. The hash is SHA-256 of
+ * jsonb, which is the same on every release of PostgreSQL; the result of hashtext is not.
  */
-export class BookReader {
+export class ReconciliationReader {
   private readonly digestText: string;
   private readonly linesText: string;
 
-  /** @param extras number of parameters of `rows` after the first two */
+  /** @param extraCount number of parameters that `rows` has after the first two */
   constructor(
     private readonly dataSource: DataSource,
     rows: string,
-    extras = 0,
+    extraCount = 0,
   ) {
-    const [third, fourth, fifth, sixth] = [3, 4, 5, 6].map((place) => `$${place + extras}`);
+    const [third, fourth, fifth, sixth] = [3, 4, 5, 6].map((number) => `$${number + extraCount}`);
     this.digestText = `
       SELECT mode, merchant_id AS "merchantId", count(line)::int AS count, count(*) FILTER (WHERE open)::int AS open,
              coalesce(sum(amount) FILTER (WHERE line IS NOT NULL), 0)::bigint AS amount,
@@ -52,8 +52,8 @@ export class BookReader {
   }
 
   async digests(range: BookRange, options: DigestOptions = {}): Promise<DigestPage> {
-    const { merchantId = null, after, extras = [] } = options;
-    const digests = await this.report<BookDigest>(this.digestText, [
+    const { merchantId = null, after, extraParameters: extras = [] } = options;
+    const digests = await this.queryWithDefaultPlanner<BookDigest>(this.digestText, [
       ...[range.from, range.until, ...extras],
       ...[merchantId, after?.merchantId ?? -1, after?.mode ?? '', MAX_DIGESTS],
     ]);
@@ -61,15 +61,15 @@ export class BookReader {
   }
 
   async lines(range: BookRange, { merchantId, mode }: BookOwner, options: LinesOptions = {}): Promise<LinesPage> {
-    const { after = '', extras = [] } = options;
-    const lines = await this.report<BookLine>(this.linesText, [
+    const { after = '', extraParameters: extras = [] } = options;
+    const lines = await this.queryWithDefaultPlanner<BookLine>(this.linesText, [
       ...[range.from, range.until, ...extras],
       ...[merchantId, mode, after, MAX_BOOK_LINES],
     ]);
     return { lines };
   }
 
-  private report<Row>(text: string, parameters: unknown[]): Promise<Row[]> {
+  private queryWithDefaultPlanner<Row>(text: string, parameters: unknown[]): Promise<Row[]> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
       return tx.query<Row[]>(text, parameters);
@@ -80,16 +80,16 @@ export class BookReader {
 export interface DigestOptions {
   readonly merchantId?: number | undefined;
   readonly after?: BookOwner | undefined;
-  readonly extras?: readonly unknown[];
+  readonly extraParameters?: readonly unknown[];
 }
 
 export interface LinesOptions {
   readonly after?: string | undefined;
-  readonly extras?: readonly unknown[];
+  readonly extraParameters?: readonly unknown[];
 }
 
 /** SQL: the smallest UUID of version 7 of a time; for the year 9999, the largest UUID. */
-export function uuidFrom(time: string): string {
+export function firstUuidAt(time: string): string {
   return `(CASE WHEN ${time}::timestamptz >= '9999-01-01Z' THEN repeat('f', 32)
             ELSE lpad(to_hex(greatest(0, floor(extract(epoch FROM ${time}::timestamptz) * 1000))::bigint), 12, '0') || repeat('0', 20) END)::uuid`;
 }
@@ -99,12 +99,15 @@ export function timeOfUuid(id: string): string {
   return `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 }
 
-/** SQL: a time as ISO 8601 UTC with milliseconds, as it travels in JSON. */
+/** SQL: a time as ISO 8601 UTC with milliseconds, the format of times in JSON. */
 export function isoTime(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** SQL: a whole number in JSON, or 0 where the value has another type; the line then shows the value. */
+/**
+ * SQL: the text as a whole number, or 0 if it is not one. Reconciliation compares `line`, so a wrong value is still
+ * found.
+ */
 export function numberOr0(text: string): string {
   return `CASE WHEN ${text} ~ '^[0-9]{1,15}$' THEN (${text})::bigint ELSE 0 END`;
 }
