@@ -9,7 +9,7 @@ await runUntilStopped(async () => {
   const settings = readSettings(process.argv[2], process.env);
   const transformer = await startTransformer(settings);
   await transformer.app.listen(settings.port, settings.listenAddress);
-  transformer.startWork();
+  transformer.startJobs();
   transformer.log.info(
     {
       address: await transformer.app.getUrl(),

@@ -138,11 +138,11 @@ export function readSettings(file: string | undefined, env: Environment): Transf
   } catch (cause) {
     throw new ConfigError(`The configuration file ${path} cannot be read: ${(cause as Error).message}`, { cause });
   }
-  return settingsOf(json, env, dirname(resolve(path)));
+  return parseSettings(json, env, dirname(resolve(path)));
 }
 
 /** @param folder base of relative paths */
-export function settingsOf(json: unknown, env: Environment, folder: string): TransformerSettings {
+export function parseSettings(json: unknown, env: Environment, folder: string): TransformerSettings {
   const file = readFile(mergeSiteKeys(json, env));
   const apiKey = env['TRANSFORMER_API_KEY'] || undefined;
   if (apiKey !== undefined && !/^[\x21-\x7e]{16,200}$/.test(apiKey))
@@ -153,7 +153,7 @@ export function settingsOf(json: unknown, env: Environment, folder: string): Tra
     throw new ConfigError(
       'facadeSiteId must be the siteId of one of the sites; it is required where there are several.',
     );
-  const allowedClients = file.allowedClients && networksOf(file.allowedClients);
+  const allowedClients = file.allowedClients && parseNetworks(file.allowedClients);
   if (!isLoopback(file.listenAddress) && apiKey === undefined && allowedClients === undefined)
     throw new ConfigError(
       `Every computer of the network could make refunds: to listen on ${file.listenAddress}, set TRANSFORMER_API_KEY or allowedClients.`,
@@ -196,19 +196,19 @@ function readFile(json: unknown): SettingsFile {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new ConfigError('The configuration file must hold a JSON object.');
   const file = plainToInstance(SettingsFile, json, { exposeDefaultValues: true });
-  const problems = validateSync(file, { whitelist: true, forbidNonWhitelisted: true }).flatMap(messagesOf);
+  const problems = validateSync(file, { whitelist: true, forbidNonWhitelisted: true }).flatMap(validationMessages);
   if (problems.length > 0) throw new ConfigError(`The configuration is not usable: ${problems.join('; ')}.`);
   return file;
 }
 
-function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
+function validationMessages({ constraints = {}, children = [] }: ValidationError): string[] {
   const own = Object.values(constraints).map((text) =>
     text.replace(/^property (\S+) should not exist$/, '$1 is not a member of the configuration'),
   );
-  return [...own, ...children.flatMap(messagesOf)];
+  return [...own, ...children.flatMap(validationMessages)];
 }
 
-function networksOf(texts: readonly string[]): BlockList {
+function parseNetworks(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
     const [address = '', prefix] = text.split('/');

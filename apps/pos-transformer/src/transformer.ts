@@ -12,7 +12,7 @@ import { Store } from './store/store.js';
 
 export interface Transformer extends StandaloneApp {
   /** Starts to send waiting calls and to sync payments. */
-  startWork(): void;
+  startJobs(): void;
 }
 
 const CLEANUP_INTERVAL_MS = 3_600_000;
@@ -65,7 +65,7 @@ export async function startTransformer(
   };
   return {
     ...started,
-    startWork: () => {
+    startJobs: () => {
       app.get(CallSender).start();
       app.get(SyncPayments).start();
       cleanupTimer = setInterval(() => app.get(CleanupJob).runOnce(), CLEANUP_INTERVAL_MS);

@@ -27,11 +27,11 @@ export function isCallerAllowed(
   caller: Caller,
 ): boolean {
   if (apiKey !== undefined && isSameKey(caller.apiKey, apiKey)) return true;
-  const isAllowed = allowedClients ? isListed(allowedClients, caller.address) : apiKey === undefined;
+  const isAllowed = allowedClients ? isInNetworks(allowedClients, caller.address) : apiKey === undefined;
   return isAllowed && isOwnHost(caller.host, publicUrl) && isOwnPage(caller);
 }
 
-function isListed(networks: NonNullable<TransformerSettings['allowedClients']>, address: string): boolean {
+function isInNetworks(networks: NonNullable<TransformerSettings['allowedClients']>, address: string): boolean {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(plain) !== 0 && networks.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
 }

@@ -23,7 +23,7 @@ export function stop(message: string): Answer {
 }
 
 /** Merges the answers of several checks: the most serious result, with every message. */
-export function combine(...answers: readonly (Answer | undefined)[]): Answer {
+export function mergeAnswers(...answers: readonly (Answer | undefined)[]): Answer {
   const present = answers.filter((answer) => answer !== undefined);
   const worst = (['STOP', 'WARN', 'OK'] as const).find((result) => present.some(({ Result }) => Result === result));
   const messages = present.map(({ Message }) => Message).filter((message) => message !== '');
@@ -31,7 +31,7 @@ export function combine(...answers: readonly (Answer | undefined)[]): Answer {
 }
 
 /** Formats cents: `R 1 234.50`. */
-export function rands(cents: number): string {
+export function formatRands(cents: number): string {
   const size = Math.abs(cents);
   const whole = String(Math.floor(size / 100)).replace(/\B(?=(\d{3})+$)/g, ' ');
   return `${cents < 0 ? '-' : ''}R ${whole}.${String(size % 100).padStart(2, '0')}`;

@@ -5,7 +5,7 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-const ENVELOPE = ['Result', 'Message'];
+const ENVELOPE_FIELDS = ['Result', 'Message'];
 const PAYMENT = {
   tipAmount: 500,
   tenderedAmount: 9_450,
@@ -17,8 +17,8 @@ const PAYMENT = {
 };
 
 it('T1, T2: every call that changes something answers 200 with only Result and Message, for OK, WARN and STOP', async () => {
-  const svcId = await pay();
-  const dearer = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
+  const svcId = await createPaidBasket();
+  const wrongTotal = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
   const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
   const line = { id: 1, itemName: 'a', itemProductCode: '', itemPrice: 1, itemQuantity: 1, totalPrice: 1 };
   const calls: [string, object | undefined, string][] = [
@@ -30,9 +30,9 @@ it('T1, T2: every call that changes something answers 200 with only Result and M
     [path('total'), { amount: 0, reference: '99' }, 'WARN'],
     [path('reset'), undefined, 'OK'],
     [path('total'), { amount: -1, reference: '99' }, 'OK'],
-    ['/Basket', { ...dearer, TotalToPay: PRODUCT.ActualUnitPrice }, 'OK'],
-    ['/Basket', dearer, 'WARN'],
-    ['/Basket', { ...dearer, Products: Array.from({ length: 501 }, () => PRODUCT) }, 'STOP'],
+    ['/Basket', { ...wrongTotal, TotalToPay: PRODUCT.ActualUnitPrice }, 'OK'],
+    ['/Basket', wrongTotal, 'WARN'],
+    ['/Basket', { ...wrongTotal, Products: Array.from({ length: 501 }, () => PRODUCT) }, 'STOP'],
     ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Paid' }, 'STOP'],
     ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Complete' }, 'OK'],
     ['/BasketClosed', { MerchantOrderId: '99', OrderStatus: 'Complete' }, 'WARN'],
@@ -47,22 +47,22 @@ it('T1, T2: every call that changes something answers 200 with only Result and M
       body,
       200,
       result,
-      ENVELOPE,
+      ENVELOPE_FIELDS,
     ]);
     expect(typeof reply.body.Message).toBe('string');
   }
 });
 
 it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
-  const { status, body } = await pos.total(100, '17');
-  expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
+  const { status, body } = await pos.sendTotal(100, '17');
+  expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE_FIELDS, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
   pos.platform.outage = 'unreachable';
-  const offline = await pos.total(100, '18', 'TILL-2');
-  expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE]);
+  const offline = await pos.sendTotal(100, '18', 'TILL-2');
+  expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE_FIELDS]);
 });
 
 it('T6, T7, T9, T13: every field of the invoice payment', async () => {
-  const svcId = await pay();
+  const svcId = await createPaidBasket();
   const { status, headers, body } = await pos.invoicePayment('0017');
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
     200,
@@ -96,7 +96,7 @@ it('T6, T7, T9, T13: every field of the invoice payment', async () => {
 });
 
 it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async () => {
-  const svcId = await pay();
+  const svcId = await createPaidBasket();
   const success = {
     PaymentId: 1,
     MerchantOrderId: '0017',
@@ -110,7 +110,7 @@ it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async
     StatusId: '2',
   };
   expect((await pos.getPayment('0017')).body).toStrictEqual(success);
-  await pos.basket('18', 100);
+  await pos.sendBasket('18', 100);
   const failed = await pos.pay(pos.openInvoice(), { status: 2 });
   expect((await pos.getPayment('18')).body).toStrictEqual({
     ...success,
@@ -129,11 +129,11 @@ it('T4: amounts are cents, unchanged between till and platform', async () => {
     [1, '1'],
     [100_000_000_000, '2'],
   ] as const) {
-    await pos.basket(reference, amount);
+    await pos.sendBasket(reference, amount);
     expect(pos.openInvoice().body).toMatchObject({ amount, lineItems: [{ unitPrice: String(amount) }] });
     const svcId = await pos.pay();
     expect((await pos.invoicePayment(reference)).body).toMatchObject({ InvoicedAmount: amount, PaidAmount: amount });
-    await pos.refund(svcId, amount);
+    await pos.requestRefund(svcId, amount);
     expect(pos.platform.refunds.at(-1)).toMatchObject({ body: { amount } });
   }
   const path = `/v1/sites/${SITE}/invoice/total`;
@@ -142,14 +142,14 @@ it('T4: amounts are cents, unchanged between till and platform', async () => {
 });
 
 it('T12: reset after the payment is OK, and the next line starts a new basket', async () => {
-  await pay();
-  expect((await pos.reset()).body).toEqual({ Result: 'OK', Message: '' });
-  expect((await pos.total(100, '18')).body.Result).toBe('OK');
+  await createPaidBasket();
+  expect((await pos.resetBasket()).body).toEqual({ Result: 'OK', Message: '' });
+  expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
 });
 
 /** A basket that is paid with a tip, and with vouchers of both kinds. */
-async function pay(): Promise<string> {
-  await pos.line();
-  await pos.total(8_950, '0017');
+async function createPaidBasket(): Promise<string> {
+  await pos.sendLine();
+  await pos.sendTotal(8_950, '0017');
   return pos.pay(pos.openInvoice(), PAYMENT);
 }

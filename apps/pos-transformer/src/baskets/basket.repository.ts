@@ -113,7 +113,7 @@ export class BasketRepository {
   }
 
   /** Whether another open or saved basket uses the reference at the platform. */
-  isTaken(siteId: number, externalReference: string, exceptBasketId: number): boolean {
+  isExternalReferenceUsed(siteId: number, externalReference: string, exceptBasketId: number): boolean {
     const other = this.store.find(
       `SELECT 1 FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
          AND state IN ('open', 'saved') AND basket_id <> :exceptBasketId`,
@@ -143,7 +143,7 @@ export class BasketRepository {
     });
   }
 
-  lines(basketId: number): BasketLine[] {
+  listLines(basketId: number): BasketLine[] {
     return this.store
       .list<{ line: string }>('SELECT line FROM lines WHERE basket_id = :basketId ORDER BY position', { basketId })
       .map(({ line }) => JSON.parse(line) as BasketLine);
@@ -156,15 +156,15 @@ export class BasketRepository {
        ON CONFLICT (basket_id, line_id) DO UPDATE SET line = excluded.line`,
       { basketId, lineId: line.id, line: JSON.stringify(line) },
     );
-    this.touch(tx, basketId);
+    this.updateChangedAt(tx, basketId);
   }
 
   removeLine(tx: Tx, basketId: number, lineId: number): void {
     tx.run('DELETE FROM lines WHERE basket_id = :basketId AND line_id = :lineId', { basketId, lineId });
-    this.touch(tx, basketId);
+    this.updateChangedAt(tx, basketId);
   }
 
-  private touch(tx: Tx, basketId: number): void {
+  private updateChangedAt(tx: Tx, basketId: number): void {
     tx.run('UPDATE baskets SET changed_at = :now WHERE basket_id = :basketId', {
       basketId,
       now: this.clock.nowISO(),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type BasketLine, isLineTotalRight, isSameContent, isSumRight, MAX_LINES, putLine } from './basket.js';
+import { type BasketLine, isLineTotalCorrect, isSameContent, isSumCorrect, MAX_LINES, putLine } from './basket.js';
 
 const line = (changes: Partial<BasketLine> = {}): BasketLine => ({
   id: 1,
@@ -59,7 +59,7 @@ describe('the total of a line is price times quantity (T3)', () => {
     [{ quantity: -2, total: -8_950 }, true],
     [{ quantity: -2, total: 8_950 }, false],
     [{ price: 100_000_000_000, quantity: 1_000_000, total: 100_000_000_000 }, false],
-  ])('%j: %s', (changes, isRight) => expect(isLineTotalRight(line(changes))).toBe(isRight));
+  ])('%j: %s', (changes, isRight) => expect(isLineTotalCorrect(line(changes))).toBe(isRight));
 });
 
 describe('the sum of the lines is the amount', () => {
@@ -73,7 +73,7 @@ describe('the sum of the lines is the amount', () => {
     ['T3: the sum rounded', [{ total: 0.5 }, { total: 0.5 }], 1, true],
     ['T3: neither', [{ total: 0.5 }, { total: 0.5 }], 3, false],
   ])('%s', (_, lines, amount, isRight) =>
-    expect(isSumRight({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isRight),
+    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isRight),
   );
 
   const order = { Products: [], BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderValue: 650 }] };
@@ -83,7 +83,7 @@ describe('the sum of the lines is the amount', () => {
     ['T3: an order without products', [], 100, false],
     ['T3: paid otherwise, nothing is owed', [], -950, true],
   ])('%s', (_, lines, amount, isRight) =>
-    expect(isSumRight({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(isRight),
+    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(isRight),
   );
 
   it('is right for lines of whole cents only if it is their exact sum', () => {
@@ -92,8 +92,8 @@ describe('the sum of the lines is the amount', () => {
       fc.property(totals, fc.integer({ min: 1, max: 1_000 }), (each, wrongBy) => {
         const lines = each.map((total, id) => line({ id, total }));
         const sum = each.reduce((a, b) => a + b, 0);
-        expect(isSumRight({ lines }, sum)).toBe(true);
-        expect(isSumRight({ lines }, sum + wrongBy)).toBe(false);
+        expect(isSumCorrect({ lines }, sum)).toBe(true);
+        expect(isSumCorrect({ lines }, sum + wrongBy)).toBe(false);
       }),
     );
   });

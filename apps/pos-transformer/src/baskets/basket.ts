@@ -1,5 +1,5 @@
 /** The rules of a till's basket: its lines, its sums and the amount due. */
-import { add, type Decimal, decimalOf, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
+import { add, type Decimal, decimalFromNumber, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
 
 /** Of one basket (T3). */
 export const MAX_LINES = 500;
@@ -36,8 +36,8 @@ export function putLine(
 }
 
 /** Whether the line's total is its price times its quantity, both in whole cents (T3). */
-export function isLineTotalRight({ price, quantity, total }: BasketLine): boolean {
-  return roundHalfUp(multiply(decimalOf(price), decimalOf(quantity))) === roundHalfUp(decimalOf(total));
+export function isLineTotalCorrect({ price, quantity, total }: BasketLine): boolean {
+  return roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) === roundHalfUp(decimalFromNumber(total));
 }
 
 /** The content of a basket, in either dialect. */
@@ -57,18 +57,18 @@ export interface OrderContent {
  * Whether the sum of the lines, less discounts and other tenders, equals the amount (T3, T11). A till may round each line or the
  * sum: both are right. Without lines there is nothing to compare, so every amount is right.
  */
-export function isSumRight({ lines, order }: BasketContent, amountCents: number): boolean {
+export function isSumCorrect({ lines, order }: BasketContent, amountCents: number): boolean {
   if (lines.length === 0 && order === undefined) return true;
   const deducted = [
     ...(order?.BasketDiscounts.map(({ DiscountValue }) => DiscountValue) ?? []),
     ...(order?.Tenders.map(({ TenderValue }) => TenderValue) ?? []),
-  ].reduce<Decimal>((sum, value) => add(sum, decimalOf(value)), ZERO);
+  ].reduce<Decimal>((sum, value) => add(sum, decimalFromNumber(value)), ZERO);
   // The lines of an order have no totals: compute price times quantity.
   const totals = lines.map(({ price, quantity, total }) =>
-    order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity)),
+    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity)),
   );
   const exact = totals.reduce(add, ZERO);
-  const rounded = totals.map((total) => decimalOf(roundHalfUp(total))).reduce(add, ZERO);
+  const rounded = totals.map((total) => decimalFromNumber(roundHalfUp(total))).reduce(add, ZERO);
   return [exact, rounded].some((sum) => roundHalfUp(subtract(sum, deducted)) === amountCents);
 }
 

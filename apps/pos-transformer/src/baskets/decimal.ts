@@ -8,7 +8,7 @@ export interface Decimal {
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
 /** Converts the shortest decimal notation of the number: 0.1 is a tenth. The number must be finite. */
-export function decimalOf(value: number): Decimal {
+export function decimalFromNumber(value: number): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
   if (whole === '') throw new RangeError(`${value} is not a finite number`);
@@ -19,7 +19,7 @@ export function decimalOf(value: number): Decimal {
 
 export function add(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);
-  return { units: unitsAt(a, scale) + unitsAt(b, scale), scale };
+  return { units: unitsAtScale(a, scale) + unitsAtScale(b, scale), scale };
 }
 
 export function subtract(a: Decimal, b: Decimal): Decimal {
@@ -40,6 +40,6 @@ export function roundHalfUp({ units, scale }: Decimal): number {
   return Number(units < 0n ? -rounded : rounded);
 }
 
-function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
+function unitsAtScale({ units, scale }: Decimal, wanted: number): bigint {
   return units * 10n ** BigInt(wanted - scale);
 }

@@ -5,7 +5,7 @@ import type { BasketLine } from './basket.js';
 /** The platform's limit (C6). */
 export const MAX_REFERENCE_LENGTH = 100;
 
-export interface InvoiceOfBasket {
+export interface BasketInvoice {
   readonly externalReference: string;
   /** The till's own reference; the external reference may have an additional suffix. */
   readonly reference: string;
@@ -15,21 +15,21 @@ export interface InvoiceOfBasket {
   readonly createdUTCDate: string;
 }
 
-export function invoiceRequestOf(invoice: InvoiceOfBasket): CreateInvoiceRequest {
+export function buildInvoiceRequest(invoice: BasketInvoice): CreateInvoiceRequest {
   const { externalReference, reference, siteReference, amountCents, lines, createdUTCDate } = invoice;
   return {
     externalReference,
     siteReference,
     currencyISOCode: 'ZAR',
     amount: amountCents,
-    ...(lines.length === 0 ? {} : { lineItems: lines.map(lineItemOf) }),
+    ...(lines.length === 0 ? {} : { lineItems: lines.map(buildLineItem) }),
     origin: 'pos-transformer',
     createdUTCDate,
     originReference: reference,
   };
 }
 
-function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): LineItem {
+function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): LineItem {
   return {
     ...(name.trim() === '' ? {} : { name }),
     // The platform requires a product code for each line; some tills have goods without one.
@@ -47,7 +47,7 @@ type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
  *
  * @param token random text of the basket
  */
-export function externalReferenceOf(reference: string, token: string, isTaken: boolean): string {
+export function chooseExternalReference(reference: string, token: string, isTaken: boolean): string {
   if (!isTaken) return reference;
   const suffix = `#${token.slice(0, 10)}`;
   return `${reference.slice(0, MAX_REFERENCE_LENGTH - suffix.length)}${suffix}`;

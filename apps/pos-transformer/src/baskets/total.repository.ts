@@ -55,12 +55,12 @@ export class TotalRepository {
   }
 
   get(totalId: number, from: Reader = this.store): Total {
-    return totalOf(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
+    return parseTotal(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
   }
 
   /** The newest total that was not refused. */
   findCurrent(basketId: number, from: Reader = this.store): Total | undefined {
-    return totalOf(
+    return parseTotal(
       from.find<TotalRow>(
         `SELECT ${COLUMNS} FROM totals WHERE basket_id = :basketId AND state <> 'refused' ORDER BY total_id DESC LIMIT 1`,
         { basketId },
@@ -69,7 +69,7 @@ export class TotalRepository {
   }
 
   findByInvoice(invoiceReference: string, from: Reader = this.store): Total | undefined {
-    return totalOf(
+    return parseTotal(
       from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE invoice_reference = :invoiceReference`, {
         invoiceReference,
       }),
@@ -80,7 +80,7 @@ export class TotalRepository {
    * Totals that may have an invoice at the platform whose reference is unknown here, because the response was lost. If that
    * invoice was paid meanwhile, a repeated call creates another invoice.
    */
-  listUnanswered(basketId: number, from: Reader = this.store): Total[] {
+  listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
       .list<TotalRow>(
         `SELECT ${COLUMNS} FROM totals
@@ -90,14 +90,14 @@ export class TotalRepository {
                          AND call.tries > CASE WHEN totals.invoice_reference IS NULL THEN 0 ELSE 1 END)`,
         { basketId },
       )
-      .map((row) => totalOf(row)!);
+      .map((row) => parseTotal(row)!);
   }
 
   /**
    * Whether the platform may have a payable invoice of the basket: an open one, or one whose call was attempted without a
    * response. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
    */
-  mayBePayable(basketId: number, from: Reader = this.store): boolean {
+  mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
       `SELECT 1 FROM totals
        WHERE basket_id = :basketId
@@ -112,7 +112,7 @@ export class TotalRepository {
   }
 
   /** References of the site's invoices that may have a payment that is unknown here, the newest first. */
-  listPayable(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
+  listPayableInvoices(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
       .list<{ invoiceReference: string }>(
         `SELECT totals.invoice_reference AS invoiceReference FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
@@ -134,7 +134,7 @@ export class TotalRepository {
            AND baskets.changed_at >= :changedAfter AND totals.created_at < :createdBefore`,
         { now, ...limits },
       )
-      .map((row) => totalOf(row)!);
+      .map((row) => parseTotal(row)!);
   }
 
   /** `expiresAt` is a time of the store's local clock. */
@@ -185,7 +185,7 @@ export class TotalRepository {
   }
 }
 
-function totalOf(row: TotalRow | undefined): Total | undefined {
+function parseTotal(row: TotalRow | undefined): Total | undefined {
   if (!row) return undefined;
   return {
     ...row,

@@ -53,13 +53,13 @@ export class PollRefunds implements OnModuleDestroy {
 
   private async poll(pending: readonly Refund[]): Promise<void> {
     const now = this.clock.now().getTime();
-    const at = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
-    const due = pending.filter((refund) => now - at(refund) >= POLL_INTERVAL_MS).sort((a, b) => at(a) - at(b));
+    const lastPolledAt = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
+    const due = pending.filter((refund) => now - lastPolledAt(refund) >= POLL_INTERVAL_MS).sort((a, b) => lastPolledAt(a) - lastPolledAt(b));
     for (const { refundId, siteId, svcId } of due.slice(0, MAX_POLLS_PER_ROUND)) {
       if (this.sender.isUnreachable(siteId)) return;
       this.polledAt.set(refundId, now);
       try {
-        const refunds = await this.platform.refunds(siteId).refunds(svcId);
+        const refunds = await this.platform.refundClient(siteId).refunds(svcId);
         if (this.isStopped) return;
         this.store.transaction((tx) => refunds.forEach((refund) => this.settleRefund.execute(tx, siteId, refund)));
         this.changes.notify(siteId);

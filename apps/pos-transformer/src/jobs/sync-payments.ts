@@ -116,7 +116,7 @@ export class SyncPayments implements OnModuleDestroy {
   }
 
   private listPayable(siteId: number): string[] {
-    return this.totals.listPayable(siteId, {
+    return this.totals.listPayableInvoices(siteId, {
       expiry: this.clock.later(-POLL_WINDOW_MS).toISOString(),
       end: this.clock.later(-MAX_PAYMENT_DURATION_MS).toISOString(),
     });

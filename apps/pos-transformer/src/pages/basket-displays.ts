@@ -28,7 +28,7 @@ export class BasketDisplays implements OnModuleDestroy {
     const basket = this.baskets.findDisplayed(till);
     if (!basket) return NO_BASKET;
     const { basketId, reference, token } = basket;
-    const lines = this.baskets.lines(basketId);
+    const lines = this.baskets.listLines(basketId);
     const current = this.totals.findCurrent(basketId);
     const payment = this.payments.findDecisive(basketId);
     return basketView({ reference, token, lines, current, payment });

@@ -1,6 +1,6 @@
 /** View model of a till's basket, for the customer display and the till page. */
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
-import { decimalOf, multiply, roundHalfUp } from '../baskets/decimal.js';
+import { decimalFromNumber, multiply, roundHalfUp } from '../baskets/decimal.js';
 import type { Total } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import type { BasketPayment } from '../payments/payment.repository.js';
@@ -34,23 +34,23 @@ export function basketView({ reference, token, lines, current, payment }: Basket
   const shown = isOrder ? current.content : { lines };
   const isPaid = payment?.payment.status === 'Success';
   return {
-    state: stateOf(isPaid, current),
+    state: viewState(isPaid, current),
     reference,
-    lines: shown.lines.map((line) => viewOf(line, shown)),
+    lines: shown.lines.map((line) => lineView(line, shown)),
     amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
     // Another address for each invoice, because a browser keeps showing the loaded image of the same address.
     codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
   };
 }
 
-function stateOf(isPaid: boolean, current: Total | undefined): BasketView['state'] {
+function viewState(isPaid: boolean, current: Total | undefined): BasketView['state'] {
   if (isPaid) return 'paid';
   if (current === undefined) return 'filling';
   if (current.state === 'open') return 'payable';
   return current.state === 'queued' ? 'waiting' : 'closed';
 }
 
-function viewOf({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
-  const exact = order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity));
+function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
+  const exact = order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
   return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(exact) };
 }

@@ -45,7 +45,7 @@ export class PagesController {
   private readonly files = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(join(FOLDER, file))]));
 
   constructor(
-    @Inject(BasketDisplays) private readonly showBasket: BasketDisplays,
+    @Inject(BasketDisplays) private readonly displays: BasketDisplays,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(CallSender) private readonly sender: CallSender,
@@ -74,16 +74,16 @@ export class PagesController {
     @Query('till') till: unknown,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, this.showBasket.stream(this.tillOf(siteId, till)));
+    await sendEventStream(reply, this.displays.stream(this.resolveTill(siteId, till)));
   }
 
   /** The till page's data: the basket, the number of waiting calls, and alerts. */
   @Get('till/:siteId/state')
   @UseGuards(AccessGuard)
   state(@Param('siteId') siteId: string, @Query('till') till: unknown): object {
-    const of = this.tillOf(siteId, till);
+    const of = this.resolveTill(siteId, till);
     return {
-      basket: this.showBasket.view(of),
+      basket: this.displays.view(of),
       isAway: this.sender.isUnreachable(of.siteId),
       waitingCalls: this.calls.countWaiting(of.siteId),
       alerts: this.alerts.list(of.siteId, of.till),
@@ -100,7 +100,7 @@ export class PagesController {
       .send(content);
   }
 
-  private tillOf(siteId: string, till: unknown): Till {
+  private resolveTill(siteId: string, till: unknown): Till {
     if (!/^\d{1,16}$/.test(siteId) || !this.platform.siteIds.includes(Number(siteId)))
       throw new DomainError('resource.not-found', { message: 'This site is not configured here.' });
     return { siteId: Number(siteId), till: till === '' ? '' : parseTill(till) };

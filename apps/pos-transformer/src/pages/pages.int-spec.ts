@@ -12,11 +12,11 @@ beforeEach(async () => {
 });
 afterEach(() => pos.stop());
 
-const keyed = { 'x-api-key': KEY };
+const apiKeyHeader = { 'x-api-key': KEY };
 const post = (path: string, body: object): Promise<Response> =>
   fetch(`${url}${path}`, {
     method: 'POST',
-    headers: { ...keyed, 'content-type': 'application/json' },
+    headers: { ...apiKeyHeader, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
 
@@ -25,7 +25,7 @@ async function openDisplay(
   query = '',
 ): Promise<{ shown: { state: string; amountCents: number }[]; close: () => void }> {
   const ended = new AbortController();
-  const answer = await fetch(`${url}/display/${SITE}/events${query}`, { headers: keyed, signal: ended.signal });
+  const answer = await fetch(`${url}/display/${SITE}/events${query}`, { headers: apiKeyHeader, signal: ended.signal });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   const shown: { state: string; amountCents: number }[] = [];
   const read = async (): Promise<void> => {
@@ -117,7 +117,7 @@ describe('A9: without the key', () => {
 test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/state?till=%00'])(
   '%s is no till of this store',
   async (path) => {
-    const { status } = await fetch(`${url}${path}`, { headers: keyed });
+    const { status } = await fetch(`${url}${path}`, { headers: apiKeyHeader });
     expect(status).toBe(path.includes('5001') ? 400 : 404);
   },
 );
@@ -125,11 +125,11 @@ test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/st
 test('the till page shows waiting calls and alerts', async () => {
   pos.platform.outage = 'unreachable';
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
-  const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: keyed })).json();
+  const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json();
   expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
   pos.platform.outage = undefined;
-  pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
-  await pos.later();
+  pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
+  await pos.sendPostponedCalls();
   expect(await state()).toMatchObject({
     isAway: false,
     waitingCalls: 0,
@@ -139,29 +139,29 @@ test('the till page shows waiting calls and alerts', async () => {
 
 test('a page removes its key from the address bar, and keeps it for a reload', async () => {
   const script = await (await fetch(`${url}/assets/connection.js`)).text();
-  const kept = new Map<string, string>();
+  const storage = new Map<string, string>();
   const addresses: string[] = [];
-  const load = (hash: string): unknown =>
+  const loadScript = (hash: string): unknown =>
     runInNewContext(`${script.replaceAll('export ', '')}; headers`, {
       URLSearchParams,
       location: { pathname: '/display/5001', search: '?till=T', hash },
       history: { replaceState: (_state: null, _title: string, address: string) => addresses.push(address) },
-      sessionStorage: { getItem: (name: string) => kept.get(name) ?? null, setItem: kept.set.bind(kept) },
+      sessionStorage: { getItem: (name: string) => storage.get(name) ?? null, setItem: storage.set.bind(storage) },
     });
-  expect({ ...(load('') as object) }).toEqual({ 'x-till': 'T' });
+  expect({ ...(loadScript('') as object) }).toEqual({ 'x-till': 'T' });
   for (const hash of [`#key=${KEY}`, ''])
-    expect({ ...(load(hash) as object) }).toEqual({ 'x-api-key': KEY, 'x-till': 'T' });
+    expect({ ...(loadScript(hash) as object) }).toEqual({ 'x-api-key': KEY, 'x-till': 'T' });
   expect(addresses).toEqual(['/display/5001?till=T']);
 });
 
 test('a closed display no longer counts towards the limit', async () => {
   for (let opened = 0; opened < 105; opened++) (await openDisplay()).close();
   await waitUntil('a place', 5_000, async () => {
-    const answer = await fetch(`${url}/display/${SITE}/events`, { headers: keyed });
+    const answer = await fetch(`${url}/display/${SITE}/events`, { headers: apiKeyHeader });
     await answer.body?.cancel();
     return answer.status === 200;
   });
   const open = await Promise.all(Array.from({ length: 100 }, () => openDisplay()));
-  expect((await fetch(`${url}/display/${SITE}/events`, { headers: keyed })).status).toBe(503);
+  expect((await fetch(`${url}/display/${SITE}/events`, { headers: apiKeyHeader })).status).toBe(503);
   for (const display of open) display.close();
 });

@@ -1,7 +1,7 @@
 import type { MerchantPayment } from '@svc/sdk';
 import {
-  amountsOf,
-  decisivePayment,
+  calculateAmounts,
+  selectDecisivePayment,
   getPaymentResponse,
   invoicePaymentResponse,
   isIntegerReference,
@@ -29,17 +29,17 @@ const payment: MerchantPayment = {
 };
 const failed: MerchantPayment = { ...payment, status: 'Failed' };
 const basket = { siteId: 5001, reference: '0017', isVoided: false };
-const local = (of: MerchantPayment, paymentId = 42) => ({ paymentId, payment: of });
+const localPayment = (of: MerchantPayment, paymentId = 42) => ({ paymentId, payment: of });
 
 test('T9: the paid amount is the processed amount; the merchant also receives the vouchers that the service pays', () => {
   const vouchers = { merchantVouchers: 1_000, genericVouchers: 2_030 };
-  expect(amountsOf(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
-  expect(amountsOf(failed)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
-  expect(amountsOf({ ...payment, vouchers: [] })).toMatchObject({ paid: 10_500, merchant: 10_500, service: 0 });
+  expect(calculateAmounts(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
+  expect(calculateAmounts(failed)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
+  expect(calculateAmounts({ ...payment, vouchers: [] })).toMatchObject({ paid: 10_500, merchant: 10_500, service: 0 });
 });
 
 test('T13: every field of the invoice payment', () => {
-  expect(invoicePaymentResponse(basket, local(payment))).toStrictEqual({
+  expect(invoicePaymentResponse(basket, localPayment(payment))).toStrictEqual({
     Id: 42,
     MerchantSiteId: 5001,
     ReceiptStatus: 'Paid',
@@ -66,7 +66,7 @@ test('T13: every field of the invoice payment', () => {
 });
 
 test('T7, T9: every field of GetPayment', () => {
-  expect(getPaymentResponse(basket, local(payment))).toStrictEqual({
+  expect(getPaymentResponse(basket, localPayment(payment))).toStrictEqual({
     PaymentId: 42,
     MerchantOrderId: '0017',
     PaymentDate: '2026-11-20T18:03:36',
@@ -78,7 +78,7 @@ test('T7, T9: every field of GetPayment', () => {
     CurrencyIso: 'ZAR',
     StatusId: '2',
   });
-  expect(getPaymentResponse(basket, local(failed))).toMatchObject({ StatusId: '5', PaidAmount: 0, MerchantAmount: 0 });
+  expect(getPaymentResponse(basket, localPayment(failed))).toMatchObject({ StatusId: '5', PaidAmount: 0, MerchantAmount: 0 });
 });
 
 test.each([
@@ -87,21 +87,21 @@ test.each([
   [payment, true, 'Voided', 'Success'],
   [failed, true, 'Voided', 'Failed'],
 ] as const)('T7: the receipt of %#', (of, isVoided, ReceiptStatus, PaymentStatus) => {
-  expect(invoicePaymentResponse({ ...basket, isVoided }, local(of))).toMatchObject({ ReceiptStatus, PaymentStatus });
+  expect(invoicePaymentResponse({ ...basket, isVoided }, localPayment(of))).toMatchObject({ ReceiptStatus, PaymentStatus });
 });
 
 test('T7: a success counts before earlier and later failures; otherwise the newest payment counts', () => {
-  const [first, second, third] = [local(failed, 1), local(payment, 2), local(failed, 3)];
-  expect(decisivePayment([first, second, third])).toBe(second);
-  expect(decisivePayment([third, first])).toBe(third);
-  expect(decisivePayment([])).toBeUndefined();
+  const [first, second, third] = [localPayment(failed, 1), localPayment(payment, 2), localPayment(failed, 3)];
+  expect(selectDecisivePayment([first, second, third])).toBe(second);
+  expect(selectDecisivePayment([third, first])).toBe(third);
+  expect(selectDecisivePayment([])).toBeUndefined();
 });
 
 test('T13: missing names add no blanks', () => {
   const anonymous = { ...payment, customer: { firstName: '', lastName: '' } };
-  expect(getPaymentResponse(basket, local(anonymous)).CustomerFullName).toBe('');
+  expect(getPaymentResponse(basket, localPayment(anonymous)).CustomerFullName).toBe('');
   const single = { ...payment, customer: { firstName: '', lastName: 'Nkosi' } };
-  expect(getPaymentResponse(basket, local(single)).CustomerFullName).toBe('Nkosi');
+  expect(getPaymentResponse(basket, localPayment(single)).CustomerFullName).toBe('Nkosi');
 });
 
 test('T6: the date has no milliseconds and no zone', () => {

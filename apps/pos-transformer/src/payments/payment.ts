@@ -16,7 +16,7 @@ export interface PaidBasket {
 }
 
 /** Selects the payment that counts: a success before failures, a later payment before an earlier one (T7). */
-export function decisivePayment(payments: readonly LocalPayment[]): LocalPayment | undefined {
+export function selectDecisivePayment(payments: readonly LocalPayment[]): LocalPayment | undefined {
   const newestFirst = [...payments].sort((a, b) => b.paymentId - a.paymentId);
   return newestFirst.find(({ payment }) => payment.status === 'Success') ?? newestFirst[0];
 }
@@ -33,7 +33,7 @@ export interface Amounts {
   readonly service: number;
 }
 
-export function amountsOf({ status, tenderedAmount, vouchers }: MerchantPayment): Amounts {
+export function calculateAmounts({ status, tenderedAmount, vouchers }: MerchantPayment): Amounts {
   const sumOf = (isMerchant: boolean): number =>
     vouchers.reduce((sum, { merchantLiable, amount }) => (merchantLiable === isMerchant ? sum + amount : sum), 0);
   const [merchantVouchers, genericVouchers] = [sumOf(true), sumOf(false)];
@@ -81,7 +81,7 @@ export function invoicePaymentResponse(
   basket: PaidBasket,
   { paymentId, payment }: LocalPayment,
 ): InvoicePaymentResponse {
-  const { paid, merchantVouchers, genericVouchers } = amountsOf(payment);
+  const { paid, merchantVouchers, genericVouchers } = calculateAmounts(payment);
   return {
     Id: paymentId,
     MerchantSiteId: basket.siteId,
@@ -123,7 +123,7 @@ export interface GetPaymentResponse {
 }
 
 export function getPaymentResponse(basket: PaidBasket, { paymentId, payment }: LocalPayment): GetPaymentResponse {
-  const { paid, merchant, service } = amountsOf(payment);
+  const { paid, merchant, service } = calculateAmounts(payment);
   return {
     PaymentId: paymentId,
     MerchantOrderId: basket.reference,

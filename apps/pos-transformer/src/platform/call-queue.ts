@@ -37,7 +37,7 @@ export class CallQueue {
   /** By call id. A call may have several waiters: a till that repeats a total waits for the same call. */
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
-  private outages = 0;
+  private consecutiveOutages = 0;
   private unreachableUntil = 0;
   private timer: NodeJS.Timeout | undefined;
   private isStarted = false;
@@ -54,7 +54,7 @@ export class CallQueue {
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
-    this.answerAll({ kind: 'queued' });
+    this.notifyAllWaiters({ kind: 'queued' });
   }
 
   /** The platform is reachable again: sends waiting calls at once. */
@@ -68,7 +68,7 @@ export class CallQueue {
   }
 
   /** Sends due calls and waits for the outcome of one of them; `queued` if it takes longer or the platform is unreachable. */
-  async outcomeOf(callId: number, withinMs: number): Promise<CallOutcome> {
+  async waitForOutcome(callId: number, withinMs: number): Promise<CallOutcome> {
     if (this.isUnreachable || this.isStopped) return { kind: 'queued' };
     const outcome = new Promise<CallOutcome>((resolve) => {
       const timer = setTimeout(() => end({ kind: 'queued' }), withinMs);
@@ -119,8 +119,8 @@ export class CallQueue {
     // The store is closed. After the next start the call counts as one that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
-    if (result.kind === 'failed') return this.fail({ ...call, tries: call.tries + 1 }, handler, result.failure);
-    this.outages = 0;
+    if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
+    this.consecutiveOutages = 0;
     this.end(call, result);
   }
 
@@ -130,30 +130,30 @@ export class CallQueue {
       result.write?.(tx);
       this.options.calls.end(tx, call.callId, result.kind, problem);
     });
-    this.answer(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
+    this.notifyWaiters(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
   }
 
-  private answer(callId: number, outcome: CallOutcome): void {
+  private notifyWaiters(callId: number, outcome: CallOutcome): void {
     for (const resolve of [...(this.waiters.get(callId) ?? [])]) resolve(outcome);
   }
 
-  private answerAll(outcome: CallOutcome): void {
-    for (const callId of [...this.waiters.keys()]) this.answer(callId, outcome);
+  private notifyAllWaiters(outcome: CallOutcome): void {
+    for (const callId of [...this.waiters.keys()]) this.notifyWaiters(callId, outcome);
   }
 
   private fail(call: OutgoingCall, handler: CallHandler, failure: Failure): void {
     const { clock, calls, log } = this.options;
     log.warn(
-      { callId: call.callId, kind: call.kind, failure: failure.kind, tries: call.tries },
+      { callId: call.callId, kind: call.kind, failure: failure.kind, tries: call.attempts },
       'call will be repeated',
     );
     if (failure.kind === 'unreachable') {
-      this.outages++;
-      this.unreachableUntil = clock.now().getTime() + backoffMs(this.outages, MAX_UNREACHABLE_BACKOFF_MS);
-      this.answerAll({ kind: 'queued' });
+      this.consecutiveOutages++;
+      this.unreachableUntil = clock.now().getTime() + backoffMs(this.consecutiveOutages, MAX_UNREACHABLE_BACKOFF_MS);
+      this.notifyAllWaiters({ kind: 'queued' });
       return;
     }
-    this.outages = 0;
+    this.consecutiveOutages = 0;
     const isInProgress = failure.kind === 'in-progress';
     const failures = isInProgress ? call.failures : call.failures + 1;
     if (failures >= MAX_FAILURES) {
@@ -162,7 +162,7 @@ export class CallQueue {
     }
     const pause = isInProgress ? IN_PROGRESS_RETRY_MS : backoffMs(failures, MAX_RETRY_BACKOFF_MS);
     calls.postpone(call.callId, { dueAt: clock.later(pause), failures, problem: failure.message });
-    this.answer(call.callId, isInProgress ? failure : { kind: 'queued' });
+    this.notifyWaiters(call.callId, isInProgress ? failure : { kind: 'queued' });
   }
 
   private schedule(): void {

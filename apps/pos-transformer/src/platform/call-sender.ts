@@ -46,8 +46,8 @@ export class CallSender implements OnModuleDestroy {
   }
 
   /** Waits for the outcome of a call, up to the response timeout of tills. */
-  outcomeOf(siteId: number, queue: QueueName, callId: number): Promise<CallOutcome> {
-    return this.queue(siteId, queue).outcomeOf(callId, this.settings.responseTimeoutMs[queue]);
+  waitForOutcome(siteId: number, queue: QueueName, callId: number): Promise<CallOutcome> {
+    return this.queue(siteId, queue).waitForOutcome(callId, this.settings.responseTimeoutMs[queue]);
   }
 
   /** Sends the due calls of the site without waiting for them. */

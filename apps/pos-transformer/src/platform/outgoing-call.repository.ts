@@ -32,7 +32,7 @@ export interface OutgoingCall {
   readonly refundId: number | null;
   readonly state: 'waiting' | 'done' | 'cancelled' | 'refused';
   /** Attempts that have begun. */
-  readonly tries: number;
+  readonly attempts: number;
   /** Attempts that the platform answered with an error. The queue gives up after a number of these. */
   readonly failures: number;
   readonly dueAt: string;
@@ -90,7 +90,7 @@ export class OutgoingCallRepository {
   }
 
   /** The waiting call that creates the invoice of a total. */
-  findWaiting(totalId: number): number | undefined {
+  findWaitingInvoiceCall(totalId: number): number | undefined {
     return this.store.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls
        WHERE total_id = :totalId AND kind = 'make-invoice' AND state = 'waiting'`,
@@ -123,7 +123,7 @@ export class OutgoingCallRepository {
   }
 
   /** Cancels the waiting calls of a basket. A call with an attempt may still have reached the platform. */
-  cancelOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
+  cancelCallsOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
     tx.run(
       `UPDATE outgoing_calls SET state = 'cancelled' WHERE basket_id = :basketId AND kind = :kind AND state = 'waiting'`,
       { basketId, kind },

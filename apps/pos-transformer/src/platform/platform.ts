@@ -58,11 +58,11 @@ export class Platform {
     return this.getSite(siteId).site;
   }
 
-  refunds(siteId: number): MerchantClient {
+  refundClient(siteId: number): MerchantClient {
     return this.getSite(siteId).refundClient;
   }
 
-  settingsOf(siteId: number): SiteSettings {
+  siteSettings(siteId: number): SiteSettings {
     return this.getSite(siteId).settings;
   }
 

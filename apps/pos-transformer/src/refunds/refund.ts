@@ -1,6 +1,6 @@
 /** The rules of refunds that a till requests (T10). */
 import type { MerchantPayment } from '@svc/sdk';
-import { amountsOf } from '../payments/payment.js';
+import { calculateAmounts } from '../payments/payment.js';
 
 /**
  * `queued`: the platform has not answered. `pending`: the bank has not decided; or, with a `refusal`, the transformer gave up and
@@ -51,16 +51,16 @@ export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refun
 }
 
 /** Why this amount of the payment cannot be refunded; undefined if it can be, as far as the store knows. */
-export function refundRefusal(
+export function findRefusalReason(
   payment: MerchantPayment,
   earlier: readonly Refund[],
   amountCents: number,
-): 'payment-failed' | 'more-than-is-left' | undefined {
+): 'payment-failed' | 'amount-exceeded' | undefined {
   if (payment.status !== 'Success') return 'payment-failed';
   const refunded = earlier
-    .filter((refund) => refund.svcId === payment.paymentReference && !isWithoutEffect(refund))
+    .filter((refund) => refund.svcId === payment.paymentReference && !isUnsuccessful(refund))
     .reduce((sum, refund) => sum + refund.amountCents, 0);
-  return refunded + amountCents > amountsOf(payment).paid ? 'more-than-is-left' : undefined;
+  return refunded + amountCents > calculateAmounts(payment).paid ? 'amount-exceeded' : undefined;
 }
 
 /** Whole cents above 0, within the platform's limit. */
@@ -72,6 +72,6 @@ function isWithoutOutcome({ state }: Refund): boolean {
   return state === 'queued' || state === 'pending';
 }
 
-function isWithoutEffect({ state }: Refund): boolean {
+function isUnsuccessful({ state }: Refund): boolean {
   return state === 'failed' || state === 'refused';
 }

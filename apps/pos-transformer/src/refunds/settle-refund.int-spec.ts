@@ -9,9 +9,9 @@ beforeEach(() => (db = new TestStore()));
 afterEach(() => db.close());
 
 /** The platform reports the refund; its state here and what the cashier is shown. */
-function settle(state: string, status: MerchantRefund['status']): [unknown, string[]] {
+function settleRefund(state: string, status: MerchantRefund['status']): [unknown, string[]] {
   const [refunds, alerts] = [new RefundRepository(db.store, db.clock), new AlertRepository(db.store, db.clock)];
-  const refundId = db.refund({ state, refund_reference: 'a', refusal: 'it was given up' });
+  const refundId = db.insertRefund({ state, refund_reference: 'a', refusal: 'it was given up' });
   const refund = { refundReference: 'a', svcId: 'P', amount: 100, status, createdUTCDate: db.clock.nowISO() };
   db.store.transaction((tx) => new SettleRefund(refunds, alerts).execute(tx, 1, refund));
   const { state: after, refusal } = refunds.get(refundId);
@@ -23,9 +23,9 @@ it.each<[MerchantRefund['status'], [unknown, string[]]]>([
   ['failed', [['failed', null], ['The bank declined the refund of R 1.00 for P.']]],
   ['pending', [['pending', 'it was given up'], []]],
 ])('T10: a pending refund that the platform reports as %s', (status, expected) => {
-  expect(settle('pending', status)).toEqual(expected);
+  expect(settleRefund('pending', status)).toEqual(expected);
 });
 
 it.each(['succeeded', 'failed', 'refused'])('T10: a refund that is %s is settled once', (state) => {
-  expect(settle(state, 'failed')).toEqual([[state, 'it was given up'], []]);
+  expect(settleRefund(state, 'failed')).toEqual([[state, 'it was given up'], []]);
 });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantRefund } from '@svc/sdk';
-import { rands } from '../answers/answer.js';
+import { formatRands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
@@ -18,6 +18,6 @@ export class SettleRefund {
     if (!pending || status === 'pending') return;
     this.refunds.setOutcome(tx, pending.refundId, { state: status });
     if (status === 'failed')
-      this.alerts.append(tx, siteId, '', `The bank declined the refund of ${rands(amount)} for ${pending.svcId}.`);
+      this.alerts.append(tx, siteId, '', `The bank declined the refund of ${formatRands(amount)} for ${pending.svcId}.`);
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
+import { type Answer, mergeAnswers, ok, formatRands, stop, warn } from '../answers/answer.js';
 import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
@@ -11,7 +11,7 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 import { paidAmountWarning } from './request-payment.js';
 
-const STATE_OF_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
+const STATE_BY_ORDER_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
   Complete: 'complete',
   Void: 'void',
   Saved: 'saved',
@@ -37,7 +37,7 @@ export class CloseBasket {
   }
 
   async closeOrder(till: Till, reference: string, orderStatus: string): Promise<Answer> {
-    const state = Object.hasOwn(STATE_OF_STATUS, orderStatus) ? STATE_OF_STATUS[orderStatus] : undefined;
+    const state = Object.hasOwn(STATE_BY_ORDER_STATUS, orderStatus) ? STATE_BY_ORDER_STATUS[orderStatus] : undefined;
     if (!state) return stop('OrderStatus must be Complete, Void or Saved.');
     const basket = this.baskets.findNewestOrder(till, reference);
     if (!basket) return warn('This till has no basket of this order. Check whether another till still shows its code.');
@@ -52,10 +52,10 @@ export class CloseBasket {
     const current = this.totals.findCurrent(basketId);
     const callId = this.store.transaction((tx) => {
       this.baskets.setState(tx, basketId, state);
-      this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
+      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       if (!current || externalReference === null) return undefined;
       // No attempt has reached the platform: there is no invoice to close (T8).
-      if (!this.totals.mayBePayable(basketId, tx)) {
+      if (!this.totals.mayHavePayableInvoice(basketId, tx)) {
         this.totals.closeUpTo(tx, basketId, current.totalId);
         return undefined;
       }
@@ -64,16 +64,16 @@ export class CloseBasket {
     });
     this.changes.notify(siteId);
     const outcome: CallOutcome =
-      callId === undefined ? { kind: 'done' } : await this.sender.outcomeOf(siteId, 'invoices', callId);
-    return combine(answerTo(outcome, state), this.warningOf(basket, state));
+      callId === undefined ? { kind: 'done' } : await this.sender.waitForOutcome(siteId, 'invoices', callId);
+    return mergeAnswers(answerForOutcome(outcome, state), this.paidWarning(basket, state));
   }
 
   /** A warning for the cashier if the basket was paid and must be refunded, or was paid with another amount. */
-  private warningOf({ basketId }: Basket, state: BasketState): Answer | undefined {
+  private paidWarning({ basketId }: Basket, state: BasketState): Answer | undefined {
     const paid = this.payments.findDecisive(basketId);
     if (paid?.payment.status !== 'Success') return undefined;
     const covered = coveredAmount(paid.payment);
-    if (state === 'void') return warn(`This order was paid: ${rands(covered)}. Refund it.`);
+    if (state === 'void') return warn(`This order was paid: ${formatRands(covered)}. Refund it.`);
     const current = this.totals.findCurrent(basketId);
     return current && current.amountCents !== covered
       ? paidAmountWarning(paid.payment, current.amountCents)
@@ -81,7 +81,7 @@ export class CloseBasket {
   }
 }
 
-function answerTo(outcome: CallOutcome, state: BasketState): Answer {
+function answerForOutcome(outcome: CallOutcome, state: BasketState): Answer {
   switch (outcome.kind) {
     case 'done':
     case 'not-found':

@@ -34,7 +34,7 @@ export class FacadeController {
       basket: this.baskets.findOrder(till, reference),
       reference,
       amountCents: body.TotalToPay,
-      content: contentOf(body),
+      content: basketContent(body),
     });
     return answer;
   }
@@ -49,7 +49,7 @@ export class FacadeController {
 }
 
 /** The products are the lines, except those of quantity 0. All fields of the basket are stored (T3). */
-function contentOf({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
+function basketContent({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
   const products = Products ?? [];
   return {
     lines: products

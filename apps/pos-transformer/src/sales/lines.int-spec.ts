@@ -8,8 +8,8 @@ const UUID = /^[0-9a-f-]{36}$/;
 
 describe('T1: line, total and reset', () => {
   it('answer 200 with the Result envelope, and total also returns the code', async () => {
-    expect(await pos.line()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
-    const total = await pos.total(8_950, '17');
+    expect(await pos.sendLine()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+    const total = await pos.sendTotal(8_950, '17');
     expect(total.status).toBe(200);
     const { code, reference } = pos.openInvoice();
     expect(total.body).toStrictEqual({
@@ -20,13 +20,13 @@ describe('T1: line, total and reset', () => {
       QrSvgUrl: expect.stringMatching(/^http:\/\/localhost(:80)?\/codes\/[\w-]{22}\.svg$/),
     });
     expect(reference).toMatch(UUID);
-    expect((await pos.reset()).body).toStrictEqual({ Result: 'OK', Message: '' });
+    expect((await pos.resetBasket()).body).toStrictEqual({ Result: 'OK', Message: '' });
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
   it('create the invoice of the basket', async () => {
-    await pos.line();
-    await pos.line({
+    await pos.sendLine();
+    await pos.sendLine({
       id: 2,
       itemName: 'Apples',
       itemProductCode: 'AP',
@@ -34,7 +34,7 @@ describe('T1: line, total and reset', () => {
       itemQuantity: 0.543,
       totalPrice: 70,
     });
-    await pos.total(9_020, '17');
+    await pos.sendTotal(9_020, '17');
     expect(pos.openInvoice().body).toEqual({
       externalReference: '17',
       siteReference: 'STORE-1',
@@ -51,12 +51,12 @@ describe('T1: line, total and reset', () => {
   });
 
   it('show the code as an image without a key', async () => {
-    const { body } = await pos.total(100, '17');
+    const { body } = await pos.sendTotal(100, '17');
     const path = new URL(body.QrSvgUrl).pathname;
     const image = await pos.call('GET', path);
     expect([image.status, image.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8']);
     expect(image.body).toContain('<svg ');
-    await pos.reset();
+    await pos.resetBasket();
     expect((await pos.call('GET', path)).status).toBe(404);
     expect((await pos.call('GET', '/codes/aaaaaaaaaaaaaaaaaaaaaa.svg')).status).toBe(404);
   });
@@ -78,7 +78,7 @@ describe('T1: line, total and reset', () => {
     ['totalPrice', { totalPrice: true }],
     ['totalPrice', { totalPrice: 1e300 }],
   ])('a line with a wrong %s is a 400 that names it: %j', async (field, changes) => {
-    const { status, body } = await pos.line(changes);
+    const { status, body } = await pos.sendLine(changes);
     expect([status, body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
     expect((await pos.call('GET', '/health/ready')).status).toBe(200);
   });
@@ -107,60 +107,60 @@ describe('T1: line, total and reset', () => {
   });
 
   it('an unknown site, an invalid header x-till and a body that is too large are refused', async () => {
-    expect((await pos.line({}, undefined, 9)).status).toBe(404);
+    expect((await pos.sendLine({}, undefined, 9)).status).toBe(404);
     expect((await pos.call('POST', '/v1/sites/05001x/invoice/reset')).status).toBe(404);
-    expect((await pos.line({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
-    expect((await pos.line({ itemName: 'x'.repeat(300_000) })).status).toBe(413);
+    expect((await pos.sendLine({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
+    expect((await pos.sendLine({ itemName: 'x'.repeat(300_000) })).status).toBe(413);
   });
 });
 
 describe('T3: the lines of a basket', () => {
   it('are replaced and removed by their id, and may be returns', async () => {
-    await pos.line();
-    await pos.line({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
-    await pos.line({ id: 3 });
-    await pos.line({ id: 1, itemQuantity: 3, totalPrice: 13_425 });
-    expect((await pos.line({ id: 3, itemQuantity: 0, totalPrice: 0 })).body).toEqual({ Result: 'OK', Message: '' });
-    expect((await pos.line({ id: 8, itemQuantity: 0 })).body.Message).toBe('The basket has no such line.');
-    expect((await pos.total(8_950, '17')).body.Result).toBe('OK');
+    await pos.sendLine();
+    await pos.sendLine({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
+    await pos.sendLine({ id: 3 });
+    await pos.sendLine({ id: 1, itemQuantity: 3, totalPrice: 13_425 });
+    expect((await pos.sendLine({ id: 3, itemQuantity: 0, totalPrice: 0 })).body).toEqual({ Result: 'OK', Message: '' });
+    expect((await pos.sendLine({ id: 8, itemQuantity: 0 })).body.Message).toBe('The basket has no such line.');
+    expect((await pos.sendTotal(8_950, '17')).body.Result).toBe('OK');
     const quantities = (pos.openInvoice().body['lineItems'] as { quantity: number }[]).map(({ quantity }) => quantity);
     expect(quantities).toEqual([3, -1]);
   });
 
   it('cause a warning if the total is not price times quantity, and are stored', async () => {
-    expect((await pos.line({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
-    expect((await pos.total(8_951, '17')).body).toMatchObject({ Result: 'OK' });
+    expect((await pos.sendLine({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
+    expect((await pos.sendTotal(8_951, '17')).body).toMatchObject({ Result: 'OK' });
   });
 
   it('are at most 500; the next line is a STOP', async () => {
-    for (let id = 0; id < 500; id++) await pos.line({ id });
-    expect((await pos.line({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
-    expect((await pos.line({ id: 499 })).body.Result).toBe('OK');
-    await pos.total(500 * 8_950, '17');
+    for (let id = 0; id < 500; id++) await pos.sendLine({ id });
+    expect((await pos.sendLine({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
+    expect((await pos.sendLine({ id: 499 })).body.Result).toBe('OK');
+    await pos.sendTotal(500 * 8_950, '17');
     expect(pos.openInvoice().body['lineItems']).toHaveLength(500);
   });
 
   it('do not change the invoice until the next total', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
-    await pos.line({ id: 2 });
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
+    await pos.sendLine({ id: 2 });
     expect(pos.openInvoice().body['amount']).toBe(8_950);
-    const next = await pos.total(17_900, '17');
+    const next = await pos.sendTotal(17_900, '17');
     expect(pos.openInvoice()).toMatchObject({ reference: next.body.InvoiceReference, body: { amount: 17_900 } });
     expect(next.body.InvoiceReference).not.toBe(first.body.InvoiceReference);
   });
 
   it('belong to the till in the header, and to the site', async () => {
-    await pos.line({}, 'TILL-1');
-    await pos.line({ id: 2 }, 'TILL-2');
-    await pos.line({ id: 3 });
-    await pos.line({ id: 4 }, 'TILL-1', OTHER_SITE);
-    await pos.total(8_950, '1', 'TILL-1');
+    await pos.sendLine({}, 'TILL-1');
+    await pos.sendLine({ id: 2 }, 'TILL-2');
+    await pos.sendLine({ id: 3 });
+    await pos.sendLine({ id: 4 }, 'TILL-1', OTHER_SITE);
+    await pos.sendTotal(8_950, '1', 'TILL-1');
     expect(pos.openInvoice()).toMatchObject({
       siteId: SITE,
       body: { siteReference: 'TILL-1', lineItems: [{ quantity: 2 }] },
     });
-    await pos.total(8_950, '2', 'TILL-1', OTHER_SITE);
+    await pos.sendTotal(8_950, '2', 'TILL-1', OTHER_SITE);
     expect(pos.platform.openInvoices().map(({ siteId }) => siteId)).toEqual([SITE, OTHER_SITE]);
     expect(pos.platform.requests.map(({ key }) => key)).toEqual(['key-1', 'key-2']);
   });
@@ -168,8 +168,8 @@ describe('T3: the lines of a basket', () => {
 
 describe('T11: total', () => {
   it('warns if the sum of the lines differs, and creates the invoice', async () => {
-    await pos.line();
-    const { body } = await pos.total(9_000, '17');
+    await pos.sendLine();
+    const { body } = await pos.sendTotal(9_000, '17');
     expect(body).toMatchObject({
       Result: 'WARN',
       Message: expect.stringContaining('R 90.00'),
@@ -179,12 +179,12 @@ describe('T11: total', () => {
   });
 
   it('without lines is OK', async () => {
-    expect((await pos.total(9_000, '17')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(9_000, '17')).body.Result).toBe('OK');
     expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
   });
 
   it.each([0, -8_950])('of %d is OK with a message, and creates no invoice', async (amount) => {
-    expect((await pos.total(amount, '17')).body).toEqual({
+    expect((await pos.sendTotal(amount, '17')).body).toEqual({
       Result: 'OK',
       Message: 'This basket owes nothing: no code was made.',
     });
@@ -192,8 +192,8 @@ describe('T11: total', () => {
   });
 
   it('of 0 closes the invoice of the basket', async () => {
-    await pos.total(100, '17');
-    expect((await pos.total(0, '17')).body.Result).toBe('OK');
+    await pos.sendTotal(100, '17');
+    expect((await pos.sendTotal(0, '17')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
@@ -201,31 +201,31 @@ describe('T11: total', () => {
     ['another amount', 200],
     ['nothing', 0],
   ])('of %s while a customer pays is a STOP that changes nothing', async (_, amount) => {
-    const first = await pos.total(100, '17');
+    const first = await pos.sendTotal(100, '17');
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
     const before = pos.platform.requests.length;
-    const stopped = await pos.total(amount, '17');
+    const stopped = await pos.sendTotal(amount, '17');
     expect(stopped.body).toEqual({ Result: 'STOP', Message: expect.stringContaining('A customer is paying') });
     // A repeat would keep the till, and every other till of the site, waiting for longer than a till waits.
     expect(pos.platform.requests).toHaveLength(before + 1);
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(pos.openInvoice()).toBe(invoice);
-    expect((await pos.total(100, '17')).body).toEqual(first.body);
+    expect((await pos.sendTotal(100, '17')).body).toEqual(first.body);
     await pos.pay(invoice);
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
   });
 
   it('repeated returns the same invoice', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
     pos.clock.advance(60_000);
-    expect((await pos.total(8_950, '17')).body).toEqual(first.body);
+    expect((await pos.sendTotal(8_950, '17')).body).toEqual(first.body);
     expect(pos.platform.requests).toHaveLength(1);
   });
 
   it('twice at the same time creates one invoice, and both calls are answered', async () => {
-    const answers = await Promise.all([pos.total(100, '17'), pos.total(100, '17')]);
+    const answers = await Promise.all([pos.sendTotal(100, '17'), pos.sendTotal(100, '17')]);
     expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
       answers.map(() => ['OK', pos.openInvoice().reference]),
     );
@@ -233,58 +233,58 @@ describe('T11: total', () => {
   });
 
   it('that the platform refuses is a STOP, and does not block the next basket', async () => {
-    pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
-    expect((await pos.total(100, '17')).body).toEqual({
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
+    expect((await pos.sendTotal(100, '17')).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('amount is odd'),
     });
-    expect((await pos.total(100, '18', 'TILL-2')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(100, '18', 'TILL-2')).body.Result).toBe('OK');
   });
 
   it('of another order is a STOP before reset', async () => {
-    await pos.total(100, '17');
-    expect((await pos.total(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
-    await pos.reset();
-    expect((await pos.total(100, '18')).body.Result).toBe('OK');
+    await pos.sendTotal(100, '17');
+    expect((await pos.sendTotal(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
+    await pos.resetBasket();
+    expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
   });
 
   it('of a paid basket requests no further payment', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
     await pos.pay();
-    expect((await pos.total(8_950, '17')).body).toEqual({
+    expect((await pos.sendTotal(8_950, '17')).body).toEqual({
       ...first.body,
       Message: 'This basket has been paid: R 89.50.',
     });
-    expect((await pos.line({ id: 2 })).body.Result).toBe('WARN');
-    const more = await pos.total(17_900, '17');
+    expect((await pos.sendLine({ id: 2 })).body.Result).toBe('WARN');
+    const more = await pos.sendTotal(17_900, '17');
     expect(more.body).toEqual({
       Result: 'WARN',
       Message: expect.stringMatching(/R 89\.50 was paid .* now owes R 179\.00/),
     });
     expect(pos.platform.openInvoices()).toEqual([]);
-    expect((await pos.reset()).body.Result).toBe('WARN');
+    expect((await pos.resetBasket()).body.Result).toBe('WARN');
   });
 });
 
 describe('T5: references', () => {
   it('that are equal at two tills never replace each other’s invoice', async () => {
-    const first = await pos.total(100, '17', 'TILL-1');
-    const second = await pos.total(200, '17', 'TILL-2');
+    const first = await pos.sendTotal(100, '17', 'TILL-1');
+    const second = await pos.sendTotal(200, '17', 'TILL-2');
     const open = pos.platform.openInvoices();
     expect(open.map(({ reference }) => reference)).toEqual([first.body.InvoiceReference, second.body.InvoiceReference]);
     expect(open[0]!.body['externalReference']).toBe('17');
     expect(open[1]!.body['externalReference']).toMatch(/^17#/);
-    await pos.total(150, '17', 'TILL-1');
+    await pos.sendTotal(150, '17', 'TILL-1');
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
   });
 
   it('that were used before refer to the newest basket', async () => {
-    await pos.total(100, '17');
+    await pos.sendTotal(100, '17');
     await pos.pay();
-    await pos.reset();
+    await pos.resetBasket();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
-    await pos.total(200, '17');
+    await pos.sendTotal(200, '17');
     expect((await pos.getPayment('17')).status).toBe(404);
     await pos.pay();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(200);
@@ -292,13 +292,13 @@ describe('T5: references', () => {
   });
 
   it('may be any text; GetPayment finds those with digits only, and leading zeros are significant', async () => {
-    await pos.total(100, '0017');
+    await pos.sendTotal(100, '0017');
     await pos.pay();
     expect((await pos.getPayment('0017')).status).toBe(200);
     expect((await pos.getPayment('17')).status).toBe(404);
-    expect((await pos.total(100, 'Büro & Söhne #1', 'TILL-2')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(100, 'Büro & Söhne #1', 'TILL-2')).body.Result).toBe('OK');
     expect(pos.openInvoice().body['externalReference']).toBe('Büro & Söhne #1');
-    await pos.reset('TILL-2');
+    await pos.resetBasket('TILL-2');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 });
@@ -308,7 +308,7 @@ test('a line has exactly the fields of the specification', () => {
 });
 
 it('A9: a web page that a browser in the store opens cannot reset a basket', async () => {
-  await pos.total(100, '17');
+  await pos.sendTotal(100, '17');
   const path = `/v1/sites/${SITE}/invoice/reset`;
   expect((await pos.call('POST', path, undefined, { origin: 'https://evil.example' })).status).toBe(401);
   expect((await pos.call('POST', path, undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(401);

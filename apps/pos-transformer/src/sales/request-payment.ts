@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
-import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from '../baskets/basket.js';
+import { type Answer, mergeAnswers, ok, formatRands, stop, warn } from '../answers/answer.js';
+import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
-import { externalReferenceOf, invoiceRequestOf } from '../baskets/invoice-request.js';
+import { chooseExternalReference, buildInvoiceRequest } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
@@ -67,16 +67,16 @@ export class RequestPayment {
     if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || hasPendingInvoice))
       return { answer: stop(`This basket belongs to order ${basket.reference}. Reset it before the next order.`) };
 
-    const sums = isSumRight(content, amountCents)
+    const sums = isSumCorrect(content, amountCents)
       ? undefined
-      : warn(`The lines of this basket do not make ${rands(amountCents)}. Check the basket.`);
+      : warn(`The lines of this basket do not make ${formatRands(amountCents)}. Check the basket.`);
     const { answer, code } =
       basket && isPaid
-        ? this.answerPaid(basket, current, payment, command)
+        ? this.answerPaidBasket(basket, current, payment, command)
         : hasPendingInvoice && basket?.state === 'open' && this.isRepeat(current, command)
-          ? await this.repeatAnswer(basket, current)
+          ? await this.answerRepeatedTotal(basket, current)
           : await this.createTotal(command);
-    return { answer: combine(answer, sums), ...(code === undefined ? {} : { code }) };
+    return { answer: mergeAnswers(answer, sums), ...(code === undefined ? {} : { code }) };
   }
 
   private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
@@ -85,14 +85,14 @@ export class RequestPayment {
   }
 
   /** For a till that lost the response, or checks whether the code exists now. */
-  private async repeatAnswer(basket: Basket, current: Total): Promise<TotalAnswer> {
-    const callId = this.calls.findWaiting(current.totalId);
-    if (callId === undefined) return this.codeOf(basket, current.totalId, ok());
-    return this.answerTo(basket, current.totalId, await this.sender.outcomeOf(basket.siteId, 'invoices', callId));
+  private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
+    const callId = this.calls.findWaitingInvoiceCall(current.totalId);
+    if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
+    return this.answerForOutcome(basket, current.totalId, await this.sender.waitForOutcome(basket.siteId, 'invoices', callId));
   }
 
   /** Creates no second invoice: the cashier settles a difference. */
-  private answerPaid(
+  private answerPaidBasket(
     basket: Basket,
     current: Total | undefined,
     paid: BasketPayment,
@@ -100,8 +100,8 @@ export class RequestPayment {
   ): TotalAnswer {
     const covered = coveredAmount(paid.payment);
     if (covered === command.amountCents) {
-      const answer = ok(`This basket has been paid: ${rands(covered)}.`);
-      return paid.totalId === null ? { answer } : this.codeOf(basket, paid.totalId, answer);
+      const answer = ok(`This basket has been paid: ${formatRands(covered)}.`);
+      return paid.totalId === null ? { answer } : this.answerWithCode(basket, paid.totalId, answer);
     }
     if (current?.amountCents !== command.amountCents || !isSameContent(current.content, command.content))
       this.store.transaction((tx) =>
@@ -121,9 +121,9 @@ export class RequestPayment {
     const { basket, totalId, callId } = this.saveTotal(command);
     this.changes.notify(siteId);
     if (callId === undefined) return { answer: NOTHING_DUE };
-    const outcome = await this.sender.outcomeOf(siteId, 'invoices', callId);
+    const outcome = await this.sender.waitForOutcome(siteId, 'invoices', callId);
     if (command.basket?.state === 'saved') this.restoreSavedState(basket, totalId);
-    return this.answerTo(basket, totalId, outcome);
+    return this.answerForOutcome(basket, totalId, outcome);
   }
 
   /** A STOP changes nothing (T2): a saved basket whose new total was refused stays saved. */
@@ -146,22 +146,22 @@ export class RequestPayment {
       const externalReference =
         basket.externalReference !== null && basket.reference === reference
           ? basket.externalReference
-          : externalReferenceOf(reference, basket.token, this.baskets.isTaken(siteId, reference, basketId));
+          : chooseExternalReference(reference, basket.token, this.baskets.isExternalReferenceUsed(siteId, reference, basketId));
       this.baskets.setReference(tx, basketId, reference, externalReference);
       if (basket.till !== till.till) this.baskets.moveToTill(tx, basketId, till.till);
       if (basket.state !== 'open') this.baskets.setState(tx, basketId, 'open');
       const createdUTCDate = this.clock.nowISO();
-      const siteReference = till.till === '' ? this.platform.settingsOf(siteId).siteReference : till.till;
+      const siteReference = till.till === '' ? this.platform.siteSettings(siteId).siteReference : till.till;
       const { lines } = content;
       const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
-      const request = amountCents > 0 ? invoiceRequestOf(invoice) : null;
+      const request = amountCents > 0 ? buildInvoiceRequest(invoice) : null;
       const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
       // The new invoice replaces every earlier one.
-      this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
+      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
         ? this.calls.append(tx, { ...call, kind: 'make-invoice' })
-        : this.totals.mayBePayable(basketId, tx)
+        : this.totals.mayHavePayableInvoice(basketId, tx)
           ? this.calls.append(tx, { ...call, kind: 'close-invoice' })
           : undefined;
       return {
@@ -172,10 +172,10 @@ export class RequestPayment {
     });
   }
 
-  private answerTo(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
+  private answerForOutcome(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
     switch (outcome.kind) {
       case 'done':
-        return this.codeOf(basket, totalId, ok());
+        return this.answerWithCode(basket, totalId, ok());
       case 'in-progress':
         return { answer: IN_PROGRESS };
       case 'already-paid':
@@ -190,7 +190,7 @@ export class RequestPayment {
     }
   }
 
-  private codeOf({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
+  private answerWithCode({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
     const { invoiceReference, code, state } = this.totals.get(totalId);
     if (state === 'without-invoice') return { answer: NOTHING_DUE };
     return invoiceReference === null || code === null
@@ -204,7 +204,7 @@ export function paidAmountWarning(payment: MerchantPayment, owedCents: number): 
   const covered = coveredAmount(payment);
   const message =
     covered !== payment.invoicedAmount
-      ? `${rands(covered)} instead of ${rands(payment.invoicedAmount)} was paid for this basket, which owes ${rands(owedCents)}. `
-      : `${rands(covered)} was paid for an earlier version of this basket, which now owes ${rands(owedCents)}. `;
+      ? `${formatRands(covered)} instead of ${formatRands(payment.invoicedAmount)} was paid for this basket, which owes ${formatRands(owedCents)}. `
+      : `${formatRands(covered)} was paid for an earlier version of this basket, which now owes ${formatRands(owedCents)}. `;
   return warn(`${message}No new code was made: settle the difference at the till.`);
 }

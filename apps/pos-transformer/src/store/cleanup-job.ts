@@ -21,7 +21,7 @@ export class CleanupJob {
     this.store.transaction((tx) => {
       this.old.deleteBaskets(tx, baskets);
       this.old.deleteRefunds(tx, before);
-      this.old.deletePaymentsOfOthers(tx, before);
+      this.old.deletePaymentsWithoutBasket(tx, before);
       this.old.deleteAlerts(tx, before);
     });
   }

@@ -38,7 +38,7 @@ export class OldDataRepository {
   }
 
   /** Payments that belong to no basket of this store. */
-  deletePaymentsOfOthers(tx: Tx, before: string): void {
+  deletePaymentsWithoutBasket(tx: Tx, before: string): void {
     tx.run('DELETE FROM payments WHERE basket_id IS NULL AND seen_at < :before', { before });
   }
 

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const ALERT = `INSERT INTO alerts (site_id, till, at, message) VALUES (1, '', '', :message)`;
-const count = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
+const countAlerts = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
 
 it('creates its file with access only for its owner, and every commit is on disk before it returns (T8)', () => {
   const store = new Store(file);
@@ -34,12 +34,12 @@ it('commits all of a transaction, or none of it', () => {
       throw new Error('in between');
     }),
   ).toThrow('in between');
-  expect(count(store)).toBe(0);
+  expect(countAlerts(store)).toBe(0);
   expect(store.transaction((tx) => tx.run(ALERT, { message: 'kept' }))).toEqual({ id: 1, changes: 1 });
   store.close();
-  const again = new Store(file);
-  expect(count(again)).toBe(1);
-  again.close();
+  const reopenedStore = new Store(file);
+  expect(countAlerts(reopenedStore)).toBe(1);
+  reopenedStore.close();
 });
 
 it('runs the missing migrations, and refuses a file of a later release', () => {
