@@ -1,4 +1,4 @@
-// First, so that modules loaded later can be instrumented.
+// Must be the first import, because only modules that are loaded later can be instrumented.
 import '@svc/service/telemetry';
 import { runUntilStopped } from '@svc/service/standalone';
 import { readSettings } from './settings.js';

@@ -36,10 +36,14 @@ export class FakePlatform {
   readonly refunds: FakeRefund[] = [];
   readonly payments: Payment[] = [];
   readonly requests: ReceivedRequest[] = [];
-  /** Undefined: it answers. `unreachable`: closes connections. `lost-responses`: executes the request, then closes the connection. */
+  /**
+   * `unreachable`: closes connections. `lost-responses`: executes the request, then closes the connection. `silent`: sends no response.
+   * Undefined: works normally.
+   */
   outage: 'unreachable' | 'lost-responses' | 'silent' | undefined;
-  /** Errors for the next calls of this method, one call for each entry, sent after `after` has resolved. */
+  /** Each entry is the response to the next request of this method, sent after `after` has resolved. */
   readonly nextErrors: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
+  /** Status of refunds when they are created. */
   newRefundStatus: FakeRefund['status'] = 'succeeded';
   invoiceLifetimeMs = 3_600_000;
   now = (): Date => new Date();
@@ -74,7 +78,7 @@ export class FakePlatform {
     this.streams.clear();
   }
 
-  /** Executes the next call, and holds its response until the test calls the returned function. */
+  /** Executes the next request, but holds its response until the test calls the returned function. */
   holdResponse(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.heldResponse = promise;
@@ -85,7 +89,7 @@ export class FakePlatform {
     return this.invoices.filter(({ state }) => state === 'open' || state === 'reserved');
   }
 
-  /** A customer pays, or the payment fails; streams and polls report it. */
+  /** Creates a payment of the invoice, which succeeds unless `changes` set another status. Streams and polls report it. */
   pay(invoice: FakeInvoice, changes: Record<string, unknown> = {}): Payment {
     const payment = {
       invoiceReference: invoice.reference,
@@ -160,11 +164,11 @@ export class FakePlatform {
     const [, site, rest] = /^\/sites\/(\d+)(\/.*)$/.exec(path) ?? [];
     const siteId = Number(site);
     if (path === '/refunds' && request.method === 'GET') {
-      const ofPayment = this.refunds.filter(({ svcId }) => svcId === query.get('svcId')).reverse();
+      const refundsOfPayment = this.refunds.filter(({ svcId }) => svcId === query.get('svcId')).reverse();
       return send(
         response,
         200,
-        ofPayment.map((each) => ({ svcId: each.svcId, ...refundView(each) })),
+        refundsOfPayment.map((each) => ({ svcId: each.svcId, ...refundView(each) })),
       );
     }
     if (path === '/refunds') return this.refund(query.get('svcId')!, request, response, body);
@@ -203,12 +207,12 @@ export class FakePlatform {
   }
 
   private close(siteId: number, externalReference: string, response: ServerResponse): void {
-    const standing = this.invoices.findLast(
+    const current = this.invoices.findLast(
       (each) => each.siteId === siteId && each.body['externalReference'] === externalReference,
     );
-    if (!standing) return send(response, 404, { code: 'resource.not-found' });
-    if (standing.state === 'reserved') return sendInProgress(response);
-    if (standing.state === 'open') standing.state = 'closed';
+    if (!current) return send(response, 404, { code: 'resource.not-found' });
+    if (current.state === 'reserved') return sendInProgress(response);
+    if (current.state === 'open') current.state = 'closed';
     this.respond(response, 204, undefined);
   }
 
@@ -223,10 +227,10 @@ export class FakePlatform {
     const known = this.refunds.find((each) => each.key === key);
     if (!payment)
       return send(response, 404, { code: 'resource.not-found', errors: [{ message: 'There is no such payment.' }] });
-    const given = this.refunds
+    const refundedAmount = this.refunds
       .filter((each) => each.svcId === svcId && each.status !== 'failed')
       .reduce((sum, each) => sum + Number(each.body['amount']), 0);
-    if (!known && given + Number(body['amount']) > payment.tenderedAmount)
+    if (!known && refundedAmount + Number(body['amount']) > payment.tenderedAmount)
       return send(response, 422, { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] });
     const refund = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.newRefundStatus };
     if (!known) this.refunds.push(refund);

@@ -12,17 +12,17 @@ import { type FakeInvoice, FakePlatform } from './fake-platform.js';
 
 export const SITE = 5001;
 export const OTHER_SITE = 5002;
-/** Longer than the retries of the SDK, and shorter than the response timeout of a till. */
+/** Long enough for the retries of the SDK, so that a test does not depend on its duration. */
 const RESPONSE_TIMEOUT_MS = { invoices: 8_000, refunds: 8_000 };
 
 export interface Reply {
   readonly status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test checks the fields that it needs
   readonly body: any;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A transformer with its own database file and a fake platform. Tests call its jobs themselves. */
+/** A transformer with a temporary database file and a fake platform. Its timers do not run: tests start each job explicitly. */
 export class TestTransformer {
   transformer!: Transformer;
   readonly clock = new ManualClock();
@@ -40,7 +40,7 @@ export class TestTransformer {
     return test;
   }
 
-  /** Simulates a restart of the computer: only the file remains. */
+  /** Starts a new transformer on the same database file, as after a restart of the computer. */
   async startWithSameDatabase(): Promise<void> {
     this.transformer = await startTransformer(this.settings(), this.clock);
   }
@@ -142,7 +142,7 @@ export class TestTransformer {
     return paymentReference;
   }
 
-  /** Polls payments, as without a stream. */
+  /** Runs the job that polls payments while the stream is silent. */
   async pollPayments(): Promise<void> {
     await this.transformer.app.get(SyncPayments).poll();
     await this.sendDueCalls();
@@ -158,7 +158,7 @@ export class TestTransformer {
     await this.sendDueCalls();
   }
 
-  /** Polls refunds, as without a stream. */
+  /** Runs the job that polls pending refunds. */
   async pollRefunds(): Promise<void> {
     await this.transformer.app.get(PollRefunds).runOnce();
   }

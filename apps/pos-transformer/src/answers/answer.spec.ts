@@ -1,6 +1,6 @@
 import { mergeAnswers, ok, formatRands, stop, warn } from './answer.js';
 
-test('T2: merged answers have the most serious result, and each message once', () => {
+test('T2: mergeAnswers returns the most serious result, and each message once', () => {
   expect(mergeAnswers(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });
   expect(mergeAnswers(ok('Paid.'), warn('Check.'))).toEqual({ Result: 'WARN', Message: 'Paid. Check.' });
   expect(mergeAnswers(warn('Check.'), stop('No.'), warn('Check.'))).toEqual({ Result: 'STOP', Message: 'Check. No.' });

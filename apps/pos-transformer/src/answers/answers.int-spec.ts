@@ -1,4 +1,4 @@
-/** The answers as tills read them over HTTP: every field of the specification, with its exact case, and no other. */
+/** Response bodies for tills over HTTP. They must contain every field of the specification in its exact case, and no other field. */
 import { PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
 
 let pos: TestTransformer;
@@ -16,13 +16,14 @@ const PAYMENT = {
   customer: { firstName: 'Thandi', lastName: 'Nkosi' },
 };
 
-it('T1, T2: every call that changes something answers 200 with only Result and Message, for OK, WARN and STOP', async () => {
+it('T1, T2: every call that changes data responds 200 with only Result and Message, whether OK, WARN or STOP', async () => {
   const svcId = await createPaidBasket();
   const wrongTotal = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
   const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
   const line = { id: 1, itemName: 'a', itemProductCode: '', itemPrice: 1, itemQuantity: 1, totalPrice: 1 };
   const calls: [string, object | undefined, string][] = [
-    [path('line'), line, 'WARN'], // The basket has been paid.
+    // The basket has been paid, so a new line causes a warning.
+    [path('line'), line, 'WARN'],
     [path('total'), { amount: 1, reference: '99' }, 'STOP'],
     [path('reset'), undefined, 'OK'],
     [path('line'), line, 'OK'],
@@ -53,7 +54,7 @@ it('T1, T2: every call that changes something answers 200 with only Result and M
   }
 });
 
-it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
+it('T1: the response to total adds InvoiceReference, Code and QrSvgUrl; while offline it has none of them (T8)', async () => {
   const { status, body } = await pos.sendTotal(100, '17');
   expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE_FIELDS, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
   pos.platform.outage = 'unreachable';
@@ -61,7 +62,7 @@ it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of 
   expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE_FIELDS]);
 });
 
-it('T6, T7, T9, T13: every field of the invoice payment', async () => {
+it('T6, T7, T9, T13: the invoice payment response has every field of the specification', async () => {
   const svcId = await createPaidBasket();
   const { status, headers, body } = await pos.invoicePayment('0017');
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
@@ -95,7 +96,7 @@ it('T6, T7, T9, T13: every field of the invoice payment', async () => {
   });
 });
 
-it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async () => {
+it('T6, T7, T9: the GetPayment response has every field of the specification, for a success and for a failure', async () => {
   const svcId = await createPaidBasket();
   const success = {
     PaymentId: 1,
@@ -124,7 +125,7 @@ it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async
   });
 });
 
-it('T4: amounts are cents, unchanged between till and platform', async () => {
+it('T4: amounts are whole cents, which the transformer passes on unchanged between till and platform', async () => {
   for (const [amount, reference] of [
     [1, '1'],
     [100_000_000_000, '2'],
@@ -141,13 +142,13 @@ it('T4: amounts are cents, unchanged between till and platform', async () => {
     expect((await pos.call('POST', path, { amount, reference: '3' })).status).toBe(400);
 });
 
-it('T12: reset after the payment is OK, and the next line starts a new basket', async () => {
+it('T12: reset after the payment is OK, and the next total belongs to a new basket', async () => {
   await createPaidBasket();
   expect((await pos.resetBasket()).body).toEqual({ Result: 'OK', Message: '' });
   expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
 });
 
-/** A basket that is paid with a tip, and with vouchers of both kinds. */
+/** Creates a basket and pays it with a tip and with vouchers of both kinds. Returns the SvcId of the payment. */
 async function createPaidBasket(): Promise<string> {
   await pos.sendLine();
   await pos.sendTotal(8_950, '0017');

@@ -1,6 +1,6 @@
 /**
- * Malformed and hostile input on every endpoint (T1): whatever a till, or something on its network, sends, the answer is never a
- * 5xx, and what is refused has changed nothing (T2).
+ * Sends malformed and hostile input to every endpoint (T1). No response may be a 5xx, and a refused request must not change the
+ * database (T2).
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -57,7 +57,7 @@ function damagedBody(valid: object): fc.Arbitrary<object> {
   const changes = fc.array(fc.tuple(field, fc.option(hostileValue, { nil: undefined })), { maxLength: 2 });
   return changes.map((list) => {
     const entries = [...Object.entries(valid), ...list];
-    // Not by assignment: `__proto__` has to be a member like any other.
+    // Object.fromEntries instead of assignment, so that `__proto__` becomes an ordinary member.
     return Object.fromEntries(entries);
   });
 }
@@ -126,7 +126,7 @@ const facadeRequest = (path: string, body: fc.Arbitrary<object>): fc.Arbitrary<H
 const getRequest = (url: fc.Arbitrary<string>): fc.Arbitrary<HostileRequest> =>
   fc.record({ method: fc.constant('GET' as const), url, body: fc.constant(undefined), headers: fc.constant({}) });
 
-/** For each endpoint: its input, and the statuses that show that the input was both valid and invalid. */
+/** Endpoint, generated requests, and the statuses that must occur: they prove that valid and invalid requests were generated. */
 const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
   ['line', invoiceRequest('line', bodyText(damagedBody(LINE))), [200, 400, 404]],
   ['total', invoiceRequest('total', bodyText(damagedBody({ amount: 100, reference: '17' }))), [200, 400, 404]],
@@ -142,16 +142,16 @@ const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
   ],
 ];
 
-it.each(ENDPOINTS)('T1, T2: %s answers every input, and refused input changes nothing', async (_, sent, expected) => {
+it.each(ENDPOINTS)('T1, T2: %s responds to every request, and a refused request changes nothing', async (_, requests, expectedStatuses) => {
   await pos.sendLine({}, 'TILL-2');
   await pos.sendBasket('17', 100);
   await pos.pay();
   const { SvcId } = (await pos.getPayment('17')).body as { SvcId: string };
   const receivedStatuses = new Set<number>();
   await fc.assert(
-    fc.asyncProperty(sent, async ({ method, url, body, headers: given }) => {
+    fc.asyncProperty(requests, async ({ method, url, body, headers: requestHeaders }) => {
       const before = readDatabase();
-      const reply = await pos.call(method, url, body, given);
+      const reply = await pos.call(method, url, body, requestHeaders);
       receivedStatuses.add(reply.status);
       expect([200, 400, 404, 413, 414, 415]).toContain(reply.status);
       const isRefused = reply.status !== 200 || reply.body.Result === 'STOP';
@@ -159,7 +159,7 @@ it.each(ENDPOINTS)('T1, T2: %s answers every input, and refused input changes no
     }),
     { numRuns: RUNS_PER_ENDPOINT },
   );
-  expect([...receivedStatuses]).toEqual(expect.arrayContaining(expected));
+  expect([...receivedStatuses]).toEqual(expect.arrayContaining(expectedStatuses));
   expect((await pos.call('GET', '/health/ready')).status).toBe(200);
   await pos.restart();
   const store = pos.transformer.app.get(Store);
@@ -167,17 +167,17 @@ it.each(ENDPOINTS)('T1, T2: %s answers every input, and refused input changes no
 });
 
 it.each([
-  ['no HTTP', Buffer.from([0x16, 0x03, 0x01, 0, 0xff, 0xff])],
+  ['bytes that are not HTTP', Buffer.from([0x16, 0x03, 0x01, 0, 0xff, 0xff])],
   ['a header that does not end', Buffer.from(`GET /GetPayment HTTP/1.1\r\nx-till: ${'x'.repeat(70_000)}`)],
   [
-    'two lengths',
+    'a request with two content-length headers',
     Buffer.from('POST /Basket HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ncontent-length: 9\r\n\r\n{}'),
   ],
   [
-    'a body that is shorter than its length',
+    'a body that is shorter than its content-length',
     Buffer.from('POST /Basket HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{}'),
   ],
-])('T1: %s on the connection does not affect other clients', async (_, bytes) => {
+])('T1: a connection that sends %s does not affect other clients', async (_, bytes) => {
   await pos.transformer.app.listen(0, '127.0.0.1');
   const url = await pos.transformer.app.getUrl();
   const before = readDatabase();
@@ -186,7 +186,7 @@ it.each([
   socket.on('error', () => undefined);
   socket.end(bytes);
   socket.resume();
-  // Not `once`: a connection that is reset ends as well.
+  // Not `once` of node:events, which would reject when the server resets the connection.
   await new Promise((resolve) => socket.once('close', resolve));
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   expect(readDatabase()).toBe(before);

@@ -10,7 +10,7 @@ const invoice = {
   createdUTCDate: '2026-03-01T10:00:00.000Z',
 };
 
-test('converts a basket to an invoice (D6)', () => {
+test('D6: buildInvoiceRequest converts a basket to a request for an invoice', () => {
   expect(buildInvoiceRequest(invoice)).toEqual({
     externalReference: '17#ab',
     siteReference: 'STORE-1',
@@ -23,13 +23,13 @@ test('converts a basket to an invoice (D6)', () => {
   });
 });
 
-test('a basket without lines has no line items; a line without product code gets one, and an empty name is left out', () => {
+test('a request omits line items if the basket has no lines, omits an empty name, and adds a missing product code', () => {
   expect(buildInvoiceRequest({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
-  const bare = buildInvoiceRequest({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
-  expect(bare.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
+  const request = buildInvoiceRequest({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
+  expect(request.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
 });
 
-test('T5: the reference is the till’s, with a suffix if another basket has it, and at most 100 characters long', () => {
+test('T5: the external reference is the till’s reference; if another basket uses it, a suffix is added within 100 characters', () => {
   const token = 'abcdefghijklmnopqrstuv';
   expect(chooseExternalReference('0017', token, false)).toBe('0017');
   expect(chooseExternalReference('0017', token, true)).toBe('0017#abcdefghij');

@@ -6,13 +6,13 @@ import type { BasketContent } from './basket.js';
 
 export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
 
-/** An amount that a till requested for a basket, and its invoice. */
+/** An amount that a till requested for a basket, with the invoice for that amount. */
 export interface Total {
   readonly totalId: number;
   readonly basketId: number;
   readonly amountCents: number;
   readonly content: BasketContent;
-  /** Null if there is no invoice. */
+  /** The request that creates the invoice; null if nothing is due. */
   readonly request: CreateInvoiceRequest | null;
   readonly state: TotalState;
   readonly invoiceReference: string | null;
@@ -77,8 +77,8 @@ export class TotalRepository {
   }
 
   /**
-   * Totals that may have an invoice at the platform whose reference is unknown here, because the response was lost. If that
-   * invoice was paid meanwhile, a repeated call creates another invoice.
+   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response was lost. If
+   * that invoice has been paid meanwhile, a repeated call creates a second invoice.
    */
   listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
@@ -94,8 +94,8 @@ export class TotalRepository {
   }
 
   /**
-   * Whether the platform may have a payable invoice of the basket: an open one, or one whose call was attempted without a
-   * response. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
+   * Whether the platform may have a payable invoice of the basket: an open invoice, or one whose call was attempted without a
+   * response. A newer total may have cancelled that call, but the invoice remains payable until the platform replaces it.
    */
   mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
@@ -111,7 +111,11 @@ export class TotalRepository {
     return found !== undefined;
   }
 
-  /** References of the site's invoices that may have a payment that is unknown here, the newest first. */
+  /**
+   * References of the site's invoices that may have a payment that is not stored here, the newest first.
+   *
+   * @param after open invoices that expire after `expiry`, and replaced or closed invoices that ended after `end` (ISO 8601)
+   */
   listPayableInvoices(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
       .list<{ invoiceReference: string }>(
@@ -166,7 +170,7 @@ export class TotalRepository {
     });
   }
 
-  /** Earlier totals of the basket can no longer be paid: the platform has replaced their invoices. */
+  /** Marks earlier totals of the basket as replaced: the platform has replaced their invoices, so they can no longer be paid. */
   replaceEarlier(tx: Tx, basketId: number, beforeTotalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'replaced', ended_at = :now
@@ -175,7 +179,7 @@ export class TotalRepository {
     );
   }
 
-  /** Closes the totals of a basket up to and including one: their invoices can no longer be paid. */
+  /** Closes the totals of a basket up to and including `totalId`: their invoices can no longer be paid. */
   closeUpTo(tx: Tx, basketId: number, totalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'closed', ended_at = :now

@@ -7,8 +7,8 @@ import type { BasketPayment } from '../payments/payment.repository.js';
 
 export interface BasketView {
   /**
-   * `filling`: the till has sent no total. `waiting`: there is no code yet. `payable`: the code can be scanned. `closed`: the basket
-   * cannot be paid.
+   * `empty`: the till has no open basket. `filling`: the till has sent no total. `waiting`: there is no code yet. `payable`: the
+   * code can be scanned. `paid`: the customer has paid. `closed`: the basket cannot be paid by code.
    */
   readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
   readonly reference: string | null;
@@ -23,7 +23,7 @@ export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [
 export interface BasketViewInput {
   readonly reference: string | null;
   readonly token: string;
-  /** The lines that the till sent one by one; an order has its lines in its newest total. */
+  /** The lines that the till sent one by one. An order of the facade has its lines in its newest total instead. */
   readonly lines: readonly BasketLine[];
   readonly current: Total | undefined;
   readonly payment: BasketPayment | undefined;
@@ -31,14 +31,14 @@ export interface BasketViewInput {
 
 export function basketView({ reference, token, lines, current, payment }: BasketViewInput): BasketView {
   const isOrder = current?.content.order !== undefined;
-  const shown = isOrder ? current.content : { lines };
+  const content = isOrder ? current.content : { lines };
   const isPaid = payment?.payment.status === 'Success';
   return {
     state: viewState(isPaid, current),
     reference,
-    lines: shown.lines.map((line) => lineView(line, shown)),
+    lines: content.lines.map((line) => lineView(line, content)),
     amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
-    // Another address for each invoice, because a browser keeps showing the loaded image of the same address.
+    // The query makes a new URL for each invoice. With the same URL, the browser would not load the new image.
     codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
   };
 }
@@ -51,6 +51,6 @@ function viewState(isPaid: boolean, current: Total | undefined): BasketView['sta
 }
 
 function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
-  const exact = order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
-  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(exact) };
+  const lineTotal = order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
+  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(lineTotal) };
 }

@@ -13,8 +13,8 @@ import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js'
 import { Platform } from '../platform/platform.js';
 import { BasketDisplays } from './basket-displays.js';
 
-/** The same relative path in src and in dist. */
-const FOLDER = join(import.meta.dirname, '../../assets');
+/** The relative path is the same from src and from dist. */
+const ASSETS_FOLDER = join(import.meta.dirname, '../../assets');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -22,8 +22,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 };
 
-/** Only the transformer's own files, and no inline script. */
-const POLICY = [
+/** Allows only the transformer's own files, and no inline scripts. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -35,14 +35,15 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The customer display and the till page. The pages contain no data, so they need no key. They fetch their data with the key
- * behind `#key=` in their address: a browser does not send that part, and the page removes it from the address bar.
+ * The customer display and the till page. The pages contain no data, so they are served without a key. Their scripts fetch the data
+ * with the API key in the fragment of the page's URL (`#key=…`): a browser does not send the fragment to the server, and the script
+ * removes it from the address bar.
  *
  * @internal
  */
 @Controller()
 export class PagesController {
-  private readonly files = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(join(FOLDER, file))]));
+  private readonly files = new Map(readdirSync(ASSETS_FOLDER).map((file) => [file, readFileSync(join(ASSETS_FOLDER, file))]));
 
   constructor(
     @Inject(BasketDisplays) private readonly displays: BasketDisplays,
@@ -81,12 +82,12 @@ export class PagesController {
   @Get('till/:siteId/state')
   @UseGuards(AccessGuard)
   state(@Param('siteId') siteId: string, @Query('till') till: unknown): object {
-    const of = this.resolveTill(siteId, till);
+    const resolvedTill = this.resolveTill(siteId, till);
     return {
-      basket: this.displays.view(of),
-      isAway: this.sender.isUnreachable(of.siteId),
-      waitingCalls: this.calls.countWaiting(of.siteId),
-      alerts: this.alerts.list(of.siteId, of.till),
+      basket: this.displays.view(resolvedTill),
+      isAway: this.sender.isUnreachable(resolvedTill.siteId),
+      waitingCalls: this.calls.countWaiting(resolvedTill.siteId),
+      alerts: this.alerts.list(resolvedTill.siteId, resolvedTill.till),
     };
   }
 
@@ -95,7 +96,7 @@ export class PagesController {
     const contentType = CONTENT_TYPES[file.slice(file.lastIndexOf('.') + 1)];
     if (!content || contentType === undefined) throw new DomainError('resource.not-found');
     await reply
-      .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+      .headers({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'no-cache' })
       .type(contentType)
       .send(content);
   }

@@ -24,12 +24,12 @@ export class PaymentRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns false if the payment is known: the stream and polling may report the same one. */
+  /** Returns false if the payment is already stored: the stream and polling may report the same payment. */
   insertIfAbsent(
     tx: Tx,
     siteId: number,
     payment: MerchantPayment,
-    of: { basketId: number | null; totalId: number | null },
+    ids: { basketId: number | null; totalId: number | null },
   ): boolean {
     const { changes } = tx.run(
       `INSERT INTO payments (svc_id, site_id, invoice_reference, basket_id, total_id, payment, seen_at)
@@ -39,8 +39,8 @@ export class PaymentRepository {
         svcId: payment.paymentReference,
         siteId,
         invoiceReference: payment.invoiceReference,
-        basketId: of.basketId,
-        totalId: of.totalId,
+        basketId: ids.basketId,
+        totalId: ids.totalId,
         payment: JSON.stringify(payment),
         now: this.clock.nowISO(),
       },
@@ -60,7 +60,7 @@ export class PaymentRepository {
     return selectDecisivePayment(payments) as BasketPayment | undefined;
   }
 
-  /** Links the payments that were reported before the response with the invoice's reference arrived. */
+  /** Links the stored payments of an invoice to its basket and total. Returns these payments. */
   linkToBasket(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
     tx.run(
       `UPDATE payments SET basket_id = :basketId, total_id = :totalId WHERE invoice_reference = :invoiceReference`,

@@ -23,13 +23,13 @@ export function selectDecisivePayment(payments: readonly LocalPayment[]): LocalP
 
 /** All amounts are cents. */
 export interface Amounts {
-  /** The processed amount: tendered less vouchers; 0 when the payment failed. */
+  /** The processed amount: the tendered amount minus all vouchers, or 0 if the payment failed. */
   readonly paid: number;
   readonly merchantVouchers: number;
   readonly genericVouchers: number;
   /** The amount that the merchant receives. */
   readonly merchant: number;
-  /** The part of it that the service pays: vouchers for which the merchant is not liable. */
+  /** The part of `merchant` that the service pays: vouchers for which the merchant is not liable. */
   readonly service: number;
 }
 
@@ -44,8 +44,8 @@ export function calculateAmounts({ status, tenderedAmount, vouchers }: MerchantP
 }
 
 /**
- * Cents paid towards the invoiced amount: without the tip, with vouchers. If the merchant lets customers choose the amount, it may
- * be less than the invoiced amount: then a till must treat the basket as unpaid, although the payment succeeded.
+ * Cents paid towards the invoiced amount, including vouchers but not the tip. If the merchant lets customers choose the amount, it
+ * may be less than the invoiced amount. A till must then treat the basket as unpaid, although the payment succeeded.
  */
 export function coveredAmount({ tenderedAmount, tipAmount }: MerchantPayment): number {
   return tenderedAmount - tipAmount;
@@ -152,7 +152,7 @@ function fullName({ customer: { firstName, lastName } }: MerchantPayment): strin
   return `${firstName.trim()} ${lastName.trim()}`.trim();
 }
 
-/** An integer in a path or query, whose leading zeros are significant (T5). */
+/** Whether the text of a path or query is an integer. It stays a string, because leading zeros are significant (T5). */
 export function isIntegerReference(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,100}$/.test(text);
 }

@@ -20,7 +20,7 @@ const alertMessages = (): string[] =>
 describe('T8: while the platform cannot be reached', () => {
   beforeEach(() => (pos.platform.outage = 'unreachable'));
 
-  it('total and Basket are stored, and sent when it is back', async () => {
+  it('the calls of total and Basket are stored, and sent when the platform is reachable again', async () => {
     await pos.sendLine();
     expect((await pos.sendTotal(8_950, '17')).body).toStrictEqual(QUEUED_ANSWER);
     expect((await pos.sendBasket('18', 200)).body).toStrictEqual(QUEUED_ANSWER);
@@ -31,11 +31,11 @@ describe('T8: while the platform cannot be reached', () => {
     expect(pos.platform.invoices).toHaveLength(2);
   });
 
-  it('later calls of tills are answered at once, because nothing is sent during the backoff', async () => {
+  it('tills get a response immediately during the backoff, because nothing is sent', async () => {
     await pos.sendBasket('17', 100);
     const started = performance.now();
     expect((await pos.sendBasket('18', 100)).body).toStrictEqual(QUEUED_ANSWER);
-    // The first call was attempted; the second does not wait for an attempt of its own.
+    // The first call was attempted. The second call is not attempted, so its till does not wait.
     expect(performance.now() - started).toBeLessThan(500);
   });
 
@@ -58,19 +58,19 @@ describe('T8: while the platform cannot be reached', () => {
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
   });
 
-  it('a basket that is closed before its invoice was sent has none', async () => {
-    // The first call is attempted, and may have arrived; the second waits behind it.
+  it('no invoice is created for a basket that is closed before its call was attempted', async () => {
+    // The first call is attempted, so it may have reached the platform. The second call waits during the backoff.
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
     expect((await pos.closeBasket('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
     pos.platform.outage = undefined;
     await pos.sendPostponedCalls();
     expect(openInvoiceAmounts()).toEqual([100]);
-    // The first call was attempted: before the retry, its payments are polled.
+    // Because the first call was attempted, its payments are polled before the retry.
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
-  it('a basket whose invoice may have been created is closed at the platform', async () => {
+  it('an invoice that may have been created is closed at the platform when its basket is closed', async () => {
     pos.platform.outage = 'lost-responses';
     await pos.sendBasket('17', 100);
     expect(openInvoiceAmounts()).toEqual([100]);
@@ -82,7 +82,7 @@ describe('T8: while the platform cannot be reached', () => {
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    'the invoice of an earlier version that may have been created is closed by %s',
+    'an invoice of an earlier version of the basket that may have been created is closed by %s',
     async (status) => {
       pos.platform.outage = 'lost-responses';
       await pos.sendBasket('17', 100);
@@ -96,12 +96,12 @@ describe('T8: while the platform cannot be reached', () => {
     },
   );
 
-  it('the invoice of an earlier version is closed when nothing is due any more', async () => {
+  it('the invoice of an earlier version of the basket is closed by a total of 0', async () => {
     pos.platform.outage = undefined;
     await pos.sendLine();
     await pos.sendTotal(8_950, '17');
     pos.platform.outage = 'unreachable';
-    // This call is attempted; the next call waits behind it.
+    // This call is attempted. The next call waits during the backoff.
     await pos.sendBasket('18', 100);
     await pos.sendTotal(4_475, '17');
     expect((await pos.sendTotal(0, '17')).body.Message).toContain('cannot be reached');
@@ -110,7 +110,7 @@ describe('T8: while the platform cannot be reached', () => {
     expect(openInvoiceAmounts()).toEqual([100]);
   });
 
-  it('the calls of an order that is closed and used again are sent in order', async () => {
+  it('if an order is closed and its number is used again, the calls are sent in order', async () => {
     pos.platform.outage = undefined;
     await pos.sendBasket('17', 100);
     pos.platform.outage = 'unreachable';
@@ -121,7 +121,7 @@ describe('T8: while the platform cannot be reached', () => {
     expect(openInvoiceAmounts()).toEqual([200]);
   });
 
-  it('a lost response creates no second invoice', async () => {
+  it('a retry after a lost response creates no second invoice', async () => {
     pos.platform.outage = 'lost-responses';
     await pos.sendBasket('17', 100);
     pos.platform.outage = undefined;
@@ -132,7 +132,7 @@ describe('T8: while the platform cannot be reached', () => {
   });
 });
 
-it('T8: a platform that does not answer delays a till only up to the response timeout', async () => {
+it('T8: a platform that does not respond delays a till only up to the response timeout', async () => {
   await pos.stop();
   pos = await TestTransformer.start({ responseTimeoutMs: { invoices: 100, refunds: 100 } });
   pos.platform.outage = 'silent';
@@ -141,7 +141,7 @@ it('T8: a platform that does not answer delays a till only up to the response ti
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-it('T8: an expired invoice of an open basket is renewed, except for an abandoned basket', async () => {
+it('T8: an expired invoice of an open basket is renewed, unless the basket is abandoned', async () => {
   await pos.sendLine();
   await pos.sendTotal(8_950, '17');
   const first = pos.openInvoice();
@@ -163,9 +163,10 @@ it('T8: an expired invoice of an open basket is renewed, except for an abandoned
 it.each([
   ['ahead', 2],
   ['behind', -2],
-])('T8: renewal also works if the clock of the store is two hours %s', async (_, hours) => {
+])('T8: an invoice is renewed only after its expiry, even if the clock of the store is two hours %s', async (_, hours) => {
   pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
   await pos.sendTotal(100, '17');
+  // Invoices of the fake platform are valid for one hour.
   pos.clock.advance(3_599_000);
   await pos.renewInvoices();
   expect(pos.platform.invoices).toHaveLength(1);
@@ -175,7 +176,7 @@ it.each([
   expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
 });
 
-it('T8: an invoice that is only minutes old is not renewed, regardless of its expiry', async () => {
+it('T8: an invoice that is at most five minutes old is not renewed, even if it seems to have expired', async () => {
   pos.platform.invoiceLifetimeMs = -1_000;
   await pos.sendTotal(100, '17');
   pos.clock.advance(300_000);
@@ -186,7 +187,7 @@ it('T8: an invoice that is only minutes old is not renewed, regardless of its ex
   expect(pos.platform.invoices).toHaveLength(2);
 });
 
-it('a connection that is lost while a code is closed delays no other till', async () => {
+it('a 503 while an invoice is closed is retried immediately, so no other till has to wait', async () => {
   await pos.sendBasket('17', 100);
   pos.platform.nextErrors.push({ method: 'DELETE', status: 503 });
   expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
@@ -194,7 +195,7 @@ it('a connection that is lost while a code is closed delays no other till', asyn
   expect(openInvoiceAmounts()).toEqual([200]);
 });
 
-it.each([200, 404])('a %d of a proxy does not count as closed: the call is retried', async (status) => {
+it.each([200, 404])('if a proxy responds with %d, the invoice does not count as closed, and the call is retried', async (status) => {
   await pos.sendBasket('17', 100);
   pos.platform.nextErrors.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
   expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual(QUEUED_ANSWER);
@@ -202,7 +203,7 @@ it.each([200, 404])('a %d of a proxy does not count as closed: the call is retri
   expect(openInvoiceAmounts()).toEqual([]);
 });
 
-it('a version whose newer one is refused is closed with its basket, also if its response was late', async () => {
+it('an invoice whose response arrives after the refusal of a newer total is still closed with its basket', async () => {
   const release = pos.platform.holdResponse();
   const first = pos.sendBasket('17', 100);
   await waitUntil('the first invoice', 5_000, async () => openInvoiceAmounts().length === 1);
@@ -217,7 +218,7 @@ it('a version whose newer one is refused is closed with its basket, also if its 
 });
 
 describe('a call that the platform refuses', () => {
-  it('permanently is marked, causes an alert, and blocks no other basket', async () => {
+  it('permanently ends, causes an alert, and blocks no other basket', async () => {
     pos.platform.outage = 'unreachable';
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
@@ -238,7 +239,7 @@ describe('a call that the platform refuses', () => {
     expect(openInvoiceAmounts()).toEqual([200, 100]);
   });
 
-  it('because a customer is paying is retried until they have paid, and the next answer reports the payment', async () => {
+  it('because a customer is paying is retried until the customer has paid; the next answer to the till reports the payment', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';
@@ -257,18 +258,18 @@ describe('a call that the platform refuses', () => {
     });
   });
 
-  it('again and again is given up, with an alert', async () => {
+  it('50 times is given up, with an alert', async () => {
     pos.platform.nextErrors.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
     await pos.sendBasket('17', 100);
-    for (let tries = 1; tries < 50; tries++) await pos.sendPostponedCalls();
+    for (let attempt = 1; attempt < 50; attempt++) await pos.sendPostponedCalls();
     expect([countWaitingCalls(), alertMessages().length]).toEqual([0, 1]);
   });
 
-  it('is not given up because of an earlier outage of any length, and is retried soon after it (T8)', async () => {
+  it('T8: once after an outage of 60 attempts is not given up, and is retried soon', async () => {
     const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
     pos.platform.nextErrors.push(...outage, { method: 'POST', status: 500 });
     await pos.sendBasket('17', 100);
-    for (let tries = 1; tries < outage.length; tries++) await pos.sendPostponedCalls();
+    for (let attempt = 1; attempt < outage.length; attempt++) await pos.sendPostponedCalls();
     expect([countWaitingCalls(), pos.platform.nextErrors.length]).toEqual([1, 1]);
     await pos.sendPostponedCalls();
     expect([countWaitingCalls(), alertMessages()]).toEqual([1, []]);
@@ -283,7 +284,7 @@ describe('a call that the platform refuses', () => {
     await pos.sendBasket('17', 150);
     pos.platform.outage = undefined;
     invoice.state = 'reserved';
-    for (let tries = 0; tries < 60; tries++) await pos.sendPostponedCalls();
+    for (let attempt = 0; attempt < 60; attempt++) await pos.sendPostponedCalls();
     invoice.state = 'open';
     pos.platform.nextErrors.push({ method: 'POST', status: 500 });
     await pos.sendPostponedCalls();
@@ -292,7 +293,7 @@ describe('a call that the platform refuses', () => {
     expect(openInvoiceAmounts()).toEqual([150]);
   });
 
-  it('because of a wrong key is stored until the key is right', async () => {
+  it('because of a wrong key stays in the queue until the key is accepted', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 401 });
     expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
     await pos.sendPostponedCalls();
@@ -300,7 +301,7 @@ describe('a call that the platform refuses', () => {
   });
 });
 
-it('a refund that is refused after the till was answered causes an alert', async () => {
+it('a refund that the platform refuses after the till got its response causes an alert', async () => {
   await pos.sendBasket('17', 1_000);
   const svcId = await pos.pay();
   pos.platform.outage = 'unreachable';
@@ -320,7 +321,7 @@ it('a payment that arrives after its basket was closed causes an alert', async (
   expect(alertMessages()).toEqual(['Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.']);
 });
 
-it('T8: eight concurrent tills lose no call, and do not share baskets', async () => {
+it('T8: each of eight concurrent tills has its own basket, and no call is lost', async () => {
   const tills = Array.from({ length: 8 }, (_, index) => `TILL-${index + 1}`);
   await Promise.all(
     tills.map(async (till, index) => {
@@ -331,12 +332,12 @@ it('T8: eight concurrent tills lose no call, and do not share baskets', async ()
   expect(openInvoiceAmounts().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-it('two transformers cannot use the same file', async () => {
+it('a second transformer cannot open the same database file', async () => {
   const file = pos.settings().database;
   expect(() => new Store(file)).toThrow('database is locked');
 });
 
-it('waiting calls are made without a till, as soon as the stream is connected', async () => {
+it('waiting calls are sent as soon as the stream is connected, even if no till waits for them', async () => {
   pos.platform.outage = 'unreachable';
   await pos.sendBasket('17', 100);
   pos.platform.outage = undefined;

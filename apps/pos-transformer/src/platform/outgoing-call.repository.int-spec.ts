@@ -13,7 +13,7 @@ const timeAfter = (milliseconds: number): string => db.clock.later(milliseconds)
 const nextCallId = (siteId = 1): number | undefined => calls.findNext(siteId, 'invoices')?.callId;
 const FINAL_STATES = ['done', 'cancelled', 'refused'];
 
-it('the next call is the oldest due call of its site and queue', () => {
+it('findNext returns the oldest due call of the site and queue', () => {
   db.insertCall({ subject: 'later', due_at: timeAfter(1) });
   db.insertCall({ kind: 'refund' });
   db.insertCall({ site_id: 2 });
@@ -33,7 +33,7 @@ it('a call waits only for earlier calls of the same subject and site', () => {
   expect(nextCallId()).toBe(first + 1);
 });
 
-it('knows when the next call of a queue is due', () => {
+it('nextDueAt returns when the next call of a queue is due', () => {
   const dueAt = (siteId = 1): string | undefined => calls.nextDueAt(siteId, 'invoices');
   expect(dueAt()).toBeUndefined();
   db.insertCall({ due_at: timeAfter(5) });
@@ -44,7 +44,7 @@ it('knows when the next call of a queue is due', () => {
   expect([dueAt(), dueAt(2), dueAt(3)]).toEqual([timeAfter(5), timeAfter(1), undefined]);
 });
 
-it('finds the waiting call that creates the invoice of a total', () => {
+it('findWaitingInvoiceCall finds the waiting call that creates the invoice of a total', () => {
   const total_id = db.insertTotal(db.insertBasket());
   db.insertCall({ total_id, kind: 'close-invoice' });
   for (const state of FINAL_STATES) db.insertCall({ total_id, state });
@@ -53,14 +53,14 @@ it('finds the waiting call that creates the invoice of a total', () => {
   expect(calls.findWaitingInvoiceCall(total_id)).toBe(waiting);
 });
 
-it('counts the waiting calls of a site', () => {
+it('countWaiting counts the waiting calls of a site', () => {
   db.insertCall();
   db.insertCall({ kind: 'refund' });
   for (const state of FINAL_STATES) db.insertCall({ state });
   expect([calls.countWaiting(1), calls.countWaiting(2)]).toEqual([2, 0]);
 });
 
-it('cancels the waiting calls of a basket; calls that have ended stay unchanged', () => {
+it('cancelCallsOfBasket cancels only waiting calls of the basket and kind, and a cancelled call stays cancelled', () => {
   const basket_id = db.insertBasket();
   const ids = ['waiting', ...FINAL_STATES].map((state) => db.insertCall({ basket_id, state }));
   const others = [db.insertCall({ basket_id, kind: 'close-invoice' }), db.insertCall({ basket_id: db.insertBasket() })];
@@ -70,7 +70,7 @@ it('cancels the waiting calls of a basket; calls that have ended stay unchanged'
   expect([...ids, ...others].map(stateOf)).toEqual(
     ['cancelled', ...FINAL_STATES, 'waiting', 'waiting'].map((state) => ({ state })),
   );
-  // Its answer comes later: the call stays cancelled.
+  // The response to the cancelled call arrives later.
   db.store.transaction((tx) => calls.end(tx, ids[0]!, 'done'));
   expect(stateOf(ids[0]!)).toEqual({ state: 'cancelled' });
 });

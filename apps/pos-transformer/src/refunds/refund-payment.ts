@@ -28,8 +28,8 @@ const OUTCOME_UNKNOWN = warn(
 const REPEATED = warn('The same refund was requested before: this is its result.');
 
 /**
- * Refunds a payment (T10). The refund and its call are stored before the call is made, so that a cashier who presses twice, a
- * restart and a lost response all lead to the same refund.
+ * Refunds a payment (T10). The refund and its call are stored before the call is sent. Therefore a cashier who presses twice, a
+ * restart and a lost response all lead to the same single refund.
  */
 @Injectable()
 export class RefundPayment {
@@ -56,9 +56,13 @@ export class RefundPayment {
 
     const payment = await this.findPayment(siteId, svcId);
     if ('Result' in payment) return payment;
-    // A concurrent call may have created the refund while this one fetched the payment.
-    const again = findRepeatedRefund(newRefund, this.refunds.listEarlier(siteId, svcId, reference), this.clock.now());
-    if (again) return this.answerRepeatedRefund(again, svcId, amount);
+    // A concurrent request may have created the same refund while this request fetched the payment.
+    const concurrent = findRepeatedRefund(
+      newRefund,
+      this.refunds.listEarlier(siteId, svcId, reference),
+      this.clock.now(),
+    );
+    if (concurrent) return this.answerRepeatedRefund(concurrent, svcId, amount);
     const refusal = findRefusalReason(payment, this.refunds.listEarlier(siteId, svcId, undefined), amount);
     if (refusal === 'payment-failed') return stop('This payment failed: there is nothing to give back.');
     if (refusal === 'amount-exceeded')
@@ -78,10 +82,10 @@ export class RefundPayment {
     return mergeAnswers(refundAnswer(refund), REPEATED);
   }
 
-  /** The payment from the store or from the platform; otherwise the answer for the till. */
+  /** Returns the payment from the store or from the platform. If there is none, returns the answer for the till. */
   private async findPayment(siteId: number, svcId: string): Promise<MerchantPayment | Answer> {
-    const known = this.payments.findBySvcId(svcId);
-    if (known) return known.siteId === siteId ? known.payment : PAYMENT_NOT_FOUND;
+    const stored = this.payments.findBySvcId(svcId);
+    if (stored) return stored.siteId === siteId ? stored.payment : PAYMENT_NOT_FOUND;
     if (this.sender.isUnreachable(siteId)) return OFFLINE;
     try {
       const payment = await this.platform.site(siteId).payment(svcId);

@@ -11,7 +11,7 @@ afterEach(() => db.close());
 
 const refundIds = (found: readonly { refundId: number }[]): number[] => found.map(({ refundId }) => refundId);
 
-it('T10: lists the refunds of a payment, and the refund of the site with the reference', () => {
+it('T10: listEarlier returns the refunds of the payment, and the refund of the site with the RefundReference', () => {
   const ofPayment = db.insertRefund();
   const ofReference = db.insertRefund({ svc_id: 'Q', reference: 'R' });
   db.insertRefund({ svc_id: 'Q', reference: 'R', site_id: 2 });
@@ -19,7 +19,7 @@ it('T10: lists the refunds of a payment, and the refund of the site with the ref
   expect(refundIds(refunds.listEarlier(1, 'P', undefined))).toEqual([ofPayment]);
 });
 
-it('lists the pending refunds of a site that are old enough', () => {
+it('listPending returns the pending refunds of the site that have the minimum age', () => {
   const pending = db.insertRefund({ refund_reference: 'a' });
   for (const [index, state] of ['queued', 'succeeded', 'failed', 'refused'].entries())
     db.insertRefund({ state, refund_reference: `b${index}` });
@@ -35,7 +35,7 @@ it.each([
   ['succeeded', false],
   ['failed', false],
   ['refused', false],
-])('the platform’s reference finds a refund that is %s: %s', (state, isFound) => {
+])('findPending with the reference of a refund in state %s finds it: %s', (state, isFound) => {
   db.insertRefund({ state, refund_reference: 'a' });
   expect(refunds.findPending('a') !== undefined).toBe(isFound);
 });

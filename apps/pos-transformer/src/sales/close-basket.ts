@@ -17,7 +17,7 @@ const STATE_BY_ORDER_STATUS: Readonly<Record<string, 'complete' | 'void' | 'save
   Saved: 'saved',
 };
 
-/** Closes a basket and its invoice (T12). The state of the basket is committed first; the call to the platform follows. */
+/** Closes a basket and its invoice (T12). The new state of the basket is committed before the platform is called. */
 @Injectable()
 export class CloseBasket {
   constructor(
@@ -42,7 +42,7 @@ export class CloseBasket {
     const basket = this.baskets.findNewestOrder(till, reference);
     if (!basket) return warn('This till has no basket of this order. Check whether another till still shows its code.');
     const isClosed = basket.state !== 'open' && basket.state !== 'saved';
-    // A closed order may still be voided; nothing else changes it.
+    // The only change that a closed order accepts is to be voided.
     if (isClosed && state !== 'void') return ok('This order is already closed.');
     return this.close(basket, state);
   }
@@ -54,7 +54,7 @@ export class CloseBasket {
       this.baskets.setState(tx, basketId, state);
       this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       if (!current || externalReference === null) return undefined;
-      // No attempt has reached the platform: there is no invoice to close (T8).
+      // No attempt has reached the platform, so there is no invoice to close (T8).
       if (!this.totals.mayHavePayableInvoice(basketId, tx)) {
         this.totals.closeUpTo(tx, basketId, current.totalId);
         return undefined;
@@ -68,15 +68,15 @@ export class CloseBasket {
     return mergeAnswers(answerForOutcome(outcome, state), this.paidWarning(basket, state));
   }
 
-  /** A warning for the cashier if the basket was paid and must be refunded, or was paid with another amount. */
+  /** A warning for the cashier if the voided basket was paid and must be refunded, or if another amount was paid than is due. */
   private paidWarning({ basketId }: Basket, state: BasketState): Answer | undefined {
-    const paid = this.payments.findDecisive(basketId);
-    if (paid?.payment.status !== 'Success') return undefined;
-    const covered = coveredAmount(paid.payment);
+    const decisive = this.payments.findDecisive(basketId);
+    if (decisive?.payment.status !== 'Success') return undefined;
+    const covered = coveredAmount(decisive.payment);
     if (state === 'void') return warn(`This order was paid: ${formatRands(covered)}. Refund it.`);
     const current = this.totals.findCurrent(basketId);
     return current && current.amountCents !== covered
-      ? paidAmountWarning(paid.payment, current.amountCents)
+      ? paidAmountWarning(decisive.payment, current.amountCents)
       : undefined;
   }
 }

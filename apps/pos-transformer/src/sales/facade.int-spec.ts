@@ -7,7 +7,7 @@ beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
 describe('T1: Basket and BasketClosed', () => {
-  it('answer with only Result and Message', async () => {
+  it('respond with only Result and Message', async () => {
     expect(await pos.sendBasket('17', 4_475)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(Object.keys((await pos.sendBasket('17', 4_475)).body as object)).toEqual(['Result', 'Message']);
     expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual({ Result: 'OK', Message: '' });
@@ -36,14 +36,14 @@ describe('T1: Basket and BasketClosed', () => {
     ['BasketDiscounts[0].DiscountValue', { BasketDiscounts: [{ DiscountValue: 1.5 }] }],
     ['Tenders[0].TenderValue', { Tenders: [{ TenderValue: '1' }] }],
     ['Tenders[0].TenderType', { Tenders: [{ TenderType: 1, TenderValue: 1 }] }],
-  ])('a wrong %s is a 400 with a STOP envelope that names it', async (field, changes) => {
+  ])('refuse a wrong %s with 400 and a STOP envelope that names the field', async (field, changes) => {
     const { status, body } = await pos.call('POST', '/Basket', { ...validBasket, ...changes });
     expect([status, Object.keys(body as object), body.Result]).toEqual([400, ['Result', 'Message'], 'STOP']);
     expect(body.Message).toMatch(new RegExp(`${field.replace(/[[\]]/g, '\\$&')} (must|is required)`));
     expect(pos.platform.requests).toEqual([]);
   });
 
-  it('every wrong field is named at once', async () => {
+  it('name every wrong field of a request in one response', async () => {
     const { body } = await pos.call('POST', '/Basket', {
       ...validBasket,
       MerchantOrderId: 1,
@@ -61,12 +61,12 @@ describe('T1: Basket and BasketClosed', () => {
     ['/BasketClosed', '{"MerchantOrderId": "17"}'],
     ['/BasketClosed', '{"MerchantOrderId": "17", "OrderStatus": 1}'],
     ['/SvcRefund', '{"SvcId": 1, "RefundAmount": 1}'],
-  ])('%s refuses %s with a STOP envelope', async (path, body) => {
+  ])('refuse a malformed body with a STOP envelope: %s %s', async (path, body) => {
     expect(await pos.call('POST', path, body)).toMatchObject({ status: 400, body: { Result: 'STOP' } });
     expect((await pos.call('GET', '/health/ready')).status).toBe(200);
   });
 
-  it('a body of another type, or too large, is a STOP envelope', async () => {
+  it('refuse a body of another content type, or a body that is too large, with a STOP envelope', async () => {
     const reply = await pos.call('POST', '/Basket', 'text', { 'content-type': 'application/xml' });
     expect(reply).toMatchObject({ status: 415, body: { Result: 'STOP' } });
     const large = await pos.sendBasket('17', 100, { note: 'x'.repeat(300_000) });
@@ -97,20 +97,20 @@ describe('T3: a basket of the facade', () => {
 
   it.each<[string, object, number, string]>([
     [
-      'less discounts and tenders',
+      'with the correct sum minus discounts and tenders',
       { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
       4_000,
       'OK',
     ],
-    ['with another sum', { BasketDiscounts: [{ DiscountValue: 300 }] }, 4_475, 'WARN'],
-    ['with a return', { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] }, -4_475, 'OK'],
-    ['of a product that is no line', { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }, 4_475, 'OK'],
-  ])('%s', async (_, changes, total, result) => {
+    ['with a wrong sum', { BasketDiscounts: [{ DiscountValue: 300 }] }, 4_475, 'WARN'],
+    ['with a return, whose total is negative,', { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] }, -4_475, 'OK'],
+    ['with a product of quantity 0', { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }, 4_475, 'OK'],
+  ])('%s gets the expected result', async (_, changes, total, result) => {
     const { body } = await pos.sendBasket('17', total, { Products: [PRODUCT], ...changes });
     expect(body.Result).toBe(result);
   });
 
-  it('of 501 products is a STOP', async () => {
+  it('of 501 products gets a STOP', async () => {
     const Products = Array.from({ length: 501 }, () => PRODUCT);
     expect((await pos.sendBasket('17', 100, { Products })).body).toEqual({
       Result: 'STOP',
@@ -119,7 +119,7 @@ describe('T3: a basket of the facade', () => {
     expect((await pos.sendBasket('17', 500 * 4_475, { Products: Products.slice(1) })).body.Result).toBe('OK');
   });
 
-  it('replaces the basket of the same order, and leaves those of others', async () => {
+  it('replaces the basket of the same order, and does not change baskets of other orders', async () => {
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
     await pos.sendBasket('17', 300);
@@ -131,7 +131,7 @@ describe('T3: a basket of the facade', () => {
     expect((await pos.call('POST', '/Basket', body)).status).toBe(200);
   });
 
-  it('stores every field of the specification, and no other', async () => {
+  it('is stored with every field of the specification, and no other field', async () => {
     const discount = { DiscountReason: 'Tuesday', DiscountName: 'Pensioner', DiscountCode: 'D1', DiscountValue: 300 };
     const tender = { TenderReference: 'R', TenderType: 'Coupon', TenderExtraInfo: 'x', TenderValue: 175 };
     await pos.sendBasket('17', 4_000, {
@@ -154,14 +154,14 @@ describe('T12: BasketClosed', () => {
   const basketState = (): unknown =>
     pos.transformer.app.get(BasketRepository).findNewestOrder({ siteId: SITE, till: '' }, '17')?.state;
 
-  it.each(['Complete', 'Void', 'Saved'])('%s of an unpaid basket closes its invoice', async (status) => {
+  it.each(['Complete', 'Void', 'Saved'])('with status %s closes the invoice of an unpaid basket', async (status) => {
     await pos.sendBasket('17', 100);
     expect((await pos.closeBasket('17', status)).body).toEqual({ Result: 'OK', Message: '' });
     expect(pos.platform.openInvoices()).toEqual([]);
     expect((await pos.closeBasket('17', status)).body.Result).toBe('OK');
   });
 
-  it.each(['Paid', 'complete', '', 'constructor'])('another OrderStatus is a STOP: %j', async (status) => {
+  it.each(['Paid', 'complete', '', 'constructor'])('with the unknown OrderStatus %j gets a STOP', async (status) => {
     await pos.sendBasket('17', 100);
     expect((await pos.closeBasket('17', status)).body).toEqual({
       Result: 'STOP',
@@ -170,13 +170,13 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toHaveLength(1);
   });
 
-  it('of an unknown order is a WARN, because a code may be open; reset without a basket is OK', async () => {
+  it('of an unknown order gets a WARN, because its code may be open; reset without a basket gets an OK', async () => {
     expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('WARN');
     expect((await pos.resetBasket()).body.Result).toBe('OK');
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    '%s at another till closes the only basket of the order (T3)',
+    'with status %s from another till closes the only basket of the order (T3)',
     async (status) => {
       await pos.sendBasket('17', 100, {}, 'TILL-1');
       expect((await pos.closeBasket('17', status, 'TILL-2')).body.Result).toBe('OK');
@@ -184,19 +184,19 @@ describe('T12: BasketClosed', () => {
     },
   );
 
-  it('at a third till, of an order that two tills have, is a WARN that changes nothing', async () => {
+  it('from a third till gets a WARN and changes nothing while two tills have a basket of the order', async () => {
     await pos.sendBasket('17', 100, {}, 'TILL-1');
     await pos.sendBasket('17', 200, {}, 'TILL-2');
     expect((await pos.closeBasket('17', 'Complete', 'TILL-3')).body.Result).toBe('WARN');
     expect(pos.platform.openInvoices()).toHaveLength(2);
     await pos.closeBasket('17', 'Complete', 'TILL-2');
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([100]);
-    // One open basket is left: the closed one does not count.
+    // Only one open basket is left, because a closed basket does not count.
     expect((await pos.closeBasket('17', 'Complete', 'TILL-3')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('Saved is resumed by another till, which then owns the basket', async () => {
+  it('with status Saved lets another till resume the basket, which then belongs to that till', async () => {
     await pos.sendBasket('17', 100, {}, 'TILL-1');
     await pos.closeBasket('17', 'Saved', 'TILL-1');
     await pos.sendBasket('17', 100, {}, 'TILL-2');
@@ -207,7 +207,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('Complete after the payment is OK, Void is a WARN to refund it', async () => {
+  it('after the payment gets an OK for Complete, and for Void a WARN to refund the payment', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
     expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
@@ -217,7 +217,7 @@ describe('T12: BasketClosed', () => {
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('Saved is resumed by the next Basket of the order, on a new invoice', async () => {
+  it('with status Saved lets the next Basket request resume the order with a new invoice', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
@@ -227,7 +227,7 @@ describe('T12: BasketClosed', () => {
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('Saved stays saved when the next Basket of the order is a STOP', async () => {
+  it('with status Saved leaves the order saved if the next Basket request gets a STOP', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
@@ -237,7 +237,7 @@ describe('T12: BasketClosed', () => {
     expect(basketState()).toBe('open');
   });
 
-  it('of a closed order changes nothing, except Void', async () => {
+  it('of a voided order changes nothing', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
     await pos.closeBasket('17', 'Void');
@@ -246,22 +246,22 @@ describe('T12: BasketClosed', () => {
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('Saved is not restored by a STOP of the next Basket if the order was voided meanwhile', async () => {
+  it('with status Void during a Basket request that gets a STOP is final: the order does not become saved again', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
-    const { promise: after, resolve: refuse } = Promise.withResolvers<void>();
-    const sent = pos.platform.requests.length;
+    const { promise: after, resolve: sendRefusal } = Promise.withResolvers<void>();
+    const requestCount = pos.platform.requests.length;
     pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' }, after });
     const resumed = pos.sendBasket('17', 200);
-    await waitUntil('the call', 5_000, async () => pos.platform.requests.length > sent);
+    await waitUntil('the call to the platform', 5_000, async () => pos.platform.requests.length > requestCount);
     const voided = pos.closeBasket('17', 'Void');
-    await waitUntil('the closure', 5_000, async () => basketState() === 'void');
-    refuse();
+    await waitUntil('the voided basket', 5_000, async () => basketState() === 'void');
+    sendRefusal();
     await Promise.all([resumed, voided]);
     expect(basketState()).toBe('void');
   });
 
-  it('while a customer pays is a WARN, and the invoice is closed if the payment fails', async () => {
+  it('while a customer is paying gets a WARN, and the invoice is closed if the payment fails', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
@@ -274,7 +274,7 @@ describe('T12: BasketClosed', () => {
     expect(invoice.state).toBe('closed');
   });
 
-  it('while a customer pays does not lose the payment', async () => {
+  it('and reset while a customer is paying do not lose the payment', async () => {
     await pos.sendLine();
     await pos.sendTotal(8_950, '17');
     const invoice = pos.openInvoice();
@@ -286,7 +286,7 @@ describe('T12: BasketClosed', () => {
   });
 });
 
-test('T5: GetPayment searches the facade’s site, the invoice path all sites', async () => {
+test('T5: GetPayment searches only the site of the facade; /v1/invoice/…/payment searches all sites', async () => {
   await pos.sendTotal(100, '17', undefined, OTHER_SITE);
   await pos.pay();
   expect((await pos.getPayment('17')).status).toBe(404);

@@ -12,7 +12,7 @@ import { Platform } from '../platform/platform.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store, type Tx } from '../store/store.js';
 
-/** Creates and closes invoices. Retries are harmless: the same body returns the same invoice, and closing is idempotent (D6). */
+/** Creates and closes invoices. Retries are harmless: an equal request returns the same invoice, and closing is idempotent (D6). */
 @Injectable()
 export class InvoiceCalls {
   readonly createHandler: CallHandler = {
@@ -43,7 +43,7 @@ export class InvoiceCalls {
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // The basket may have a newer total meanwhile. This invoice can be paid until the newer total's call replaces it.
+        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
@@ -56,7 +56,7 @@ export class InvoiceCalls {
       const failure = classifyFailure(error);
       switch (failure.kind) {
         case 'in-progress':
-          // The till gets a STOP, and its basket stays as it was (T11). If no till waits, retry until the payment ends.
+          // A waiting till gets a STOP, and its basket stays unchanged (T11). If no till waits, retry until the payment ends.
           return isAwaited() ? refused(failure, (tx) => this.refuseTotal(tx, call)) : { kind: 'failed', failure };
         case 'already-paid':
           return refused(failure, (tx) => this.totals.setState(tx, total.totalId, 'without-invoice'));
@@ -64,7 +64,7 @@ export class InvoiceCalls {
           return refused(failure, (tx) =>
             isAwaited() ? this.refuseTotal(tx, call) : this.refuseTotalWithAlert(tx, call, failure.message),
           );
-        // A 404 here means that the API was not found, for example behind a proxy. It means nothing for the basket.
+        // A 404 means that the API itself was not found, for example behind a proxy. The call is retried.
         case 'not-found':
         case 'unreachable':
         case 'later':
@@ -74,25 +74,28 @@ export class InvoiceCalls {
   }
 
   /**
-   * Whether an earlier invoice of the basket, whose response was lost, has been paid. Without this check the platform would create
-   * another invoice, and the customer could pay twice. Applying the payment cancels the basket's calls, including this one.
+   * Whether the customer has paid an earlier invoice of the basket whose response was lost. Without this check the platform would
+   * create another invoice, and the customer could pay twice. Applying the payment cancels the basket's calls, including this one.
    */
   private async isPaidAlready(
-    { siteId, subject, attempts: tries }: OutgoingCall,
+    { siteId, subject, attempts }: OutgoingCall,
     { totalId, basketId }: Total,
   ): Promise<boolean> {
-    const isOther = (each: Total): boolean => each.totalId !== totalId;
-    if (tries === 0 && !this.totals.listWithUnknownInvoice(basketId).some(isOther)) return false;
+    const isOtherTotal = (each: Total): boolean => each.totalId !== totalId;
+    if (attempts === 0 && !this.totals.listWithUnknownInvoice(basketId).some(isOtherTotal)) return false;
     const payments = await this.listPayments(siteId, subject);
     if (this.calls.findWaitingInvoiceCall(totalId) === undefined) return false;
-    // The response has the newest first; store them in the order in which they were made.
+    // The response lists the newest payment first. Store the payments in the order in which they were created.
     this.store.transaction((tx) => {
       for (const payment of payments.reverse()) this.payments.apply(tx, siteId, payment);
     });
     return this.calls.findWaitingInvoiceCall(totalId) === undefined;
   }
 
-  /** Empty if the platform answers with an error: payments are another service, whose outage must not block invoices. */
+  /**
+   * Returns an empty list if the platform responds with an error: payments are read from another service than invoices, and its
+   * outage must not block invoices.
+   */
   private async listPayments(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
     try {
       return await this.platform.site(siteId).paymentsOfExternalReference(externalReference);
@@ -114,7 +117,7 @@ export class InvoiceCalls {
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind === 'not-found') return { kind: 'done', write };
-      // There is nothing to close; the stream or polling reports the payment.
+      // A paid invoice needs no closing. The stream or polling reports the payment.
       if (failure.kind === 'already-paid') return { kind: 'refused', reason: failure };
       if (failure.kind === 'in-progress' && isAwaited() && this.isCloseForNewTotal(call))
         return refused(failure, (tx) => this.refuseTotal(tx, call));
@@ -125,8 +128,8 @@ export class InvoiceCalls {
   }
 
   /**
-   * The SDK does not retry this call. A keep-alive connection that the platform has just closed is no outage: without the retry,
-   * the site's tills would get a WARN during the backoff.
+   * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive connection that the
+   * platform has just closed. That is no outage: without the retry, the site's tills would get a WARN during the backoff.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);
@@ -138,12 +141,15 @@ export class InvoiceCalls {
     }
   }
 
-  /** Whether the call closes the invoice because nothing is due for a new total. If the call is refused, so is that total. */
+  /** Whether the call closes the invoice because of a new total with nothing due. If the call is refused, that total is refused too. */
   private isCloseForNewTotal(call: OutgoingCall): boolean {
     return call.totalId !== null && this.totals.get(call.totalId).state === 'without-invoice';
   }
 
-  /** The previous total becomes current again. If it was not sent, its call is queued again, because the new total cancelled it. */
+  /**
+   * Marks the total of the call as refused, so that the previous total becomes current again. If the previous total is queued, its
+   * call is appended again, because the refused total had cancelled it.
+   */
   private refuseTotal(tx: Tx, call: OutgoingCall): void {
     this.totals.setState(tx, call.totalId!, 'refused');
     const { siteId, subject } = call;

@@ -13,7 +13,7 @@ import { CloseBasket } from './close-basket.js';
 import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
 
-/** The result of `total`, with the QR code (T1). Offline it has only the result (T8). */
+/** The answer to `total`, with the QR code (T1). While the platform is unreachable, it has no QR code (T8). */
 export interface TotalResponse extends Answer {
   InvoiceReference?: string;
   /** Text of the QR code. */
@@ -23,7 +23,7 @@ export interface TotalResponse extends Answer {
 }
 
 /**
- * For tills that send a basket line by line (T1, T3).
+ * Routes for tills that send a basket line by line (T1, T3).
  *
  * @group Lines
  */

@@ -7,7 +7,7 @@ afterEach(() => pos.stop());
 const UUID = /^[0-9a-f-]{36}$/;
 
 describe('T1: line, total and reset', () => {
-  it('answer 200 with the Result envelope, and total also returns the code', async () => {
+  it('respond 200 with the Result envelope; the response to total also contains the code', async () => {
     expect(await pos.sendLine()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     const total = await pos.sendTotal(8_950, '17');
     expect(total.status).toBe(200);
@@ -50,7 +50,7 @@ describe('T1: line, total and reset', () => {
     });
   });
 
-  it('show the code as an image without a key', async () => {
+  it('make the code available as an image without a key, until the basket is reset', async () => {
     const { body } = await pos.sendTotal(100, '17');
     const path = new URL(body.QrSvgUrl).pathname;
     const image = await pos.call('GET', path);
@@ -77,7 +77,7 @@ describe('T1: line, total and reset', () => {
     ['itemQuantity', { itemQuantity: 1_000_001 }],
     ['totalPrice', { totalPrice: true }],
     ['totalPrice', { totalPrice: 1e300 }],
-  ])('a line with a wrong %s is a 400 that names it: %j', async (field, changes) => {
+  ])('refuse a line with a wrong %s with 400 and the name of the field: %j', async (field, changes) => {
     const { status, body } = await pos.sendLine(changes);
     expect([status, body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
     expect((await pos.call('GET', '/health/ready')).status).toBe(200);
@@ -91,22 +91,22 @@ describe('T1: line, total and reset', () => {
     ['reference', { amount: 100, reference: 17 }],
     ['reference', { amount: 100, reference: '' }],
     ['reference', { amount: 100, reference: 'x'.repeat(101) }],
-  ])('a total with a wrong %s is a 400 that names it', async (field, body) => {
+  ])('refuse a total with a wrong %s with 400 and the name of the field: %j', async (field, body) => {
     const reply = await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body);
     expect([reply.status, reply.body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
     expect(pos.platform.requests).toEqual([]);
   });
 
   it.each([
-    ['no JSON', '{"id": ', 400],
-    ['no object', '[]', 400],
-    ['a number that is none', '{"amount": 1e999, "reference": "17"}', 400],
-    ['a prototype', '{"__proto__": {"amount": 1}}', 400],
-  ])('a body that is %s is refused', async (_, body, status) => {
-    expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(status);
+    ['is invalid JSON', '{"id": '],
+    ['is no object', '[]'],
+    ['contains a number that is too large', '{"amount": 1e999, "reference": "17"}'],
+    ['contains __proto__', '{"__proto__": {"amount": 1}}'],
+  ])('refuse a body that %s with 400', async (_, body) => {
+    expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(400);
   });
 
-  it('an unknown site, an invalid header x-till and a body that is too large are refused', async () => {
+  it('refuse an unknown site, an invalid header x-till and a body that is too large', async () => {
     expect((await pos.sendLine({}, undefined, 9)).status).toBe(404);
     expect((await pos.call('POST', '/v1/sites/05001x/invoice/reset')).status).toBe(404);
     expect((await pos.sendLine({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
@@ -115,7 +115,7 @@ describe('T1: line, total and reset', () => {
 });
 
 describe('T3: the lines of a basket', () => {
-  it('are replaced and removed by their id, and may be returns', async () => {
+  it('are replaced and removed by their id, and may have a negative quantity', async () => {
     await pos.sendLine();
     await pos.sendLine({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
     await pos.sendLine({ id: 3 });
@@ -127,12 +127,12 @@ describe('T3: the lines of a basket', () => {
     expect(quantities).toEqual([3, -1]);
   });
 
-  it('cause a warning if the total is not price times quantity, and are stored', async () => {
+  it('are stored with a warning if the total is not price times quantity', async () => {
     expect((await pos.sendLine({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
     expect((await pos.sendTotal(8_951, '17')).body).toMatchObject({ Result: 'OK' });
   });
 
-  it('are at most 500; the next line is a STOP', async () => {
+  it('are at most 500; the 501st line gets a STOP', async () => {
     for (let id = 0; id < 500; id++) await pos.sendLine({ id });
     expect((await pos.sendLine({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
     expect((await pos.sendLine({ id: 499 })).body.Result).toBe('OK');
@@ -166,8 +166,8 @@ describe('T3: the lines of a basket', () => {
   });
 });
 
-describe('T11: total', () => {
-  it('warns if the sum of the lines differs, and creates the invoice', async () => {
+describe('T11: a total request', () => {
+  it('whose amount differs from the sum of the lines gets a WARN, and creates the invoice', async () => {
     await pos.sendLine();
     const { body } = await pos.sendTotal(9_000, '17');
     expect(body).toMatchObject({
@@ -178,12 +178,12 @@ describe('T11: total', () => {
     expect(pos.openInvoice().body['amount']).toBe(9_000);
   });
 
-  it('without lines is OK', async () => {
+  it('for a basket without lines gets an OK', async () => {
     expect((await pos.sendTotal(9_000, '17')).body.Result).toBe('OK');
     expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
   });
 
-  it.each([0, -8_950])('of %d is OK with a message, and creates no invoice', async (amount) => {
+  it.each([0, -8_950])('of %d cents gets an OK with a message, and creates no invoice', async (amount) => {
     expect((await pos.sendTotal(amount, '17')).body).toEqual({
       Result: 'OK',
       Message: 'This basket owes nothing: no code was made.',
@@ -199,16 +199,16 @@ describe('T11: total', () => {
 
   it.each([
     ['another amount', 200],
-    ['nothing', 0],
-  ])('of %s while a customer pays is a STOP that changes nothing', async (_, amount) => {
+    ['0', 0],
+  ])('of %s while a customer is paying gets a STOP and changes nothing', async (_, amount) => {
     const first = await pos.sendTotal(100, '17');
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
-    const before = pos.platform.requests.length;
+    const requestCount = pos.platform.requests.length;
     const stopped = await pos.sendTotal(amount, '17');
     expect(stopped.body).toEqual({ Result: 'STOP', Message: expect.stringContaining('A customer is paying') });
-    // A repeat would keep the till, and every other till of the site, waiting for longer than a till waits.
-    expect(pos.platform.requests).toHaveLength(before + 1);
+    // The call is not retried: a retry would delay this till and the other tills of the site beyond their timeout.
+    expect(pos.platform.requests).toHaveLength(requestCount + 1);
     await pos.sendPostponedCalls();
     expect(pos.openInvoice()).toBe(invoice);
     expect((await pos.sendTotal(100, '17')).body).toEqual(first.body);
@@ -216,7 +216,7 @@ describe('T11: total', () => {
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
   });
 
-  it('repeated returns the same invoice', async () => {
+  it('that is repeated returns the same invoice', async () => {
     await pos.sendLine();
     const first = await pos.sendTotal(8_950, '17');
     pos.clock.advance(60_000);
@@ -224,7 +224,7 @@ describe('T11: total', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('twice at the same time creates one invoice, and both calls are answered', async () => {
+  it('that is sent twice at the same time creates one invoice, which both responses contain', async () => {
     const answers = await Promise.all([pos.sendTotal(100, '17'), pos.sendTotal(100, '17')]);
     expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
       answers.map(() => ['OK', pos.openInvoice().reference]),
@@ -232,7 +232,7 @@ describe('T11: total', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('that the platform refuses is a STOP, and does not block the next basket', async () => {
+  it('that the platform refuses gets a STOP, and does not block the next basket', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
     expect((await pos.sendTotal(100, '17')).body).toEqual({
       Result: 'STOP',
@@ -241,7 +241,7 @@ describe('T11: total', () => {
     expect((await pos.sendTotal(100, '18', 'TILL-2')).body.Result).toBe('OK');
   });
 
-  it('of another order is a STOP before reset', async () => {
+  it('of another order gets a STOP until the basket is reset', async () => {
     await pos.sendTotal(100, '17');
     expect((await pos.sendTotal(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
     await pos.resetBasket();
@@ -257,8 +257,8 @@ describe('T11: total', () => {
       Message: 'This basket has been paid: R 89.50.',
     });
     expect((await pos.sendLine({ id: 2 })).body.Result).toBe('WARN');
-    const more = await pos.sendTotal(17_900, '17');
-    expect(more.body).toEqual({
+    const increased = await pos.sendTotal(17_900, '17');
+    expect(increased.body).toEqual({
       Result: 'WARN',
       Message: expect.stringMatching(/R 89\.50 was paid .* now owes R 179\.00/),
     });
@@ -279,7 +279,7 @@ describe('T5: references', () => {
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
   });
 
-  it('that were used before refer to the newest basket', async () => {
+  it('that are used again refer to the newest basket', async () => {
     await pos.sendTotal(100, '17');
     await pos.pay();
     await pos.resetBasket();
@@ -291,7 +291,7 @@ describe('T5: references', () => {
     expect(pos.platform.invoices.map(({ body }) => body['externalReference'])).toEqual(['17', '17']);
   });
 
-  it('may be any text; GetPayment finds those with digits only, and leading zeros are significant', async () => {
+  it('may be any text; GetPayment accepts only digits, and leading zeros are significant', async () => {
     await pos.sendTotal(100, '0017');
     await pos.pay();
     expect((await pos.getPayment('0017')).status).toBe(200);
@@ -303,7 +303,7 @@ describe('T5: references', () => {
   });
 });
 
-test('a line has exactly the fields of the specification', () => {
+test('the line that the tests send has exactly the fields of the specification', () => {
   expect(Object.keys(LINE)).toEqual(['id', 'itemName', 'itemProductCode', 'itemPrice', 'itemQuantity', 'totalPrice']);
 });
 

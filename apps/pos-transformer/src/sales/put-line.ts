@@ -6,7 +6,7 @@ import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 
-/** Adds, replaces or removes a line of the till's basket. The invoice stays as it is until the next total (T3). */
+/** Adds, replaces or removes a line of the till's basket. The invoice stays unchanged until the next total (T3). */
 @Injectable()
 export class PutLine {
   constructor(

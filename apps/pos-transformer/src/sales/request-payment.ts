@@ -19,7 +19,7 @@ import { Store } from '../store/store.js';
 export interface RequestPaymentCommand {
   readonly till: Till;
   readonly dialect: Basket['dialect'];
-  /** The existing basket; undefined creates one. */
+  /** The existing basket; if undefined, a basket is created. */
   readonly basket: Basket | undefined;
   readonly reference: string;
   readonly amountCents: number;
@@ -41,7 +41,7 @@ const JUST_PAID = warn('An earlier version of this basket has just been paid. No
 
 /**
  * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for the
- * platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket stays as it was.
+ * platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket stays unchanged.
  */
 @Injectable()
 export class RequestPayment {
@@ -67,7 +67,7 @@ export class RequestPayment {
     if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || hasPendingInvoice))
       return { answer: stop(`This basket belongs to order ${basket.reference}. Reset it before the next order.`) };
 
-    const sums = isSumCorrect(content, amountCents)
+    const sumWarning = isSumCorrect(content, amountCents)
       ? undefined
       : warn(`The lines of this basket do not make ${formatRands(amountCents)}. Check the basket.`);
     const { answer, code } =
@@ -76,7 +76,7 @@ export class RequestPayment {
         : hasPendingInvoice && basket?.state === 'open' && this.isRepeat(current, command)
           ? await this.answerRepeatedTotal(basket, current)
           : await this.createTotal(command);
-    return { answer: mergeAnswers(answer, sums), ...(code === undefined ? {} : { code }) };
+    return { answer: mergeAnswers(answer, sumWarning), ...(code === undefined ? {} : { code }) };
   }
 
   private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
@@ -84,24 +84,24 @@ export class RequestPayment {
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 
-  /** For a till that lost the response, or checks whether the code exists now. */
+  /** Answers a till that repeats its total, because it got no response or because it checks whether the code exists now. */
   private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
     const callId = this.calls.findWaitingInvoiceCall(current.totalId);
     if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
     return this.answerForOutcome(basket, current.totalId, await this.sender.waitForOutcome(basket.siteId, 'invoices', callId));
   }
 
-  /** Creates no second invoice: the cashier settles a difference. */
+  /** Answers a total of a paid basket. Creates no second invoice: the cashier settles a difference with the customer. */
   private answerPaidBasket(
     basket: Basket,
     current: Total | undefined,
-    paid: BasketPayment,
+    paidBy: BasketPayment,
     command: RequestPaymentCommand,
   ): TotalAnswer {
-    const covered = coveredAmount(paid.payment);
+    const covered = coveredAmount(paidBy.payment);
     if (covered === command.amountCents) {
       const answer = ok(`This basket has been paid: ${formatRands(covered)}.`);
-      return paid.totalId === null ? { answer } : this.answerWithCode(basket, paid.totalId, answer);
+      return paidBy.totalId === null ? { answer } : this.answerWithCode(basket, paidBy.totalId, answer);
     }
     if (current?.amountCents !== command.amountCents || !isSameContent(current.content, command.content))
       this.store.transaction((tx) =>
@@ -113,7 +113,7 @@ export class RequestPayment {
         }),
       );
     this.changes.notify(basket.siteId);
-    return { answer: paidAmountWarning(paid.payment, command.amountCents) };
+    return { answer: paidAmountWarning(paidBy.payment, command.amountCents) };
   }
 
   private async createTotal(command: RequestPaymentCommand): Promise<TotalAnswer> {
@@ -126,7 +126,7 @@ export class RequestPayment {
     return this.answerForOutcome(basket, totalId, outcome);
   }
 
-  /** A STOP changes nothing (T2): a saved basket whose new total was refused stays saved. */
+  /** A STOP must change nothing (T2): a saved basket whose new total was refused becomes saved again. */
   private restoreSavedState({ basketId, siteId }: Basket, totalId: number): void {
     if (this.totals.get(totalId).state !== 'refused' || this.baskets.get(basketId).state !== 'open') return;
     this.store.transaction((tx) => this.baskets.setState(tx, basketId, 'saved'));
@@ -156,7 +156,7 @@ export class RequestPayment {
       const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
       const request = amountCents > 0 ? buildInvoiceRequest(invoice) : null;
       const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
-      // The new invoice replaces every earlier one.
+      // The platform replaces earlier invoices when it creates the new one, so earlier calls are not needed.
       this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
@@ -199,7 +199,7 @@ export class RequestPayment {
   }
 }
 
-/** A warning that the payment was for an earlier version of its basket, or of another amount. */
+/** A warning that the customer paid an earlier version of the basket, or less than its invoice. */
 export function paidAmountWarning(payment: MerchantPayment, owedCents: number): Answer {
   const covered = coveredAmount(payment);
   const message =

@@ -13,7 +13,7 @@ const countRows = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
 const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
 
-it('deletes rows after the retention time, and keeps newer ones', async () => {
+it('the job deletes rows after the retention period, but not the rows of saved baskets', async () => {
   await pos.sendLine();
   await pos.sendTotal(8_950, '17');
   await pos.requestRefund(await pos.pay(), 100);
@@ -33,7 +33,7 @@ it('deletes rows after the retention time, and keeps newer ones', async () => {
   expect((await pos.sendBasket('18', 100)).body.Result).toBe('OK');
 });
 
-it('keeps a basket whose invoice has not been closed at the platform', async () => {
+it('the job does not delete a basket whose invoice has not been closed at the platform', async () => {
   await pos.sendBasket('17', 100);
   pos.platform.outage = 'unreachable';
   await pos.closeBasket('17', 'Void');
@@ -47,7 +47,7 @@ it('keeps a basket whose invoice has not been closed at the platform', async () 
   expect(countRows('baskets')).toBe(0);
 });
 
-describe('of a database that is years old', () => {
+describe('rows around the limit of the retention period', () => {
   let db: TestStore;
   beforeEach(() => (db = new TestStore()));
   afterEach(() => db.close());
@@ -56,13 +56,13 @@ describe('of a database that is years old', () => {
   const runCleanup = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
   const timeFromRetentionLimit = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
 
-  it.each(['open', 'saved'])('a basket that is %s stays', (state) => {
+  it.each(['open', 'saved'])('a basket that is %s is not deleted', (state) => {
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
     runCleanup();
     expect(countOldRows('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention time', (state) => {
+  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention period', (state) => {
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(0) });
     runCleanup();
@@ -76,13 +76,13 @@ describe('of a database that is years old', () => {
     expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('a refund that is queued stays with its call', () => {
+  it('a refund that is queued is not deleted, and neither is its call', () => {
     db.insertCall({ kind: 'refund', refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }) });
     runCleanup();
     expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('payments without a basket, and alerts, are deleted', () => {
+  it('payments without a basket and alerts are deleted after the retention period', () => {
     for (const [index, seen_at] of [timeFromRetentionLimit(-1), timeFromRetentionLimit(0)].entries()) {
       db.insert('payments', { svc_id: `${index}`, site_id: 1, invoice_reference: 'i', payment: '{}', seen_at });
       db.insert('alerts', { site_id: 1, till: '', at: seen_at, message: '' });

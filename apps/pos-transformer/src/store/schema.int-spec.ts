@@ -1,4 +1,4 @@
-/** The schema refuses unknown states, and a second row where only one is allowed. */
+/** Tests of the CHECK and UNIQUE constraints: unknown states are refused, and so is a second row where only one is allowed. */
 import { TestStore } from '../../test/test-store.js';
 
 let db: TestStore;
@@ -15,11 +15,11 @@ describe.each<[string, readonly string[], (state: string) => unknown]>([
   ['a refund', ['queued', 'pending', 'succeeded', 'failed', 'refused'], (state) => db.insertRefund({ state })],
   ['a call', ['waiting', 'done', 'cancelled', 'refused'], (state) => db.insertCall({ state })],
 ])('%s', (_, states, insert) => {
-  it.each(states)('may be %s', (state) => expect(insert(state)).toBe(1));
-  it('accepts no other state', () => expect(() => insert('lost')).toThrow('CHECK'));
+  it.each(states)('may have the state %s', (state) => expect(insert(state)).toBe(1));
+  it('cannot have an unknown state', () => expect(() => insert('lost')).toThrow('CHECK'));
 });
 
-it('a total with an invoice has its reference, code and expiry, and a queued one has its request', () => {
+it('an open total must have a reference, code and expiry; an open or queued total must have a request', () => {
   const basketId = db.insertBasket();
   for (const missing of ['invoice_reference', 'code', 'expires_at'])
     expect(() => db.insertTotal(basketId, 'open', { [missing]: null })).toThrow('CHECK');
@@ -28,7 +28,7 @@ it('a total with an invoice has its reference, code and expiry, and a queued one
     expect(db.insertTotal(basketId, state, { request: null })).toBeGreaterThan(0);
 });
 
-it('a till has one open line-by-line basket, and may also have closed ones and orders', () => {
+it('a till can have only one open line-by-line basket, but any number of closed ones and orders', () => {
   const insertLineBasket = (changes: object): number => db.insertBasket({ dialect: 'lines', till: 'T', ...changes });
   insertLineBasket({});
   expect(() => insertLineBasket({})).toThrow('UNIQUE');
@@ -36,7 +36,7 @@ it('a till has one open line-by-line basket, and may also have closed ones and o
     expect(insertLineBasket(other)).toBeGreaterThan(1);
 });
 
-it.each(['open', 'saved'])('an order has one open or saved basket at a till: %s', (state) => {
+it.each(['open', 'saved'])('an order with a basket that is %s can have no second open or saved basket at the same till', (state) => {
   const insertOrder = (changes: object): number =>
     db.insertBasket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
   insertOrder({});
@@ -53,7 +53,7 @@ it.each(['open', 'saved'])('an order has one open or saved basket at a till: %s'
 });
 
 it.each(['open', 'saved'])(
-  'a reference at the platform belongs to one basket of a site that is not closed: %s',
+  'the external reference of a basket that is %s cannot be used by another open or saved basket of the site',
   (state) => {
     const insertWithExternalReference = (changes: object): number =>
       db.insertBasket({ reference: String(Math.random()), external_reference: '17', state, ...changes });
