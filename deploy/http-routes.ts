@@ -1,6 +1,6 @@
 /** The route table (libs/contracts/src/routes.ts) as Gateway API routes, and as the front of docker/compose.yaml. */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
+import { bySpecificity, type Host, pathPattern, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
 
 /** The administration API has its own Gateway, which is not on the internet. */
@@ -46,7 +46,7 @@ export function httpRouteOf(host: Host): IHTTPRoute {
 }
 
 function pathMatchOf(path: string): { type: 'PathPrefix' | 'RegularExpression'; value: string } {
-  const pattern = patternOf(path);
+  const pattern = pathPattern(path);
   return pattern === undefined ? { type: 'PathPrefix', value: path } : { type: 'RegularExpression', value: pattern };
 }
 
@@ -62,7 +62,7 @@ export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, sho
 const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
 function matcherOf(name: string, path: string, method: Route['method']): string {
-  const pattern = patternOf(path);
+  const pattern = pathPattern(path);
   const paths = pattern === undefined ? `path ${path} ${path}/*` : `path_regexp ${pattern}`;
   return method === undefined ? `\t@${name} ${paths}\n` : `\t@${name} {\n\t\tmethod ${method}\n\t\t${paths}\n\t}\n`;
 }

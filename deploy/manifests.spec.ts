@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { patternOf, ROUTES } from '@svc/contracts';
+import { pathPattern, ROUTES } from '@svc/contracts';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { stringify } from 'yaml';
@@ -64,7 +64,7 @@ test('the routes match the table, each host on its Gateway', () => {
     ),
   );
   const byText = (one: object, other: object): number => JSON.stringify(one).localeCompare(JSON.stringify(other));
-  const table = ROUTES.map((route) => ({ ...route, path: patternOf(route.path) ?? route.path }));
+  const table = ROUTES.map((route) => ({ ...route, path: pathPattern(route.path) ?? route.path }));
   expect(routes.toSorted(byText)).toEqual(table.toSorted(byText));
   const gateways = all<IHTTPRoute>(platform, 'HTTPRoute').map(
     ({ metadata, spec }) => `${metadata?.name} ${spec?.parentRefs?.[0]?.name}`,

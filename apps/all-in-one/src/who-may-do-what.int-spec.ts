@@ -3,7 +3,7 @@
  * prints with docs/who-may-do-what.md.
  */
 import { randomUUID } from 'node:crypto';
-import { patternOf, ROUTES } from '@svc/contracts';
+import { pathPattern, ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
 import {
@@ -93,7 +93,7 @@ test('every reachable endpoint has rows, and every route has endpoints', () => {
 
 /** Whether a route leads to an endpoint of a controller. */
 function covers(route: string, endpoint: string): boolean {
-  const pattern = patternOf(route);
+  const pattern = pathPattern(route);
   return pattern === undefined
     ? endpoint === route || endpoint.startsWith(`${route}/`)
     : new RegExp(pattern).test(endpoint);

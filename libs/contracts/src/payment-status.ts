@@ -13,8 +13,9 @@ export enum ResponseStatus {
   InternalServer = 5,
 }
 
-/** In the hosted gateway's API and webhook both enums are text (H4). */
+/** The names of PaymentStatus: the hosted gateway's API and webhook contain text, not numbers (H4). */
 export type PaymentStatusText = keyof typeof PaymentStatus;
+/** The names of ResponseStatus (H4). */
 export type ResponseStatusText = keyof typeof ResponseStatus;
 
 /** Reads a PaymentStatus written as text or as a number (H4: readers accept both). Undefined when it is neither. */

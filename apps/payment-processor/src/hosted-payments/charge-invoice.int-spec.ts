@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type MerchantFeatures,
-  paymentNotificationOf,
+  buildPaymentNotification,
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,
@@ -40,7 +40,7 @@ test('an invoice causes one payment of the till, without an organisation, also i
   // The events have the reference of the till, not that of the site, which is a web shop.
   expect((await eventsOf(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
   expect(await processor.check(invoice)).toEqual([paid]);
-  expect(paymentNotificationOf(paid)).toMatchObject({
+  expect(buildPaymentNotification(paid)).toMatchObject({
     ...{ invoiceReference: invoice.payableId, invoiceExternalReference: 'inv-1', siteReference: 'TILL-1' },
     ...{ status: 1, tenderedAmount: 12_345, vouchers: [], customer: { firstName: '', lastName: '' } },
   });

@@ -1,7 +1,7 @@
 import { IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 import { IsText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
-/** Card network, from the first digits. */
+/** Card network, derived from the first digits of the card number. */
 export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
 
 /**
@@ -10,8 +10,8 @@ export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' |
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key, bound to session = customerReference (with a service token the organisationId)
-   * and try 1.
+   * Compact JWE for the processor's public key. It must be bound to try 1 and to this session: the customerReference, or with a
+   * service token the organisationId.
    */
   @IsOptional()
   @IsString()
@@ -41,7 +41,7 @@ export class StoreCardRequest {
 
 /** Response of `POST /v1/cards` (P7). */
 export interface CardAnswer {
-  /** Pass it to pay with the card or to delete it. Valid only in its organisation. */
+  /** Identifies the stored card in a payment, and in the request to delete the card. Valid only in its organisation. */
   token: string;
   /** `**** 4242` (P9). */
   cardMask: string;

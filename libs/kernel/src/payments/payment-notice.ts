@@ -1,7 +1,7 @@
 import {
   type PaymentNotice,
   type PaymentNotification,
-  paymentNotificationOf,
+  buildPaymentNotification,
   type PaymentSnapshot,
   type RefundNotice,
 } from '@svc/contracts';
@@ -34,7 +34,7 @@ export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): 
  * @param siteReference the till, for a payment of an earlier release whose event does not have it
  */
 export function noticeOf(payment: PaymentSnapshot, siteReference = ''): IdentifiedNotice {
-  const known = paymentNotificationOf(payment);
+  const known = buildPaymentNotification(payment);
   const notification = { ...known, siteReference: known.siteReference ?? siteReference };
   if (payment.refund) {
     const { refundReference, amount, status, createdUTCDate } = payment.refund;

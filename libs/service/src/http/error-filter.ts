@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import { ERROR_PAGES_PATH, type ErrorCode, errorPageOf } from '@svc/contracts';
+import { ERROR_PAGES_PATH, type ErrorCode, errorPageUrl } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { isTemporaryDatabaseError } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -79,7 +79,7 @@ export function sendError(
   { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorFormat,
 ): FastifyReply {
   refusals.set(request, error);
-  const errorPage = errorPageOf(errorPages, error.code);
+  const errorPage = errorPageUrl(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
   // Also in the header, because some agreed bodies have no place for it: the envelope of the hosted gateway, an empty 401.
   reply.header('link', helpLinkTo(errorPage));

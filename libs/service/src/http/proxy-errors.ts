@@ -5,7 +5,7 @@ import {
   ERROR_CATALOGUE,
   ERROR_PAGES_PATH,
   type ErrorCode,
-  errorPageOf,
+  errorPageUrl,
   type Host,
   type Problem,
 } from '@svc/contracts';
@@ -99,7 +99,7 @@ export function writeProxyError(
   error: ProxyError,
 ): ProxyResponse {
   const { status, code, message, retryAfterSeconds } = error;
-  const errorPage = errorPageOf(errorPages, code);
+  const errorPage = errorPageUrl(errorPages, code);
   const requestId = randomUUID();
   const written = (contentType: string, body: string): ProxyResponse => ({
     status,

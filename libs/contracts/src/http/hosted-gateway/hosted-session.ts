@@ -84,7 +84,7 @@ export class CreateSessionRequest {
   locale?: string;
 }
 
-/** States of a session (H2). It can be paid only while it is `open`; the other four are final. */
+/** States of a session (H2). It can be paid only while it is `open`. All states but `open` and `processing` are final. */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
 /** Response of `POST /sessions` (H1). */
