@@ -46,10 +46,15 @@ test('every response matches the reference of the transformer', async () => {
     const validRequest = document.validRequest(operation, known);
     const status = await send(operation, validRequest, authorised);
     if (status !== 200)
-      problems.add(`${operation.operationId} refused a valid request: ${status}; ${validRequest.path} ${validRequest.body ?? ''}`);
+      problems.add(
+        `${operation.operationId} refused a valid request: ${status}; ${validRequest.path} ${validRequest.body ?? ''}`,
+      );
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { ...authorised, 'x-till': 'x'.repeat(200) }])
       await send(operation, validRequest, headers);
-    for (const request of fc.sample(document.invalidRequests(operation, known), { numRuns: INVALID_REQUESTS_PER_OPERATION, seed }))
+    for (const request of fc.sample(document.invalidRequests(operation, known), {
+      numRuns: INVALID_REQUESTS_PER_OPERATION,
+      seed,
+    }))
       await send(operation, request, authorised);
   }
   const statusCounts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);

@@ -37,7 +37,10 @@ describe('A9: a non-loopback address', () => {
 
   it('is accepted with an API key or with allowedClients', () => {
     expect(parseWith({ listenAddress: '0.0.0.0' }, { TRANSFORMER_API_KEY: KEY }).apiKey).toBe(KEY);
-    const listed = parseWith({ listenAddress: '0.0.0.0', allowedClients: ['192.168.1.0/24', 'fd00::1'] }).allowedClients;
+    const listed = parseWith({
+      listenAddress: '0.0.0.0',
+      allowedClients: ['192.168.1.0/24', 'fd00::1'],
+    }).allowedClients;
     expect([listed?.check('192.168.1.9'), listed?.check('192.168.2.9'), listed?.check('fd00::1', 'ipv6')]).toEqual([
       true,
       false,
@@ -72,7 +75,12 @@ test.each<[string, object, Record<string, string>, string]>([
   ['a site that is null', { sites: [null] }, {}, 'sites'],
   ['the same site twice', { sites: [VALID_FILE.sites[0], VALID_FILE.sites[0]] }, {}, 'another siteId'],
   ['a site without a key', { sites: [{ siteId: 1, siteReference: 'S' }] }, {}, 'TRANSFORMER_SITE_KEY_'],
-  ['an invalid network in allowedClients', { allowedClients: ['192.168.1.0/99'] }, {}, 'neither an address nor a network'],
+  [
+    'an invalid network in allowedClients',
+    { allowedClients: ['192.168.1.0/99'] },
+    {},
+    'neither an address nor a network',
+  ],
   ['an empty allowedClients', { allowedClients: [] }, {}, 'allowedClients'],
   ['a short key', {}, { TRANSFORMER_API_KEY: 'short' }, 'TRANSFORMER_API_KEY must be 16 to 200'],
   ['an empty database path', { database: '' }, {}, 'database'],

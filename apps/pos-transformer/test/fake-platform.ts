@@ -242,7 +242,8 @@ export class FakePlatform {
     const after = request.headers['last-event-id'];
     const start = after === undefined ? this.notices.length : Number(String(after).slice(2));
     response.write(`retry: 10\nid: n-${start}\n\n`);
-    for (const notice of this.notices.slice(start)) if (notice.siteId === siteId) response.write(formatStreamMessage(notice));
+    for (const notice of this.notices.slice(start))
+      if (notice.siteId === siteId) response.write(formatStreamMessage(notice));
     const stream = { siteId, response };
     this.streams.add(stream);
     response.once('close', () => this.streams.delete(stream));

@@ -25,7 +25,11 @@ export class TestStore {
   }
 
   /** Inserts a total created now; an open one has an invoice that is valid for an hour. */
-  insertTotal(basketId: number, state = 'open', changes: Readonly<Record<string, string | number | null>> = {}): number {
+  insertTotal(
+    basketId: number,
+    state = 'open',
+    changes: Readonly<Record<string, string | number | null>> = {},
+  ): number {
     const now = this.clock.nowISO();
     const invoice = {
       invoice_reference: String(Math.random()),

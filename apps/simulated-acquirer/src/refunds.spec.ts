@@ -43,8 +43,12 @@ async function createCharge(cardNumber = CARDS.approved, account = 'shop-1'): Pr
   await call('POST', '/charges', terms, account);
   return key;
 }
-const requestRefund = (chargeKey: string, amount: number, key = `refund-${nextKeyNumber++}`, account?: string): Promise<ResponseBody> =>
-  call('POST', '/refunds', { key, chargeKey, amount }, account);
+const requestRefund = (
+  chargeKey: string,
+  amount: number,
+  key = `refund-${nextKeyNumber++}`,
+  account?: string,
+): Promise<ResponseBody> => call('POST', '/refunds', { key, chargeKey, amount }, account);
 const SUCCEEDED = { status: 200, outcome: 'succeeded' };
 
 describe('a refund', () => {
@@ -63,7 +67,10 @@ describe('a refund', () => {
 
   test('is executed once for each key, even after a restart', async () => {
     const charge = await createCharge();
-    const [first, second] = await Promise.all([requestRefund(charge, 700, 'twice'), requestRefund(charge, 700, 'twice')]);
+    const [first, second] = await Promise.all([
+      requestRefund(charge, 700, 'twice'),
+      requestRefund(charge, 700, 'twice'),
+    ]);
     await restart();
     expect([second, await requestRefund(charge, 700, 'twice'), await call('GET', '/refunds/twice')]).toEqual([
       first,

@@ -247,8 +247,11 @@ test('the bank has its records after a restart, even if the last line was cut of
   expect(storedLines(another.key)).toHaveLength(1);
 });
 
-test.each([{ amount: 0 }, { amount: 1.5 }, { cardNumber: 'x' }, { key: '' }])('a charge with %j is refused', async (invalidFields) => {
-  const refused = await post('/charges', { ...createChargeRequest(), ...invalidFields });
-  const message = expect.stringMatching(new RegExp(`^body/${Object.keys(invalidFields)[0]} must `));
-  expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ message })]);
-});
+test.each([{ amount: 0 }, { amount: 1.5 }, { cardNumber: 'x' }, { key: '' }])(
+  'a charge with %j is refused',
+  async (invalidFields) => {
+    const refused = await post('/charges', { ...createChargeRequest(), ...invalidFields });
+    const message = expect.stringMatching(new RegExp(`^body/${Object.keys(invalidFields)[0]} must `));
+    expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ message })]);
+  },
+);

@@ -18,7 +18,14 @@ export const text = (maxLength: number): Bounds => ({
 /** Bounds of any text of `minLength` to `maxLength` characters, including blank text. */
 export const anyText = (maxLength: number, minLength = 0): Bounds => ({
   accepted: ['x'.repeat(minLength), 'x'.repeat(maxLength), ' \n'.repeat(minLength)],
-  rejected: [undefined, null, 7, ['x'], 'x'.repeat(maxLength + 1), ...(minLength > 0 ? ['x'.repeat(minLength - 1)] : [])],
+  rejected: [
+    undefined,
+    null,
+    7,
+    ['x'],
+    'x'.repeat(maxLength + 1),
+    ...(minLength > 0 ? ['x'.repeat(minLength - 1)] : []),
+  ],
 });
 
 export const amount: Bounds = {
@@ -36,7 +43,18 @@ export const nested = (valid: object, invalid: object): Bounds => ({
 /** Bounds of a list of at maxLength `maxItems` nested objects. */
 export const nestedList = (maxItems: number, valid: object, invalid: object): Bounds => ({
   accepted: [[], Array<object>(maxItems).fill(valid)],
-  rejected: [undefined, null, 7, 'x', valid, Array<object>(maxItems + 1).fill(valid), [valid, invalid], [null], [7], [[valid]]],
+  rejected: [
+    undefined,
+    null,
+    7,
+    'x',
+    valid,
+    Array<object>(maxItems + 1).fill(valid),
+    [valid, invalid],
+    [null],
+    [7],
+    [[valid]],
+  ],
 });
 
 /** Bounds of a field that may also be absent or null. */
@@ -47,7 +65,9 @@ export const optional = ({ accepted, rejected }: Bounds): Bounds => ({
 
 /** For each rejected field: its path, and the rules that reject it with their messages. */
 export function validationErrors(type: new () => object, body: object): Record<string, Record<string, string>> {
-  return Object.fromEntries(validateSync(plainToInstance(type, body), { whitelist: true }).flatMap((e) => collectErrors(e)));
+  return Object.fromEntries(
+    validateSync(plainToInstance(type, body), { whitelist: true }).flatMap((e) => collectErrors(e)),
+  );
 }
 
 function collectErrors(error: ValidationError, parent = ''): [string, Record<string, string>][] {
@@ -72,18 +92,18 @@ export function describeBounds<T extends object>(
       expect(new Set(checked.map(({ propertyName }) => propertyName))).toEqual(new Set(Object.keys(bounds)));
     });
 
-    it.each(fields.flatMap(([field, { accepted }]) => accepted.map((value) => [field, formatValue(value), value] as const)))(
-      'accepts the value of %s: %s',
-      (field, _, value) => expect(validationErrors(type, { ...valid, [field]: value })).toEqual({}),
+    it.each(
+      fields.flatMap(([field, { accepted }]) => accepted.map((value) => [field, formatValue(value), value] as const)),
+    )('accepts the value of %s: %s', (field, _, value) =>
+      expect(validationErrors(type, { ...valid, [field]: value })).toEqual({}),
     );
 
-    it.each(fields.flatMap(([field, { rejected }]) => rejected.map((value) => [field, formatValue(value), value] as const)))(
-      'rejects the value of %s: %s',
-      (field, _, value) => {
-        const paths = Object.keys(validationErrors(type, { ...valid, [field]: value }));
-        expect(paths.length).toBeGreaterThan(0);
-        for (const path of paths) expect(path.split('.')[0]).toBe(field);
-      },
-    );
+    it.each(
+      fields.flatMap(([field, { rejected }]) => rejected.map((value) => [field, formatValue(value), value] as const)),
+    )('rejects the value of %s: %s', (field, _, value) => {
+      const paths = Object.keys(validationErrors(type, { ...valid, [field]: value }));
+      expect(paths.length).toBeGreaterThan(0);
+      for (const path of paths) expect(path.split('.')[0]).toBe(field);
+    });
   });
 }

@@ -109,7 +109,14 @@ test.each([0, 6, 'success', undefined, null])('%j is not a response status', (va
 
 test('readErrors returns the message, reference and field of each error, and omits errors without a message', () => {
   const complete = { message: 'Not the amount.', errorReference: '22', field: 'amount' };
-  const errors = [complete, { message: 'm', errorReference: 22, field: null, more: 1 }, {}, { message: 1 }, null, 'text'];
+  const errors = [
+    complete,
+    { message: 'm', errorReference: 22, field: null, more: 1 },
+    {},
+    { message: 1 },
+    null,
+    'text',
+  ];
   expect(readErrors(errors)).toEqual([complete, { message: 'm' }]);
 });
 

@@ -68,13 +68,18 @@ describe('sendOnce', () => {
   it('sends the given request, and does not follow a redirect', async () => {
     await createExchange([{}]).sendOnce(GET);
     await createExchange([{}]).sendOnce({ ...GET, method: 'POST', body: '{"amount":1}' });
-    expect(sentRequests[0]).toMatchObject({ url: GET.url, init: { method: 'GET', headers: GET.headers, redirect: 'error' } });
+    expect(sentRequests[0]).toMatchObject({
+      url: GET.url,
+      init: { method: 'GET', headers: GET.headers, redirect: 'error' },
+    });
     expect(sentRequests[0]!.init).not.toHaveProperty('body');
     expect(sentRequests[1]!.init).toMatchObject({ method: 'POST', body: '{"amount":1}' });
   });
 
   it('returns status, headers and parsed JSON', async () => {
-    const response = await createExchange([{ status: 404, headers: { 'x-request-id': 'r' }, body: '{"a":[1]}' }]).sendOnce(GET);
+    const response = await createExchange([
+      { status: 404, headers: { 'x-request-id': 'r' }, body: '{"a":[1]}' },
+    ]).sendOnce(GET);
     expect(response).toMatchObject({ httpStatus: 404, ok: false, body: { a: [1] } });
     expect(response.headers.get('x-request-id')).toBe('r');
     expect((await createExchange([{}]).sendOnce(GET)).ok).toBe(true);
@@ -203,7 +208,12 @@ describe('sendWithRetries', () => {
   );
 
   it('sends the request at most four times, and returns the last response or throws the last error', async () => {
-    const response = await createExchange([{ status: 503 }, { status: 503 }, { status: 503 }, { status: 502 }]).sendWithRetries(GET);
+    const response = await createExchange([
+      { status: 503 },
+      { status: 503 },
+      { status: 503 },
+      { status: 502 },
+    ]).sendWithRetries(GET);
     expect(response.httpStatus).toBe(502);
     expect(sentRequests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1_000]);
@@ -216,10 +226,13 @@ describe('sendWithRetries', () => {
   it.each([
     [0, [187.5, 375, 750]],
     [1, [312.5, 625, 1_250]],
-  ])('waits longer before each attempt, with 25 %% jitter: the random number %d results in the pauses %j', async (random, expected) => {
-    await createExchange([{ status: 503 }], { random: () => random }).sendWithRetries(GET);
-    expect(pauses).toEqual(expected);
-  });
+  ])(
+    'waits longer before each attempt, with 25 %% jitter: the random number %d results in the pauses %j',
+    async (random, expected) => {
+      await createExchange([{ status: 503 }], { random: () => random }).sendWithRetries(GET);
+      expect(pauses).toEqual(expected);
+    },
+  );
 
   it('waits as long as Retry-After requires, unless no time is left for another attempt', async () => {
     const exchangeWithRetryAfter = (seconds: string) =>
@@ -340,7 +353,10 @@ describe('the error that createApiError returns for a response', () => {
 });
 
 describe('readResponse', () => {
-  const readOrCatch = (response: ReturnType<typeof createResponse>, reader = (body: Record<string, unknown>) => body['a']) => {
+  const readOrCatch = (
+    response: ReturnType<typeof createResponse>,
+    reader = (body: Record<string, unknown>) => body['a'],
+  ) => {
     try {
       return readResponse(response, reader);
     } catch (error) {

@@ -123,7 +123,10 @@ export class HttpExchange {
    * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last error. After a
    * response for which `isFinal` returns true, the request is not sent again, although it may succeed later.
    */
-  async sendWithRetries(request: ApiRequest, isFinal: (apiResponse: ApiResponse) => boolean = () => false): Promise<ApiResponse> {
+  async sendWithRetries(
+    request: ApiRequest,
+    isFinal: (apiResponse: ApiResponse) => boolean = () => false,
+  ): Promise<ApiResponse> {
     const deadline = this.now() + this.timeoutMs * MAX_DURATION_IN_TIMEOUTS;
     for (let attempt = 1; ; attempt++) {
       let apiResponse: ApiResponse | undefined;
@@ -246,7 +249,10 @@ export function readResponse<T>(apiResponse: ApiResponse, reader: (body: Record<
 
 /** A 409 with `Retry-After` means that an equal request is in progress (C7). Without `Retry-After`, the request can never succeed. */
 function isRetryable(apiResponse: ApiResponse): boolean {
-  return RETRYABLE_STATUSES.has(apiResponse.httpStatus) || (apiResponse.httpStatus === 409 && apiResponse.headers.has('retry-after'));
+  return (
+    RETRYABLE_STATUSES.has(apiResponse.httpStatus) ||
+    (apiResponse.httpStatus === 409 && apiResponse.headers.has('retry-after'))
+  );
 }
 
 function defaultStatus(httpStatus: number): ResponseStatus {

@@ -29,10 +29,20 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['storeCard', false, 'POST /v1/cards', () => partner().service.storeCard(CARD)],
   ['deleteCard', false, 'DELETE /v1/cards/c', () => partner().service.deleteCard('c')],
   ['paymentsOfInvoice', true, `GET ${MERCHANT_PATH}/invoices/i/payments`, () => merchant().paymentsOfInvoice('i')],
-  ['paymentsOfExternalReference', true, `GET ${MERCHANT_PATH}/payments`, () => merchant().paymentsOfExternalReference('x')],
+  [
+    'paymentsOfExternalReference',
+    true,
+    `GET ${MERCHANT_PATH}/payments`,
+    () => merchant().paymentsOfExternalReference('x'),
+  ],
   ['payment', true, `GET ${MERCHANT_PATH}/payments/P`, () => merchant().payment('P')],
   // A request with the same reference and content returns the same invoice. Without a reference, each request creates an invoice.
-  ['createInvoice', true, `POST ${SITE_PATH}/invoices`, () => site().createInvoice({ ...INVOICE, externalReference: 'x' })],
+  [
+    'createInvoice',
+    true,
+    `POST ${SITE_PATH}/invoices`,
+    () => site().createInvoice({ ...INVOICE, externalReference: 'x' }),
+  ],
   ['createInvoice without a reference', false, `POST ${SITE_PATH}/invoices`, () => site().createInvoice(INVOICE)],
   ['invoice', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoice('i')],
   ['invoiceQrCode', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoiceQrCode('i')],
@@ -45,7 +55,14 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 
 type Failure = number | 'conflict while an equal request runs' | 'connection lost';
-const TEMPORARY_FAILURES: readonly Failure[] = [429, 502, 503, 504, 'conflict while an equal request runs', 'connection lost'];
+const TEMPORARY_FAILURES: readonly Failure[] = [
+  429,
+  502,
+  503,
+  504,
+  'conflict while an equal request runs',
+  'connection lost',
+];
 const PERMANENT_FAILURES: readonly Failure[] = [400, 403, 404, 409, 422, 500, 501];
 
 let requests: { route: string; body: unknown; authorization: string | null }[];
@@ -80,12 +97,15 @@ const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p
 const requestsTo = (route: string) => requests.filter((request) => request.route === route);
 
 describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, route, call) => {
-  it.each(TEMPORARY_FAILURES)('is sent four times if it is repeatable, and otherwise once, after the failure %s', async (failure) => {
-    failing = { route, failure };
-    await expect(call()).rejects.toMatchObject({ retryable: true });
-    expect(requestsTo(route)).toHaveLength(isRepeatable ? 4 : 1);
-    expect(new Set(requestsTo(route).map(({ body }) => body)).size).toBe(1);
-  });
+  it.each(TEMPORARY_FAILURES)(
+    'is sent four times if it is repeatable, and otherwise once, after the failure %s',
+    async (failure) => {
+      failing = { route, failure };
+      await expect(call()).rejects.toMatchObject({ retryable: true });
+      expect(requestsTo(route)).toHaveLength(isRepeatable ? 4 : 1);
+      expect(new Set(requestsTo(route).map(({ body }) => body)).size).toBe(1);
+    },
+  );
 
   it.each(PERMANENT_FAILURES)('is sent once if the response is %s', async (failure) => {
     failing = { route, failure };

@@ -32,11 +32,7 @@ describe('A9: allowed callers', () => {
     ['to localhost', {}, { host: 'localhost:7305' }],
     ['to an IPv6 address', {}, { host: '[::1]:7305' }],
     ['to the configured host name', { publicUrl: 'http://pos.store:7305' }, { host: 'POS.store:7305' }],
-    [
-      'from a page of the transformer',
-      {},
-      { origin: 'http://127.0.0.1:7305', fetchSite: 'same-origin' },
-    ],
+    ['from a page of the transformer', {}, { origin: 'http://127.0.0.1:7305', fetchSite: 'same-origin' }],
     ['from a page of the transformer at the default port', {}, { host: '10.0.0.1:80', origin: 'http://10.0.0.1' }],
     [
       'from a page of the transformer behind an HTTPS proxy',

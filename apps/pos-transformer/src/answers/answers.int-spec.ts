@@ -56,7 +56,10 @@ it('T1, T2: every call that changes data responds 200 with only Result and Messa
 
 it('T1: the response to total adds InvoiceReference, Code and QrSvgUrl; while offline it has none of them (T8)', async () => {
   const { status, body } = await pos.sendTotal(100, '17');
-  expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE_FIELDS, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
+  expect([status, Object.keys(body as object)]).toEqual([
+    200,
+    [...ENVELOPE_FIELDS, 'InvoiceReference', 'Code', 'QrSvgUrl'],
+  ]);
   pos.platform.outage = 'unreachable';
   const offline = await pos.sendTotal(100, '18', 'TILL-2');
   expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE_FIELDS]);

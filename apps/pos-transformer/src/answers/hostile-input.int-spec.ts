@@ -86,7 +86,10 @@ const site = fc.oneof(
 const reference = fc.oneof(fc.constantFrom('17', '0017', '404'), segment, rawSegment);
 const headers = fc.record(
   {
-    'x-till': fc.oneof({ weight: 4, arbitrary: fc.constantFrom('TILL-1', 'TILL-2') }, { weight: 1, arbitrary: hostileText }),
+    'x-till': fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('TILL-1', 'TILL-2') },
+      { weight: 1, arbitrary: hostileText },
+    ),
     'content-type': fc.oneof(
       { weight: 8, arbitrary: fc.constant('application/json') },
       {
@@ -133,7 +136,11 @@ const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
   ['reset', invoiceRequest('reset', fc.option(bodyText(damagedBody({})), { nil: undefined })), [200, 400, 404]],
   ['invoice payment', getRequest(reference.map((id) => `/v1/invoice/${id}/payment`)), [200, 400, 404]],
   ['Basket', facadeRequest('/Basket', orderBody), [200, 400]],
-  ['BasketClosed', facadeRequest('/BasketClosed', damagedBody({ MerchantOrderId: '17', OrderStatus: 'Saved' })), [200, 400]],
+  [
+    'BasketClosed',
+    facadeRequest('/BasketClosed', damagedBody({ MerchantOrderId: '17', OrderStatus: 'Saved' })),
+    [200, 400],
+  ],
   ['GetPayment', getRequest(reference.map((id) => `/GetPayment?MerchantOrderId=${id}`)), [200, 400, 404]],
   [
     'SvcRefund',
@@ -142,29 +149,36 @@ const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
   ],
 ];
 
-it.each(ENDPOINTS)('T1, T2: %s responds to every request, and a refused request changes nothing', async (_, requests, expectedStatuses) => {
-  await pos.sendLine({}, 'TILL-2');
-  await pos.sendBasket('17', 100);
-  await pos.pay();
-  const { SvcId } = (await pos.getPayment('17')).body as { SvcId: string };
-  const receivedStatuses = new Set<number>();
-  await fc.assert(
-    fc.asyncProperty(requests, async ({ method, url, body, headers: requestHeaders }) => {
-      const before = readDatabase();
-      const reply = await pos.call(method, url, body, requestHeaders);
-      receivedStatuses.add(reply.status);
-      expect([200, 400, 404, 413, 414, 415]).toContain(reply.status);
-      const isRefused = reply.status !== 200 || reply.body.Result === 'STOP';
-      expect([reply.status, reply.body, readDatabase()]).toEqual([reply.status, reply.body, isRefused ? before : readDatabase()]);
-    }),
-    { numRuns: RUNS_PER_ENDPOINT },
-  );
-  expect([...receivedStatuses]).toEqual(expect.arrayContaining(expectedStatuses));
-  expect((await pos.call('GET', '/health/ready')).status).toBe(200);
-  await pos.restart();
-  const store = pos.transformer.app.get(Store);
-  expect(store.find('SELECT count(*) AS n FROM payments WHERE svc_id = :SvcId', { SvcId })).toEqual({ n: 1 });
-});
+it.each(ENDPOINTS)(
+  'T1, T2: %s responds to every request, and a refused request changes nothing',
+  async (_, requests, expectedStatuses) => {
+    await pos.sendLine({}, 'TILL-2');
+    await pos.sendBasket('17', 100);
+    await pos.pay();
+    const { SvcId } = (await pos.getPayment('17')).body as { SvcId: string };
+    const receivedStatuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ method, url, body, headers: requestHeaders }) => {
+        const before = readDatabase();
+        const reply = await pos.call(method, url, body, requestHeaders);
+        receivedStatuses.add(reply.status);
+        expect([200, 400, 404, 413, 414, 415]).toContain(reply.status);
+        const isRefused = reply.status !== 200 || reply.body.Result === 'STOP';
+        expect([reply.status, reply.body, readDatabase()]).toEqual([
+          reply.status,
+          reply.body,
+          isRefused ? before : readDatabase(),
+        ]);
+      }),
+      { numRuns: RUNS_PER_ENDPOINT },
+    );
+    expect([...receivedStatuses]).toEqual(expect.arrayContaining(expectedStatuses));
+    expect((await pos.call('GET', '/health/ready')).status).toBe(200);
+    await pos.restart();
+    const store = pos.transformer.app.get(Store);
+    expect(store.find('SELECT count(*) AS n FROM payments WHERE svc_id = :SvcId', { SvcId })).toEqual({ n: 1 });
+  },
+);
 
 it.each([
   ['bytes that are not HTTP', Buffer.from([0x16, 0x03, 0x01, 0, 0xff, 0xff])],

@@ -47,7 +47,8 @@ describe('findOrder', () => {
 });
 
 describe('findNewestOrder', () => {
-  const find = (till: string, siteId = 1): number | undefined => getBasketId(baskets.findNewestOrder({ siteId, till }, '17'));
+  const find = (till: string, siteId = 1): number | undefined =>
+    getBasketId(baskets.findNewestOrder({ siteId, till }, '17'));
 
   it('returns the newest basket of the till, even if it is closed', () => {
     insertOrder({ state: 'complete' });

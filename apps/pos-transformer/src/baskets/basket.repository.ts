@@ -59,7 +59,9 @@ export class BasketRepository {
   /** The open or saved basket of the order at this till. Without one, the saved basket of another till, if it is the only one. */
   findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const active = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
-    return active.find((basket) => basket.till === till) ?? onlyElement(active.filter(({ state }) => state === 'saved'));
+    return (
+      active.find((basket) => basket.till === till) ?? onlyElement(active.filter(({ state }) => state === 'saved'))
+    );
   }
 
   /**

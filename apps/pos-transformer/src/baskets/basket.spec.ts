@@ -86,7 +86,9 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
     ['T3: a positive amount is wrong for an order without products', [], 100, false],
     ['T3: minus the deductions is correct for an order without products', [], -950, true],
   ])('%s', (_, lines, amount, isCorrect) =>
-    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(isCorrect),
+    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(
+      isCorrect,
+    ),
   );
 
   it('only the exact sum is correct for lines of whole cents', () => {

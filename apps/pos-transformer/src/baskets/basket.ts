@@ -40,7 +40,10 @@ export function putLine(
 
 /** Whether the line's total is its price times its quantity, both in whole cents (T3). */
 export function isLineTotalCorrect({ price, quantity, total }: BasketLine): boolean {
-  return roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) === roundHalfUp(decimalFromNumber(total));
+  return (
+    roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) ===
+    roundHalfUp(decimalFromNumber(total))
+  );
 }
 
 /** The content of a basket that was sent line by line, or as a whole through the facade. */

@@ -11,7 +11,9 @@ test.each([
   [1e21, 10n ** 21n, 0],
   [1.5e-7, 15n, 8],
   [100_000_000_000, 100_000_000_000n, 0],
-])('%d is represented as %d / 10^%d', (number, units, scale) => expect(decimalFromNumber(number)).toEqual({ units, scale }));
+])('%d is represented as %d / 10^%d', (number, units, scale) =>
+  expect(decimalFromNumber(number)).toEqual({ units, scale }),
+);
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY])('decimalFromNumber throws for %d', (number) =>
   expect(() => decimalFromNumber(number)).toThrow('is not a finite number'),

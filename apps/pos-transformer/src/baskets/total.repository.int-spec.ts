@@ -24,16 +24,42 @@ it('findCurrent returns the newest total that was not refused', () => {
 
 describe('listPayableInvoices', () => {
   const HOUR = 3_600_000;
-  const list = (siteId = 1): string[] => totals.listPayableInvoices(siteId, { expiry: timeAfter(HOUR), end: timeAfter(0) });
+  const list = (siteId = 1): string[] =>
+    totals.listPayableInvoices(siteId, { expiry: timeAfter(HOUR), end: timeAfter(0) });
 
   it.each<{ state: string; limits: string; changes: Record<string, string>; isListed: boolean }>([
-    { state: 'open', limits: 'that expires after the limit', changes: { expires_at: timeAfterStart(HOUR + 1) }, isListed: true },
-    { state: 'open', limits: 'that expires at the limit', changes: { expires_at: timeAfterStart(HOUR) }, isListed: false },
-    { state: 'replaced', limits: 'that ended after the limit', changes: { ended_at: timeAfterStart(1) }, isListed: true },
+    {
+      state: 'open',
+      limits: 'that expires after the limit',
+      changes: { expires_at: timeAfterStart(HOUR + 1) },
+      isListed: true,
+    },
+    {
+      state: 'open',
+      limits: 'that expires at the limit',
+      changes: { expires_at: timeAfterStart(HOUR) },
+      isListed: false,
+    },
+    {
+      state: 'replaced',
+      limits: 'that ended after the limit',
+      changes: { ended_at: timeAfterStart(1) },
+      isListed: true,
+    },
     { state: 'closed', limits: 'that ended after the limit', changes: { ended_at: timeAfterStart(1) }, isListed: true },
     { state: 'replaced', limits: 'that ended at the limit', changes: { ended_at: timeAfterStart(0) }, isListed: false },
-    { state: 'paid', limits: 'within both limits', changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) }, isListed: false },
-    { state: 'refused', limits: 'within both limits', changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) }, isListed: false },
+    {
+      state: 'paid',
+      limits: 'within both limits',
+      changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) },
+      isListed: false,
+    },
+    {
+      state: 'refused',
+      limits: 'within both limits',
+      changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) },
+      isListed: false,
+    },
   ])('an invoice in state $state $limits: isListed is $isListed', ({ state, changes, isListed }) => {
     db.insertTotal(basketId, state, { invoice_reference: 'i', code: 'c', ...changes });
     expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
@@ -80,12 +106,19 @@ describe('mayHavePayableInvoice', () => {
   ])('a total in state %s, after %d attempts of its call %s: returns %s', (state, tries, kind, expected) => {
     const total_id = db.insertTotal(basketId, state);
     db.insertCall({ kind, tries, basket_id: basketId, total_id });
-    expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([expected, false]);
+    expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
+      expected,
+      false,
+    ]);
   });
 });
 
 it.each(STATES)('replaceEarlier replaces an older total in state %s only if it is open or queued', (state) => {
-  const [older, own, other] = [db.insertTotal(basketId, state), db.insertTotal(basketId, 'open'), db.insertTotal(db.insertBasket())];
+  const [older, own, other] = [
+    db.insertTotal(basketId, state),
+    db.insertTotal(basketId, 'open'),
+    db.insertTotal(db.insertBasket()),
+  ];
   db.store.transaction((tx) => totals.replaceEarlier(tx, basketId, own));
   expect([older, own, other].map(getState)).toEqual([
     ['open', 'queued'].includes(state) ? 'replaced' : state,
@@ -95,7 +128,11 @@ it.each(STATES)('replaceEarlier replaces an older total in state %s only if it i
 });
 
 it.each(STATES)('closeUpTo closes a total in state %s only if it is open or queued, and no newer total', (state) => {
-  const [own, newer, other] = [db.insertTotal(basketId, state), db.insertTotal(basketId, 'open'), db.insertTotal(db.insertBasket())];
+  const [own, newer, other] = [
+    db.insertTotal(basketId, state),
+    db.insertTotal(basketId, 'open'),
+    db.insertTotal(db.insertBasket()),
+  ];
   db.store.transaction((tx) => totals.closeUpTo(tx, basketId, own));
   expect([own, newer, other].map(getState)).toEqual([
     ['open', 'queued'].includes(state) ? 'closed' : state,

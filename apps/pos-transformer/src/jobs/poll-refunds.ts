@@ -55,7 +55,9 @@ export class PollRefunds implements OnModuleDestroy {
   private async poll(pending: readonly Refund[]): Promise<void> {
     const now = this.clock.now().getTime();
     const lastPolledAt = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
-    const due = pending.filter((refund) => now - lastPolledAt(refund) >= POLL_INTERVAL_MS).sort((a, b) => lastPolledAt(a) - lastPolledAt(b));
+    const due = pending
+      .filter((refund) => now - lastPolledAt(refund) >= POLL_INTERVAL_MS)
+      .sort((a, b) => lastPolledAt(a) - lastPolledAt(b));
     for (const { refundId, siteId, svcId } of due.slice(0, MAX_POLLS_PER_ROUND)) {
       if (this.sender.isUnreachable(siteId)) return;
       this.polledAt.set(refundId, now);

@@ -33,10 +33,13 @@ it.each<[TotalState | undefined, unknown[]]>([
   ['without-invoice', ['closed', 200, null]],
   ['replaced', ['closed', 200, null]],
   ['closed', ['closed', 200, null]],
-])('a basket whose newest total is %s has the state, amount and code path %j, before and after a failed payment', (state, expected) => {
-  expect(viewFields(state && createTotal(state))).toEqual(expected);
-  expect(viewFields(state && createTotal(state), createPayment('Failed'))).toEqual(expected);
-});
+])(
+  'a basket whose newest total is %s has the state, amount and code path %j, before and after a failed payment',
+  (state, expected) => {
+    expect(viewFields(state && createTotal(state))).toEqual(expected);
+    expect(viewFields(state && createTotal(state), createPayment('Failed'))).toEqual(expected);
+  },
+);
 
 it.each<TotalState>(['open', 'queued', 'paid'])(
   'a paid basket has the paid amount without the tip, and no code, even if its total is %s',

@@ -51,6 +51,7 @@ function viewState(isPaid: boolean, current: Total | undefined): BasketView['sta
 }
 
 function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
-  const lineTotal = order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
+  const lineTotal =
+    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
   return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(lineTotal) };
 }

@@ -43,7 +43,9 @@ const CONTENT_SECURITY_POLICY = [
  */
 @Controller()
 export class PagesController {
-  private readonly files = new Map(readdirSync(ASSETS_FOLDER).map((file) => [file, readFileSync(join(ASSETS_FOLDER, file))]));
+  private readonly files = new Map(
+    readdirSync(ASSETS_FOLDER).map((file) => [file, readFileSync(join(ASSETS_FOLDER, file))]),
+  );
 
   constructor(
     @Inject(BasketDisplays) private readonly displays: BasketDisplays,

@@ -79,15 +79,18 @@ test.each([
   '/assets/till.js',
   '/assets/pos.css',
   '/assets/connection.js',
-])('%s is served without a key, contains no inline script, and has a policy that allows only own scripts', async (path) => {
-  const answer = await fetch(`${url}${path}`);
-  expect(answer.status).toBe(200);
-  const policy = answer.headers.get('content-security-policy');
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-  expect(policy).not.toContain('unsafe');
-  const text = await answer.text();
-  expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
-});
+])(
+  '%s is served without a key, contains no inline script, and has a policy that allows only own scripts',
+  async (path) => {
+    const answer = await fetch(`${url}${path}`);
+    expect(answer.status).toBe(200);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    const text = await answer.text();
+    expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
+  },
+);
 
 test.each(['/assets/../package.json', '/assets/..%2fpackage.json', '/assets/none.js', '/assets/__proto__'])(
   '%s is not found',
@@ -125,7 +128,8 @@ test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/st
 test('the till page shows waiting calls and alerts', async () => {
   pos.platform.outage = 'unreachable';
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
-  const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json();
+  const state = async (): Promise<unknown> =>
+    (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json();
   expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
   pos.platform.outage = undefined;
   pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });

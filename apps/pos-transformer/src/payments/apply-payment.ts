@@ -45,7 +45,9 @@ export class ApplyPayment {
     const basket = this.baskets.findByExternalReference(siteId, invoiceExternalReference, tx);
     const isTotalOfPayment = (total: Total): boolean =>
       total.amountCents === invoicedAmount && total.request?.siteReference === siteReference;
-    return basket && this.totals.listWithUnknownInvoice(basket.basketId, tx).some(isTotalOfPayment) ? basket : undefined;
+    return basket && this.totals.listWithUnknownInvoice(basket.basketId, tx).some(isTotalOfPayment)
+      ? basket
+      : undefined;
   }
 
   /** Links the payments that the platform reported before the response with the invoice's reference arrived. */
@@ -72,7 +74,12 @@ export class ApplyPayment {
         `instead of ${formatRands(payment.invoicedAmount)}. Settle the difference at the till.`,
       );
     else if (current?.totalId !== totalId && current?.amountCents !== payment.invoicedAmount)
-      this.appendAlert(tx, basket, payment, `for an earlier version of it. It now owes ${formatRands(current?.amountCents ?? 0)}.`);
+      this.appendAlert(
+        tx,
+        basket,
+        payment,
+        `for an earlier version of it. It now owes ${formatRands(current?.amountCents ?? 0)}.`,
+      );
   }
 
   private closeInvoice(tx: Tx, basket: Basket, totalId: number): void {

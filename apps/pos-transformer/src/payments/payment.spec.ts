@@ -78,7 +78,11 @@ test('T7, T9: the GetPayment response has every field of the specification', () 
     CurrencyIso: 'ZAR',
     StatusId: '2',
   });
-  expect(getPaymentResponse(basket, localPayment(failedPayment))).toMatchObject({ StatusId: '5', PaidAmount: 0, MerchantAmount: 0 });
+  expect(getPaymentResponse(basket, localPayment(failedPayment))).toMatchObject({
+    StatusId: '5',
+    PaidAmount: 0,
+    MerchantAmount: 0,
+  });
 });
 
 test.each([
@@ -95,7 +99,11 @@ test.each([
 );
 
 test('T7: a success counts before earlier and later failures; otherwise the newest payment counts', () => {
-  const [first, second, third] = [localPayment(failedPayment, 1), localPayment(payment, 2), localPayment(failedPayment, 3)];
+  const [first, second, third] = [
+    localPayment(failedPayment, 1),
+    localPayment(payment, 2),
+    localPayment(failedPayment, 3),
+  ];
   expect(selectDecisivePayment([first, second, third])).toBe(second);
   expect(selectDecisivePayment([third, first])).toBe(third);
   expect(selectDecisivePayment([])).toBeUndefined();

@@ -206,7 +206,10 @@ describe('a payment of less than the amount due, which a merchant may allow', ()
     await pos.sendBasket('17', 8_950);
     await pos.pay(pos.openInvoice(), partialPayment);
     expect((await pos.sendBasket('17', 8_950)).body).toMatchObject({ Result: 'WARN', Message: UNDERPAID_MESSAGE });
-    expect((await pos.closeBasket('17', 'Complete')).body).toMatchObject({ Result: 'WARN', Message: UNDERPAID_MESSAGE });
+    expect((await pos.closeBasket('17', 'Complete')).body).toMatchObject({
+      Result: 'WARN',
+      Message: UNDERPAID_MESSAGE,
+    });
     expect((await pos.getPayment('17')).body).toMatchObject({ PaidAmount: 150 });
     expect(pos.platform.openInvoices()).toEqual([]);
   });
@@ -264,7 +267,8 @@ test('a stream position that is too old is deleted, and payments still arrive', 
 });
 
 describe('payments that the stream does not report are polled', () => {
-  const isPaymentStored = async (reference: string): Promise<boolean> => (await pos.getPayment(reference)).status === 200;
+  const isPaymentStored = async (reference: string): Promise<boolean> =>
+    (await pos.getPayment(reference)).status === 200;
 
   it('if the stream begins without a position: every invoice that may have been paid before is polled once', async () => {
     const references = Array.from({ length: 9 }, (_, index) => `${index + 17}`);
@@ -275,7 +279,8 @@ describe('payments that the stream does not report are polled', () => {
     await waitUntil('the position', 5_000, async () => position() !== undefined);
     await pos.pollPayments();
     await pos.pollPayments();
-    for (const reference of references) expect([reference, await isPaymentStored(reference)]).toEqual([reference, true]);
+    for (const reference of references)
+      expect([reference, await isPaymentStored(reference)]).toEqual([reference, true]);
     const countPolls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
     await pos.sendBasket('99', 100);
     await pos.pollPayments();

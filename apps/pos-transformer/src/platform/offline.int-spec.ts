@@ -163,18 +163,21 @@ it('T8: an expired invoice of an open basket is renewed, unless the basket is ab
 it.each([
   ['ahead', 2],
   ['behind', -2],
-])('T8: an invoice is renewed only after its expiry, even if the clock of the store is two hours %s', async (_, hours) => {
-  pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
-  await pos.sendTotal(100, '17');
-  // Invoices of the fake platform are valid for one hour.
-  pos.clock.advance(3_599_000);
-  await pos.renewInvoices();
-  expect(pos.platform.invoices).toHaveLength(1);
-  pos.clock.advance(2_000);
-  await pos.renewInvoices();
-  expect(pos.platform.invoices).toHaveLength(2);
-  expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
-});
+])(
+  'T8: an invoice is renewed only after its expiry, even if the clock of the store is two hours %s',
+  async (_, hours) => {
+    pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
+    await pos.sendTotal(100, '17');
+    // Invoices of the fake platform are valid for one hour.
+    pos.clock.advance(3_599_000);
+    await pos.renewInvoices();
+    expect(pos.platform.invoices).toHaveLength(1);
+    pos.clock.advance(2_000);
+    await pos.renewInvoices();
+    expect(pos.platform.invoices).toHaveLength(2);
+    expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
+  },
+);
 
 it('T8: an invoice that is at most five minutes old is not renewed, even if it seems to have expired', async () => {
   pos.platform.invoiceLifetimeMs = -1_000;
@@ -195,13 +198,16 @@ it('a 503 while an invoice is closed is retried immediately, so no other till ha
   expect(openInvoiceAmounts()).toEqual([200]);
 });
 
-it.each([200, 404])('if a proxy responds with %d, the invoice does not count as closed, and the call is retried', async (status) => {
-  await pos.sendBasket('17', 100);
-  pos.platform.nextErrors.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
-  expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual(QUEUED_ANSWER);
-  await pos.sendPostponedCalls();
-  expect(openInvoiceAmounts()).toEqual([]);
-});
+it.each([200, 404])(
+  'if a proxy responds with %d, the invoice does not count as closed, and the call is retried',
+  async (status) => {
+    await pos.sendBasket('17', 100);
+    pos.platform.nextErrors.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
+    expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual(QUEUED_ANSWER);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([]);
+  },
+);
 
 it('an invoice whose response arrives after the refusal of a newer total is still closed with its basket', async () => {
   const release = pos.platform.holdResponse();
@@ -318,7 +324,9 @@ it('a payment that arrives after its basket was closed causes an alert', async (
   const invoice = pos.openInvoice();
   await pos.closeBasket('17', 'Void');
   await pos.pay(invoice);
-  expect(alertMessages()).toEqual(['Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.']);
+  expect(alertMessages()).toEqual([
+    'Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.',
+  ]);
 });
 
 it('T8: each of eight concurrent tills has its own basket, and no call is lost', async () => {

@@ -78,8 +78,18 @@ describe('T10: findRefusalReason', () => {
     ['accepts the whole processed amount', [], 400, undefined],
     ['refuses more than the processed amount', [], 401, 'amount-exceeded'],
     ['accepts the remaining amount', [earlierRefund(), earlierRefund({ state: 'queued' })], 200, undefined],
-    ['refuses more than the remaining amount', [earlierRefund(), earlierRefund({ state: 'pending' })], 201, 'amount-exceeded'],
-    ['ignores unsuccessful refunds', [earlierRefund({ state: 'failed' }), earlierRefund({ state: 'refused' })], 400, undefined],
+    [
+      'refuses more than the remaining amount',
+      [earlierRefund(), earlierRefund({ state: 'pending' })],
+      201,
+      'amount-exceeded',
+    ],
+    [
+      'ignores unsuccessful refunds',
+      [earlierRefund({ state: 'failed' }), earlierRefund({ state: 'refused' })],
+      400,
+      undefined,
+    ],
     ['ignores refunds of other payments', [earlierRefund({ svcId: 'B' })], 400, undefined],
   ])('%s', (_, earlier, amount, reason) => expect(findRefusalReason(payment, earlier, amount)).toBe(reason));
 

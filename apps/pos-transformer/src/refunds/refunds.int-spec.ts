@@ -92,7 +92,10 @@ describe('T10: a SvcRefund request', () => {
   });
 
   it('of an unknown or failed payment gets a STOP', async () => {
-    expect((await pos.requestRefund('nonsense', 100)).body).toEqual({ Result: 'STOP', Message: 'There is no such payment.' });
+    expect((await pos.requestRefund('nonsense', 100)).body).toEqual({
+      Result: 'STOP',
+      Message: 'There is no such payment.',
+    });
     expect((await pos.requestRefund('1VQ5K3P0ABCDEFGHJ0', 100)).body.Result).toBe('STOP');
     await pos.sendBasket('17', 1_000);
     const failed = await pos.pay(pos.openInvoice(), { status: 2 });

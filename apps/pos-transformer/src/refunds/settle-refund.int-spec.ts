@@ -22,10 +22,16 @@ it.each<[MerchantRefund['status'], [unknown, string[]]]>([
   ['succeeded', [['succeeded', null], []]],
   ['failed', [['failed', null], ['The bank declined the refund of R 1.00 for P.']]],
   ['pending', [['pending', 'it was given up'], []]],
-])('T10: a pending refund that the platform reports as %s changes to that state; only a failure causes an alert', (status, expected) => {
-  expect(settleRefund('pending', status)).toEqual(expected);
-});
+])(
+  'T10: a pending refund that the platform reports as %s changes to that state; only a failure causes an alert',
+  (status, expected) => {
+    expect(settleRefund('pending', status)).toEqual(expected);
+  },
+);
 
-it.each(['succeeded', 'failed', 'refused'])('T10: a report does not change a refund whose state is already %s', (state) => {
-  expect(settleRefund(state, 'failed')).toEqual([[state, 'it was given up'], []]);
-});
+it.each(['succeeded', 'failed', 'refused'])(
+  'T10: a report does not change a refund whose state is already %s',
+  (state) => {
+    expect(settleRefund(state, 'failed')).toEqual([[state, 'it was given up'], []]);
+  },
+);

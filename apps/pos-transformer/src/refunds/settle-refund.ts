@@ -18,6 +18,11 @@ export class SettleRefund {
     if (!pending || status === 'pending') return;
     this.refunds.setOutcome(tx, pending.refundId, { state: status });
     if (status === 'failed')
-      this.alerts.append(tx, siteId, '', `The bank declined the refund of ${formatRands(amount)} for ${pending.svcId}.`);
+      this.alerts.append(
+        tx,
+        siteId,
+        '',
+        `The bank declined the refund of ${formatRands(amount)} for ${pending.svcId}.`,
+      );
   }
 }

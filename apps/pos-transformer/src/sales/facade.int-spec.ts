@@ -242,7 +242,10 @@ describe('T12: BasketClosed', () => {
     await pos.pay();
     await pos.closeBasket('17', 'Void');
     for (const status of ['Complete', 'Saved'])
-      expect((await pos.closeBasket('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is already closed.' });
+      expect((await pos.closeBasket('17', status)).body).toEqual({
+        Result: 'OK',
+        Message: 'This order is already closed.',
+      });
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 

@@ -162,7 +162,11 @@ export class InvoiceCalls {
   private refuseTotalWithAlert(tx: Tx, call: OutgoingCall, message: string): void {
     const total: Total = this.totals.get(call.totalId!, tx);
     this.refuseTotal(tx, call);
-    this.appendAlert(tx, call, `No code was made for ${formatRands(total.amountCents)}. The platform refused it: ${message}`);
+    this.appendAlert(
+      tx,
+      call,
+      `No code was made for ${formatRands(total.amountCents)}. The platform refused it: ${message}`,
+    );
   }
 
   private appendAlert(tx: Tx, call: OutgoingCall, message: string): void {

@@ -134,7 +134,10 @@ describe('T3: the lines of a basket', () => {
 
   it('are at most 500; the 501st line gets a STOP', async () => {
     for (let id = 0; id < 500; id++) await pos.sendLine({ id });
-    expect((await pos.sendLine({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
+    expect((await pos.sendLine({ id: 500 })).body).toEqual({
+      Result: 'STOP',
+      Message: 'A basket has at most 500 lines.',
+    });
     expect((await pos.sendLine({ id: 499 })).body.Result).toBe('OK');
     await pos.sendTotal(500 * 8_950, '17');
     expect(pos.openInvoice().body['lineItems']).toHaveLength(500);
@@ -243,7 +246,10 @@ describe('T11: a total request', () => {
 
   it('of another order gets a STOP until the basket is reset', async () => {
     await pos.sendTotal(100, '17');
-    expect((await pos.sendTotal(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
+    expect((await pos.sendTotal(100, '18')).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('order 17'),
+    });
     await pos.resetBasket();
     expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
   });

@@ -88,7 +88,11 @@ export class RequestPayment {
   private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
     const callId = this.calls.findWaitingInvoiceCall(current.totalId);
     if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
-    return this.answerForOutcome(basket, current.totalId, await this.sender.waitForOutcome(basket.siteId, 'invoices', callId));
+    return this.answerForOutcome(
+      basket,
+      current.totalId,
+      await this.sender.waitForOutcome(basket.siteId, 'invoices', callId),
+    );
   }
 
   /** Answers a total of a paid basket. Creates no second invoice: the cashier settles a difference with the customer. */
@@ -146,7 +150,11 @@ export class RequestPayment {
       const externalReference =
         basket.externalReference !== null && basket.reference === reference
           ? basket.externalReference
-          : chooseExternalReference(reference, basket.token, this.baskets.isExternalReferenceUsed(siteId, reference, basketId));
+          : chooseExternalReference(
+              reference,
+              basket.token,
+              this.baskets.isExternalReferenceUsed(siteId, reference, basketId),
+            );
       this.baskets.setReference(tx, basketId, reference, externalReference);
       if (basket.till !== till.till) this.baskets.moveToTill(tx, basketId, till.till);
       if (basket.state !== 'open') this.baskets.setState(tx, basketId, 'open');

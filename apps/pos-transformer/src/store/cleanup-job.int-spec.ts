@@ -54,7 +54,8 @@ describe('rows around the limit of the retention period', () => {
 
   const countOldRows = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
   const runCleanup = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
-  const timeFromRetentionLimit = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
+  const timeFromRetentionLimit = (milliseconds: number): string =>
+    db.clock.later(milliseconds - 120 * DAY).toISOString();
 
   it.each(['open', 'saved'])('a basket that is %s is not deleted', (state) => {
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
@@ -77,7 +78,10 @@ describe('rows around the limit of the retention period', () => {
   });
 
   it('a refund that is queued is not deleted, and neither is its call', () => {
-    db.insertCall({ kind: 'refund', refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }) });
+    db.insertCall({
+      kind: 'refund',
+      refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }),
+    });
     runCleanup();
     expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });

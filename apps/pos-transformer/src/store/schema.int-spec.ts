@@ -23,7 +23,8 @@ it('an open total must have a reference, code and expiry; an open or queued tota
   const basketId = db.insertBasket();
   for (const missing of ['invoice_reference', 'code', 'expires_at'])
     expect(() => db.insertTotal(basketId, 'open', { [missing]: null })).toThrow('CHECK');
-  for (const state of ['open', 'queued']) expect(() => db.insertTotal(basketId, state, { request: null })).toThrow('CHECK');
+  for (const state of ['open', 'queued'])
+    expect(() => db.insertTotal(basketId, state, { request: null })).toThrow('CHECK');
   for (const state of ['without-invoice', 'refused', 'closed'])
     expect(db.insertTotal(basketId, state, { request: null })).toBeGreaterThan(0);
 });
@@ -36,21 +37,24 @@ it('a till can have only one open line-by-line basket, but any number of closed 
     expect(insertLineBasket(other)).toBeGreaterThan(1);
 });
 
-it.each(['open', 'saved'])('an order with a basket that is %s can have no second open or saved basket at the same till', (state) => {
-  const insertOrder = (changes: object): number =>
-    db.insertBasket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
-  insertOrder({});
-  for (const other of ['open', 'saved']) expect(() => insertOrder({ state: other })).toThrow('UNIQUE');
-  for (const other of [
-    { state: 'void' },
-    { state: 'void' },
-    { reference: '18' },
-    { till: 'U' },
-    { site_id: 2 },
-    { dialect: 'lines', state: 'reset' },
-  ])
-    expect(insertOrder(other)).toBeGreaterThan(1);
-});
+it.each(['open', 'saved'])(
+  'an order with a basket that is %s can have no second open or saved basket at the same till',
+  (state) => {
+    const insertOrder = (changes: object): number =>
+      db.insertBasket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
+    insertOrder({});
+    for (const other of ['open', 'saved']) expect(() => insertOrder({ state: other })).toThrow('UNIQUE');
+    for (const other of [
+      { state: 'void' },
+      { state: 'void' },
+      { reference: '18' },
+      { till: 'U' },
+      { site_id: 2 },
+      { dialect: 'lines', state: 'reset' },
+    ])
+      expect(insertOrder(other)).toBeGreaterThan(1);
+  },
+);
 
 it.each(['open', 'saved'])(
   'the external reference of a basket that is %s cannot be used by another open or saved basket of the site',
@@ -58,7 +62,8 @@ it.each(['open', 'saved'])(
     const insertWithExternalReference = (changes: object): number =>
       db.insertBasket({ reference: String(Math.random()), external_reference: '17', state, ...changes });
     insertWithExternalReference({});
-    for (const other of ['open', 'saved']) expect(() => insertWithExternalReference({ state: other })).toThrow('UNIQUE');
+    for (const other of ['open', 'saved'])
+      expect(() => insertWithExternalReference({ state: other })).toThrow('UNIQUE');
     for (const other of [{ state: 'complete' }, { state: 'complete' }, { external_reference: '18' }, { site_id: 2 }])
       expect(insertWithExternalReference(other)).toBeGreaterThan(1);
   },

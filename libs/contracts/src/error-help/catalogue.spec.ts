@@ -18,9 +18,12 @@ test.each(CODES)('the page of %s explains the error in short whole sentences', (
   expect(steps.length).toBeGreaterThan(0);
 });
 
-test.each(CODES)('the advice to repeat the request on the page of %s agrees with `retryable` in the catalogue', (code) => {
-  expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
-});
+test.each(CODES)(
+  'the advice to repeat the request on the page of %s agrees with `retryable` in the catalogue',
+  (code) => {
+    expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
+  },
+);
 
 test('errorPageUrl appends the error code to the base URL of the pages', () => {
   expect(errorPageUrl('https://api.example/errors', 'payable.paid')).toBe('https://api.example/errors/payable.paid');

@@ -1,4 +1,12 @@
-import { amount, type Bounds, describeBounds, nestedList, optional, validationErrors, text } from '../../test/bounds.js';
+import {
+  amount,
+  type Bounds,
+  describeBounds,
+  nestedList,
+  optional,
+  validationErrors,
+  text,
+} from '../../test/bounds.js';
 import { CreateInvoiceRequest, isUtcDate, LineItemRequest } from './invoices.js';
 
 const ITEM = { productCode: 'p', unitPrice: '100' };

@@ -54,7 +54,11 @@ export class LineItemRequest {
 
   /** Default 1; fractional for weighed goods, negative for returns; never 0. */
   @IsOptional()
-  @MatchesRule('isQuantity', isQuantity, `$property must be a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`)
+  @MatchesRule(
+    'isQuantity',
+    isQuantity,
+    `$property must be a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`,
+  )
   quantity?: number | null;
 }
 

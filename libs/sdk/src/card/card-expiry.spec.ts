@@ -47,7 +47,9 @@ describe('parseExpiry', () => {
     ['10 / 26', 'past'],
     ['12 / 25', 'past'],
     ['01 / 47', 'far'],
-  ])('refuses %p with the problem %s', (text, problem) => expect(parseExpiry(text, now)).toEqual({ ok: false, problem }));
+  ])('refuses %p with the problem %s', (text, problem) =>
+    expect(parseExpiry(text, now)).toEqual({ ok: false, problem }),
+  );
 
   it('accepts a card until the end of its month, in every time zone of the payer', () => {
     const isAcceptedAt = (time: string) => parseExpiry('11 / 26', new Date(time)).ok;

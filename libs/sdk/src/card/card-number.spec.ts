@@ -132,7 +132,6 @@ describe('cardBrand', () => {
       }),
     );
   });
-
 });
 
 describe('isCardNumberValid', () => {

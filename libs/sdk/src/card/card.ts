@@ -109,7 +109,11 @@ function validateCard(card: CardData | CardToStore): CardData | CardToStore {
   const isNumber = typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber);
   assertField(isNumber, 'card.cardNumber', 'must be 12 to 19 digits');
   // The CVV may be absent, because a card to be stored has none. A payment without a CVV is refused after decryption.
-  assertField(!('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'card.cvv', 'must be 3 or 4 digits');
+  assertField(
+    !('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)),
+    'card.cvv',
+    'must be 3 or 4 digits',
+  );
   assertField(
     typeof holderName === 'string' && holderName.trim() !== '' && holderName.length <= HOLDER_NAME_MAX_LENGTH,
     'card.holderName',
@@ -139,7 +143,11 @@ function validateBinding(binding: CardBinding): CardBinding {
 
 function validateKey(key: CardEncryptionKey): void {
   assertField(key.kty === 'EC' && key.crv === 'P-256', 'publicJwk', 'must be an EC key on P-256');
-  assertField(typeof key.kid === 'string' && key.kid !== '' && key.kid.length <= 100, 'publicJwk.kid', 'must be present');
+  assertField(
+    typeof key.kid === 'string' && key.kid !== '' && key.kid.length <= 100,
+    'publicJwk.kid',
+    'must be present',
+  );
   // `d` is the private part: the key was published by mistake, so it must not be used.
   assertField(!('d' in key), 'publicJwk', 'must be a public key');
 }

@@ -75,7 +75,16 @@ test.each([
 });
 
 test('the command listen ends with 1 if the feed of notifications refuses the key', async () => {
-  const gateway = ['--gateway-url', receiverUrl(), '--merchant-id', '1', '--site-id', '2', '--api-key', 'svc_test_site_x'];
+  const gateway = [
+    '--gateway-url',
+    receiverUrl(),
+    '--merchant-id',
+    '1',
+    '--site-id',
+    '2',
+    '--api-key',
+    'svc_test_site_x',
+  ];
   server.removeAllListeners('request').on('request', (_, response) => response.writeHead(401).end());
   const lines: string[] = [];
   const code = await forwardCommand(

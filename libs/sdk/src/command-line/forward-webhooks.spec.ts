@@ -32,7 +32,9 @@ beforeEach(() => {
 });
 
 test('a notification is posted with the id of the notification, and a valid signature like that of the platform', async () => {
-  expect(await postWebhook({ id: 'n-1', payment: createPayment('A-7') }, forwardOptions(fetchWithStatus(204)))).toBe(true);
+  expect(await postWebhook({ id: 'n-1', payment: createPayment('A-7') }, forwardOptions(fetchWithStatus(204)))).toBe(
+    true,
+  );
   const [{ headers, body }] = posted as [(typeof posted)[number]];
   expect(headers['webhook-id']).toBe('n-1');
   expect(verifyWebhook({ headers, rawBody: body, secret })).toMatchObject({ merchantOrderId: 'A-7', amount: 12_345 });
@@ -74,7 +76,11 @@ test('old notifications are skipped; new ones are forwarded once, even after the
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next!);
     },
   };
-  await forwardWebhooks(client, { ...forwardOptions(fetchWithStatus(200)), wait: () => Promise.resolve() }, abort.signal);
+  await forwardWebhooks(
+    client,
+    { ...forwardOptions(fetchWithStatus(200)), wait: () => Promise.resolve() },
+    abort.signal,
+  );
   expect(requestedCursors).toEqual([undefined, 'a', 'b', 'c', 'd', 'd']);
   expect(posted.map(({ body }) => (JSON.parse(body) as HostedPayment).merchantOrderId)).toEqual([
     'new 1',

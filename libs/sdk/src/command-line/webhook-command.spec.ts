@@ -49,7 +49,11 @@ it.each([
   const body = signedBody.replace('{', `{${blank}`);
   const signedAt = new Date('2026-03-01T10:00:00Z');
   const signature = new Webhook(secret).sign('id-1', signedAt, body);
-  const headers = ['webhook-id: id-1', `webhook-timestamp: ${signedAt.getTime() / 1000}`, `webhook-signature: ${signature}`];
+  const headers = [
+    'webhook-id: id-1',
+    `webhook-timestamp: ${signedAt.getTime() / 1000}`,
+    `webhook-signature: ${signature}`,
+  ];
   const crlfRequest = Buffer.from([...headers, '', body].join(end));
   expect(webhookCommand(['verify', '--secret', secret], crlfRequest).exitCode).toBe(0);
 });
@@ -66,7 +70,12 @@ describe('svc-webhook verify', () => {
     ],
     ['a malformed secret', ['--secret', 'whsec_%'], request, 'bad-secret'],
     ['a missing header', ['--secret', secret], replaceInRequest('webhook-id: ', 'x-id: '), 'bad-headers'],
-    ['a signature that was too old when it was received', ['--secret', secret, '--received-at', '2026-03-01T10:06:00Z'], request, 'too-old'],
+    [
+      'a signature that was too old when it was received',
+      ['--secret', secret, '--received-at', '2026-03-01T10:06:00Z'],
+      request,
+      'too-old',
+    ],
     ['another API key', ['--api-key', 'svc_test_site_B'], request, 'made with another key'],
     ['a body that is not JSON', ['--api-key', apiKey], replaceInRequest('{"', '{'), 'not JSON'],
   ])('reports %s, and exits with 1', (_, args, input, message) => {
@@ -81,8 +90,16 @@ describe('svc-webhook verify', () => {
       Buffer.concat([request, Buffer.from('\n')]),
       'without the end of line after the body',
     ],
-    ['the JSON was serialised with spaces', replaceInRequest('","amount"', '", "amount"'), 'it was parsed and serialised again'],
-    ['a byte order mark was added before the body', replaceInRequest('\n\n{', '\n\n\uFEFF{'), 'without the byte order mark'],
+    [
+      'the JSON was serialised with spaces',
+      replaceInRequest('","amount"', '", "amount"'),
+      'it was parsed and serialised again',
+    ],
+    [
+      'a byte order mark was added before the body',
+      replaceInRequest('\n\n{', '\n\n\uFEFF{'),
+      'without the byte order mark',
+    ],
     ['a value was changed', replaceInRequest('12345', '12346'), 'Either the secret'],
   ])('reports why the signature does not match if %s', (_, input, message) => {
     expect(webhookCommand(['verify', '--secret', secret], input).lines[0]).toContain(message);
@@ -99,7 +116,17 @@ describe('svc-webhook verify', () => {
   });
 
   it('accepts several secrets and API keys, as during a rotation', () => {
-    const args = ['verify', '--secret', WRONG_SECRET, '--secret', secret, '--api-key', 'svc_test_site_B', '--api-key', apiKey];
+    const args = [
+      'verify',
+      '--secret',
+      WRONG_SECRET,
+      '--secret',
+      secret,
+      '--api-key',
+      'svc_test_site_B',
+      '--api-key',
+      apiKey,
+    ];
     expect(webhookCommand([...args, '--received-at', '2026-03-01T10:04:00Z'], request).exitCode).toBe(0);
   });
 

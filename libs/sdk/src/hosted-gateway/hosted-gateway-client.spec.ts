@@ -185,7 +185,10 @@ describe('HostedGatewayClient', () => {
 
   it('gives up after four attempts', async () => {
     replies = [1, 2, 3, 4, 5].map(() => ({ drop: true }));
-    expect(await catchApiError(createClient().createSession(session))).toMatchObject({ httpStatus: 0, retryable: true });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 0,
+      retryable: true,
+    });
     expect(requests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1000]);
   });
@@ -209,7 +212,10 @@ describe('HostedGatewayClient', () => {
     expect(pauses).toEqual([1000]);
 
     replies = [{ status: 409, body: { status: 'BadRequest', errors: [{ message: 'requestId: other content' }] } }];
-    expect(await catchApiError(createClient().createSession(session))).toMatchObject({ httpStatus: 409, retryable: false });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 409,
+      retryable: false,
+    });
   });
 
   it('throws an error with the fields of the envelope and the request id', async () => {
@@ -231,7 +237,10 @@ describe('HostedGatewayClient', () => {
     replies = [{ status: 401 }];
     expect(await catchApiError(createClient().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
     replies = [{ status: 201, body: { redirectUrl: 1 } }];
-    expect(await catchApiError(createClient().createSession(session))).toMatchObject({ httpStatus: 201, retryable: false });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 201,
+      retryable: false,
+    });
   });
 
   it('does not follow a redirect, which would send the key to another address', async () => {

@@ -83,8 +83,15 @@ test('resend() sends one request, even if it is refused with 429', async () => {
     expect.objectContaining({ method: 'POST', url: `https://pay.example/api/v3.1/deliveries/${ID}/resend` }),
   ]);
   sentRequests = [];
-  const refusedClient = createClient(429, { status: 'BadRequest', errors: [{ message: 'Wait.' }] }, { 'retry-after': '9' });
-  await expect(refusedClient.webhooks.deliveries.resend(ID)).rejects.toMatchObject({ httpStatus: 429, retryAfterSeconds: 9 });
+  const refusedClient = createClient(
+    429,
+    { status: 'BadRequest', errors: [{ message: 'Wait.' }] },
+    { 'retry-after': '9' },
+  );
+  await expect(refusedClient.webhooks.deliveries.resend(ID)).rejects.toMatchObject({
+    httpStatus: 429,
+    retryAfterSeconds: 9,
+  });
   expect(sentRequests).toHaveLength(1);
 });
 

@@ -86,7 +86,8 @@ const createClient = (options: object = {}): MerchantClient =>
     ...options,
   });
 const createSite = (options: object = {}) => createClient(options).site('2');
-const requestedRoutes = () => requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
+const requestedRoutes = () =>
+  requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
 
 describe('the three look-ups of payments', () => {
   it.each([
@@ -129,7 +130,9 @@ describe('the three look-ups of payments', () => {
   });
 
   it('throw the error of the API', async () => {
-    handlers = [respondJson(400, { errors: [{ message: 'no', field: 'externalReference' }] }, { 'x-request-id': 'r-1' })];
+    handlers = [
+      respondJson(400, { errors: [{ message: 'no', field: 'externalReference' }] }, { 'x-request-id': 'r-1' }),
+    ];
     await expect(createClient().paymentsOfExternalReference('')).rejects.toMatchObject({
       httpStatus: 400,
       errors: [{ message: 'no', field: 'externalReference' }],
@@ -152,7 +155,11 @@ describe('the methods for invoices and tills', () => {
   } as const;
 
   it('create, read and close an invoice', async () => {
-    handlers = [respondJson(201, { ...invoice, externalReference: 'ORDER-1' }), respondJson(200, invoice), respondJson(204, undefined)];
+    handlers = [
+      respondJson(201, { ...invoice, externalReference: 'ORDER-1' }),
+      respondJson(200, invoice),
+      respondJson(204, undefined),
+    ];
     expect(await createSite().createInvoice(request)).toEqual({ ...invoice, externalReference: 'ORDER-1' });
     expect(await createSite().invoice('i-1')).toEqual(invoice);
     await createSite().closeInvoice('ORDER 1');
@@ -276,7 +283,9 @@ describe('the event stream', () => {
   it('does not reconnect while the caller processes a notice for longer than silenceMs', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     let connection: ServerResponse | undefined;
-    handlers = [(request, response) => respondStream([formatMessage('1')], 'silence')(request, (connection = response))];
+    handlers = [
+      (request, response) => respondStream([formatMessage('1')], 'silence')(request, (connection = response)),
+    ];
     const ids: string[] = [];
     for await (const { id } of createSite().stream({ silenceMs: 1_000 })) {
       ids.push(id);
@@ -291,23 +300,36 @@ describe('the event stream', () => {
     handlers = Array.from({ length: 4 }, () => respondJson(503, {}));
     await expect(takeNotices(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);
-    handlers = [respondStream([formatMessage('1')]), ...Array.from({ length: 12 }, () => respondJson(503, {})), respondStream([formatMessage('2')])];
+    handlers = [
+      respondStream([formatMessage('1')]),
+      ...Array.from({ length: 12 }, () => respondJson(503, {})),
+      respondStream([formatMessage('2')]),
+    ];
     expect(await takeNotices(2)).toHaveLength(2);
     // The pause increases after each attempt, up to 16 s.
     expect(pauses.slice(-3)).toEqual([16_000, 16_000, 16_000]);
   });
 
-  it.each([400, 401, 404, 410])('ends with the error of the API after a %d, because a retry cannot succeed', async (status) => {
-    handlers = [respondStream([formatMessage('1')]), respondJson(status, { errors: [{ message: 'too old' }] })];
-    await expect(takeNotices(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
-    expect(requests).toHaveLength(2);
-  });
+  it.each([400, 401, 404, 410])(
+    'ends with the error of the API after a %d, because a retry cannot succeed',
+    async (status) => {
+      handlers = [respondStream([formatMessage('1')]), respondJson(status, { errors: [{ message: 'too old' }] })];
+      await expect(takeNotices(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   it.each([
     ['invalid JSON', `id: 1\ndata: {\n\n`],
     ['no id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
-    ['a refund without a valid amount', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
-    ['a refund with an unknown status', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
+    [
+      'a refund without a valid amount',
+      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } }),
+    ],
+    [
+      'a refund with an unknown status',
+      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } }),
+    ],
   ])('ends with an error at a message that has %s', async (_, sent) => {
     handlers = [respondStream([sent])];
     await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });

@@ -58,10 +58,13 @@ export class MerchantClient extends PaymentLookUps {
   async refunds(paymentReference: string): Promise<RefundOfPayment[]> {
     const url = this.refundsUrl(paymentReference);
     const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
-    return readResponse({ ...response, body: response.ok ? { refunds: response.body } : response.body }, ({ refunds }) => {
-      if (!Array.isArray(refunds)) throw new MalformedPaymentError('refunds');
-      return refunds.map(readRefundOfPayment);
-    });
+    return readResponse(
+      { ...response, body: response.ok ? { refunds: response.body } : response.body },
+      ({ refunds }) => {
+        if (!Array.isArray(refunds)) throw new MalformedPaymentError('refunds');
+        return refunds.map(readRefundOfPayment);
+      },
+    );
   }
 
   /**

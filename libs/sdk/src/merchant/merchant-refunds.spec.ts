@@ -18,7 +18,9 @@ interface SentRequest {
 }
 
 /** Creates a client that receives the given responses in turn. `sent` contains the requests that it has sent. */
-function createClient(...responses: readonly (readonly [status: number, body: unknown, headers?: Record<string, string>])[]) {
+function createClient(
+  ...responses: readonly (readonly [status: number, body: unknown, headers?: Record<string, string>])[]
+) {
   const sent: SentRequest[] = [];
   const remainingResponses = [...responses];
   const client = new MerchantClient({
@@ -30,7 +32,9 @@ function createClient(...responses: readonly (readonly [status: number, body: un
       const text = typeof body === 'string' ? (JSON.parse(body) as unknown) : undefined;
       sent.push({ method, url: new Request(url).url, headers: headers as Record<string, string>, body: text });
       const [status, responseBody, responseHeaders] = remainingResponses.shift()!;
-      return Promise.resolve(Response.json(responseBody, { status, ...(responseHeaders ? { headers: responseHeaders } : {}) }));
+      return Promise.resolve(
+        Response.json(responseBody, { status, ...(responseHeaders ? { headers: responseHeaders } : {}) }),
+      );
     },
   });
   const refund = () => client.refund(paymentReference, { idempotencyKey: 'k-1', amount: 250, reason: 'broken' });
@@ -60,7 +64,10 @@ test('a refused refund is an error, and is not sent again', async () => {
 });
 
 test('the refunds of a payment are listed', async () => {
-  const { client, sent } = createClient([200, [refundResponse, { ...refundResponse, refundReference: 'r-0', status: 'failed' }]], [200, []]);
+  const { client, sent } = createClient(
+    [200, [refundResponse, { ...refundResponse, refundReference: 'r-0', status: 'failed' }]],
+    [200, []],
+  );
   expect(await client.refunds('a/b')).toEqual([
     { paymentReference, ...refundFields },
     { paymentReference, ...refundFields, refundReference: 'r-0', status: 'failed' },

@@ -6,7 +6,12 @@ const statement = {
   totals: [
     {
       currencyISOCode: 'ZAR',
-      ...{ payments: createItem(2, 1000), vouchers: createItem(0, 0), externalPayments: createItem(0, 0), refunds: createItem(1, 1400) },
+      ...{
+        payments: createItem(2, 1000),
+        vouchers: createItem(0, 0),
+        externalPayments: createItem(0, 0),
+        refunds: createItem(1, 1400),
+      },
       ...{ fees: createItem(2, 25), net: -425 },
     },
   ],

@@ -32,10 +32,17 @@ export class PaymentLookUps {
   }
 
   private async find(path: string): Promise<MerchantPayment[]> {
-    const response = await this.http.sendWithRetries({ method: 'GET', url: `${this.base}${path}`, headers: this.headers });
-    return readResponse({ ...response, body: response.ok ? { payments: response.body } : response.body }, ({ payments }) => {
-      if (!Array.isArray(payments)) throw new MalformedPaymentError('payments');
-      return payments.map(readMerchantPayment);
+    const response = await this.http.sendWithRetries({
+      method: 'GET',
+      url: `${this.base}${path}`,
+      headers: this.headers,
     });
+    return readResponse(
+      { ...response, body: response.ok ? { payments: response.body } : response.body },
+      ({ payments }) => {
+        if (!Array.isArray(payments)) throw new MalformedPaymentError('payments');
+        return payments.map(readMerchantPayment);
+      },
+    );
   }
 }

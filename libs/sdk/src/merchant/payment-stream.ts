@@ -58,7 +58,10 @@ export async function* streamPayments(
     } finally {
       connection.abort();
     }
-    await Promise.race([http.waitBeforeRetry(Math.min(attempt + 1, MAX_BACKOFF_ATTEMPT), retryAfterSeconds), waitForAbort(signal)]);
+    await Promise.race([
+      http.waitBeforeRetry(Math.min(attempt + 1, MAX_BACKOFF_ATTEMPT), retryAfterSeconds),
+      waitForAbort(signal),
+    ]);
   }
 }
 

@@ -86,7 +86,8 @@ const createClient = (): PartnerClient =>
     now: () => time,
     wait: async () => undefined,
   });
-const callsTo = (route: string): Call[] => calls.filter(({ method, url }) => `${method} ${url.split('?')[0]}` === route);
+const callsTo = (route: string): Call[] =>
+  calls.filter(({ method, url }) => `${method} ${url.split('?')[0]}` === route);
 async function decryptCard(jwe: string): Promise<unknown> {
   const { plaintext } = await compactDecrypt(jwe, privateKey);
   return JSON.parse(new TextDecoder().decode(plaintext));
@@ -132,7 +133,10 @@ it('the service logs in with its organisation and token, and a customer then log
 
 it('a card is bound to the organisationId in lower case, and expires by the system clock', async () => {
   const upperCaseOptions = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
-  const api = new PartnerClient({ ...upperCaseOptions, apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const api = new PartnerClient({
+    ...upperCaseOptions,
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
   const before = Date.now();
   await api.service.pay({ reference: 'r-1', amount: 1, card, customer });
   const [{ body }] = callsTo('POST /v1/payments') as [Call];

@@ -83,7 +83,9 @@ test('readPartnerCard returns the fields of the specification, and no other fiel
 });
 
 test.each([...Object.keys(CARD), 'card'])('a stored card without %s is malformed', (field) => {
-  expect(malformedField(() => readPartnerCard(field === 'card' ? undefined : { ...CARD, [field]: undefined }))).toBe(field);
+  expect(malformedField(() => readPartnerCard(field === 'card' ? undefined : { ...CARD, [field]: undefined }))).toBe(
+    field,
+  );
 });
 
 test.each([

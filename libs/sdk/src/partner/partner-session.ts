@@ -5,7 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { type CardData, type CardEncryptionKey, type CardToStore, encryptCard } from '../card/card.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
-import { type ApiResponse, type ApiRequest, createApiError, type HttpExchange, readResponse } from '../http-exchange.js';
+import {
+  type ApiResponse,
+  type ApiRequest,
+  createApiError,
+  type HttpExchange,
+  readResponse,
+} from '../http-exchange.js';
 import { type PartnerCard, type PartnerPayment, readPartnerCard, readPartnerPayment } from './partner-payment.js';
 
 /** A payment by a customer. The identity token identifies the payer. */

@@ -190,7 +190,12 @@ describe('verifySiteWebhook', () => {
 
   it('returns a payment or a refund, with the id of the notice', () => {
     expect(verifyNotice({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: expectedPayment });
-    expect(verifyNotice({ ...payment, type: 'refund', refund })).toEqual({ id, type: 'refund', payment: expectedPayment, refund });
+    expect(verifyNotice({ ...payment, type: 'refund', refund })).toEqual({
+      id,
+      type: 'refund',
+      payment: expectedPayment,
+      refund,
+    });
   });
 
   it('returns undefined for an unknown type of a later release', () =>

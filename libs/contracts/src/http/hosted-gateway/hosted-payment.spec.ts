@@ -68,7 +68,11 @@ describe('the hosted view of a final payment (H3, E2)', () => {
   });
 
   it.each([
-    ['of the catalogue, if the error has an empty message', [{ errorReference: '12', message: ' ' }], 'The card has expired.'],
+    [
+      'of the catalogue, if the error has an empty message',
+      [{ errorReference: '12', message: ' ' }],
+      'The card has expired.',
+    ],
     [
       'of an internal error, if the errorReference is unknown',
       [{ errorReference: '99', message: '' }],

@@ -50,7 +50,12 @@ describeBounds(CreateSessionRequest, SESSION, {
 });
 
 test('each error message names the field and its limit', () => {
-  const problems = validationErrors(CreateSessionRequest, { ...SESSION, requestId: '', amount: 0, currencyISOCode: 'USD' });
+  const problems = validationErrors(CreateSessionRequest, {
+    ...SESSION,
+    requestId: '',
+    amount: 0,
+    currencyISOCode: 'USD',
+  });
   expect(problems).toEqual({
     requestId: { isText: 'requestId must be text of 1 to 100 characters without control characters' },
     amount: { isAmountInCents: 'amount must be a whole number of cents from 1 to 100000000000' },

@@ -22,7 +22,10 @@ import {
 const UUID = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 const VOUCHER = { merchantLiable: true, amount: 1 };
 const EXTERNAL = { type: 'EFT', status: 'success', reference: 'x' };
-const uuid: Bounds = { accepted: [UUID, UUID.toUpperCase()], rejected: [undefined, null, '', 'x', `${UUID}0`, 7, [UUID]] };
+const uuid: Bounds = {
+  accepted: [UUID, UUID.toUpperCase()],
+  rejected: [undefined, null, '', 'x', `${UUID}0`, 7, [UUID]],
+};
 
 describeBounds(
   PaymentCustomerRequest,

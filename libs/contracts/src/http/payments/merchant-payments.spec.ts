@@ -56,8 +56,12 @@ test('the notification of a failed payment also contains the tendered amount', (
   expect(failed).toMatchObject({ status: 2, tenderedAmount: 12_500, invoicedAmount: 12_345 });
 });
 
-test.each(['processing', 'verificationRequired'] as const)('buildPaymentNotification refuses a payment in the state %s', (state) =>
-  expect(() => buildPaymentNotification(createPayment({ state }))).toThrow(`A payment that is ${state} is not final.`),
+test.each(['processing', 'verificationRequired'] as const)(
+  'buildPaymentNotification refuses a payment in the state %s',
+  (state) =>
+    expect(() => buildPaymentNotification(createPayment({ state }))).toThrow(
+      `A payment that is ${state} is not final.`,
+    ),
 );
 
 test('the tendered amount includes vouchers, and the customer of a partner has the names that the partner sent', () => {

@@ -68,7 +68,10 @@ test('a payment in the history omits absent fields, and has null if there are no
 
 test('a payment in the history contains the references of its invoice, and the errors of a failure', () => {
   const references = { invoiceReference: 'i-1', invoiceExternalReference: 'e-1' };
-  expect(buildHistoryItem({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({ ...references, errors: ERRORS });
+  expect(buildHistoryItem({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({
+    ...references,
+    errors: ERRORS,
+  });
 });
 
 test.each<[PaymentState, boolean]>([
