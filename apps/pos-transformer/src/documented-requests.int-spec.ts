@@ -1,6 +1,6 @@
 /**
- * Sends generated requests to every operation in docs/reference/transformer.openapi.json. No response may have an undocumented
- * status, or a body that does not match its schema.
+ * Sends generated requests to every operation in docs/reference/transformer.openapi.json. No response may have an
+ * undocumented status, or a body that does not match its schema.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

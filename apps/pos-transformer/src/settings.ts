@@ -89,7 +89,10 @@ export class SettingsFile {
   @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?$/, { each: true, message: '$property must be addresses or networks' })
   allowedClients?: string[];
 
-  /** URL of this program for tills and displays, if it differs from the listening address. The URLs of QR codes start with it. */
+  /**
+   * URL of this program for tills and displays, if it differs from the listening address. The URLs of QR codes start
+   * with it.
+   */
   @IsOptional()
   @IsBaseUrl()
   @Matches(/^https?:/, { message: '$property must begin with https:// or http://' })
@@ -107,7 +110,9 @@ export class SettingsFile {
   logLevel: string = 'info';
 }
 
-/** A till waits this long for the platform, then it gets a WARN. Refunds have more time, because the bank takes longer. */
+/**
+ * A till waits this long for the platform, then it gets a WARN. Refunds have more time, because the bank takes longer.
+ */
 const RESPONSE_TIMEOUT_MS = { invoices: 3_000, refunds: 10_000 };
 
 /** The validated configuration; also its injection token. */

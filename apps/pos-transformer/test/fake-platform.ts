@@ -37,8 +37,8 @@ export class FakePlatform {
   readonly payments: Payment[] = [];
   readonly requests: ReceivedRequest[] = [];
   /**
-   * `unreachable`: closes connections. `lost-responses`: executes the request, then closes the connection. `silent`: sends no response.
-   * Undefined: works normally.
+   * `unreachable`: closes connections. `lost-responses`: executes the request, then closes the connection. `silent`:
+   * sends no response. Undefined: works normally.
    */
   outage: 'unreachable' | 'lost-responses' | 'silent' | undefined;
   /** Each entry is the response to the next request of this method, sent after `after` has resolved. */
@@ -89,7 +89,9 @@ export class FakePlatform {
     return this.invoices.filter(({ state }) => state === 'open' || state === 'reserved');
   }
 
-  /** Creates a payment of the invoice, which succeeds unless `changes` set another status. Streams and polls report it. */
+  /**
+   * Creates a payment of the invoice, which succeeds unless `changes` set another status. Streams and polls report it.
+   */
   pay(invoice: FakeInvoice, changes: Record<string, unknown> = {}): Payment {
     const payment = {
       invoiceReference: invoice.reference,

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { ManualClock } from '@svc/testing';
 import { Store } from '../src/store/store.js';
 
-/** A store with a temporary file, for tests of repositories and of the schema. The insert methods return the id of the new row. */
+/**
+ * A store with a temporary file, for tests of repositories and of the schema. The insert methods return the id of the
+ * new row.
+ */
 export class TestStore {
   readonly clock = new ManualClock();
   private readonly folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));

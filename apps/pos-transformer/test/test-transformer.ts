@@ -22,7 +22,10 @@ export interface Reply {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A transformer with a temporary database file and a fake platform. Its timers do not run: tests start each job explicitly. */
+/**
+ * A transformer with a temporary database file and a fake platform. Its timers do not run: tests start each job
+ * explicitly.
+ */
 export class TestTransformer {
   transformer!: Transformer;
   readonly clock = new ManualClock();

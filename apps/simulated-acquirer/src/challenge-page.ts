@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ChargeRecord } from './records.js';
 
 /**
- * The bank's page on which a payer confirms or refuses a payment, similar to 3-D Secure. It simulates a page outside the platform:
- * it has another origin and no script, and it redirects back to the payment page.
+ * The bank's page on which a payer confirms or refuses a payment, similar to 3-D Secure. It simulates a page outside
+ * the platform: it has another origin and no script, and it redirects back to the payment page.
  */
 export function challengePage(record: ChargeRecord | undefined): string {
   const challenge = record?.challenge;
@@ -28,8 +28,8 @@ export function challengePage(record: ChargeRecord | undefined): string {
 }
 
 /**
- * Headers of the page. The content security policy allows the form to post to the bank, and the bank's redirect to `returnUrl`, the
- * page from which the payer came.
+ * Headers of the page. The content security policy allows the form to post to the bank, and the bank's redirect to
+ * `returnUrl`, the page from which the payer came.
  */
 export function challengePageHeaders(returnUrl: string | undefined): Record<string, string> {
   const origin = returnUrl && URL.canParse(returnUrl) ? ` ${new URL(returnUrl).origin}` : '';

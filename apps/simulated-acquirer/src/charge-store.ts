@@ -6,8 +6,9 @@ import { utcDay, type StatementLine, buildStatementLine } from './statement.js';
 type StoredRecord = ChargeRecord | RefundRecord | VaultRecord;
 
 /**
- * The bank's records: a file of JSON lines, to which a line is appended before each response. If several lines have the same key,
- * the last one is valid. Only this process writes the file. Tests read it to check which charges were created.
+ * The bank's records: a file of JSON lines, to which a line is appended before each response. If several lines have the
+ * same key, the last one is valid. Only this process writes the file. Tests read it to check which charges were
+ * created.
  */
 export class ChargeStore {
   private readonly charges = new Map<string, ChargeRecord>();

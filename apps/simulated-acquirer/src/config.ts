@@ -25,7 +25,10 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_PUBLIC_URL?: string;
 
-  /** Address to listen on. Every client that reaches it can create charges: bind to a non-loopback address only behind a firewall. */
+  /**
+   * Address to listen on. Every client that reaches it can create charges: bind to a non-loopback address only behind a
+   * firewall.
+   */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
@@ -37,7 +40,9 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Not used: the bank writes no log, its store shows what happened. Accepted because every program gets this variable. */
+  /**
+   * Not used: the bank writes no log, its store shows what happened. Accepted because every program gets this variable.
+   */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

@@ -21,15 +21,24 @@ export interface ChargeRecord {
   readonly reversedAmount?: number;
   /** Behaviour of the card for refunds. If absent, refunds succeed immediately. */
   readonly refundBehaviour?: RefundBehaviour;
-  /** Names of the fields of the payer's context that were sent, such as `browser.userAgent`. Their values are not stored. */
+  /**
+   * Names of the fields of the payer's context that were sent, such as `browser.userAgent`. Their values are not
+   * stored.
+   */
   readonly payerContext?: readonly string[];
   /** ISO 8601 UTC. Absent from lines of earlier releases, which appear on no statement. */
   readonly at?: string;
-  /** The verification that the bank requires before it charges. Present with the outcome `challenged`, and after a reversal of it. */
+  /**
+   * The verification that the bank requires before it charges. Present with the outcome `challenged`, and after a
+   * reversal of it.
+   */
   readonly challenge?: Challenge;
 }
 
-/** The verification of the payer on the bank's page. The card is charged only by a later charge with the challenge's reference. */
+/**
+ * The verification of the payer on the bank's page. The card is charged only by a later charge with the challenge's
+ * reference.
+ */
 export interface Challenge {
   /** Unguessable, because every client that has it can confirm or refuse the payment. */
   readonly reference: string;

@@ -152,7 +152,7 @@ describe('a card for which the bank requires a verification', () => {
     expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');
   });
 
-  test('is not charged after the payer has refused the payment, nor if the key was reversed before the payer confirmed', async () => {
+  test('is not charged if the payer refuses, or if the key is reversed before the payer confirms', async () => {
     const refused = await createChallengedCharge();
     await answerChallenge(refused.url, 'refuse');
     expect(await readChallengeState(refused.url)).toEqual({ state: 'failed' });
@@ -223,7 +223,7 @@ describe('live mode', () => {
     expect(await requestStatuses()).toEqual([403, 403, 200]);
   });
 
-  test('a live charge is stored as live, and can be read and reversed even after live mode was switched off', async () => {
+  test('a live charge can be read and reversed even after live mode was switched off', async () => {
     await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
     const charge = createChargeRequest();
     await post('/charges', charge, LIVE_MODE_HEADERS);

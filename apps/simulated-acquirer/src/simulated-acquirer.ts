@@ -82,9 +82,10 @@ type ChargeResponse = ChargeRecord & { readonly challengeUrl?: string };
 /**
  * Serves the simulated bank over HTTP. It is for test cards only, not for real ones.
  *
- * The platform calls `POST /charges`, `GET /charges/{key}`, `POST /charges/{key}/reversal`, `POST /refunds`, `GET /refunds/{key}`,
- * `GET /statements/{day}?after=`, `GET /challenges/{reference}/state`, `POST /cards` and `DELETE /cards/{token}`. The headers
- * `acquirer-mode` and `acquirer-account` select the account. The payer's browser opens the page `/challenges/{reference}`.
+ * The platform calls `POST /charges`, `GET /charges/{key}`, `POST /charges/{key}/reversal`, `POST /refunds`, `GET
+ * /refunds/{key}`, `GET /statements/{day}?after=`, `GET /challenges/{reference}/state`, `POST /cards` and `DELETE
+ * /cards/{token}`. The headers `acquirer-mode` and `acquirer-account` select the account. The payer's browser opens the
+ * page `/challenges/{reference}`.
  *
  * @param now the bank's clock, which determines the day of the statement on which a movement appears
  */
@@ -210,7 +211,10 @@ function rejectLiveMode(app: FastifyInstance, config: SimulatedAcquirerConfig): 
   });
 }
 
-/** A TLS listener for browsers on a network. It serves only the challenge page: other routes would let every client create charges. */
+/**
+ * A TLS listener for browsers on a network. It serves only the challenge page: other routes would let every client
+ * create charges.
+ */
 async function listenForPayers(
   config: SimulatedAcquirerConfig,
   bank: SimulatedBank,

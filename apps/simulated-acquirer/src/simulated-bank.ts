@@ -11,7 +11,10 @@ import type {
 } from './records.js';
 import { statementPage, type StatementPage } from './statement.js';
 
-/** Test card numbers and their behaviour. Charges to every other valid number are approved. The README lists these numbers. */
+/**
+ * Test card numbers and their behaviour. Charges to every other valid number are approved. The README lists these
+ * numbers.
+ */
 const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000000002': 'declined',
   '4000000000009995': 'insufficient-funds',
@@ -71,7 +74,10 @@ export interface ChargeRequest extends BankAccount {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  /** A request has exactly one of `cardNumber`, `vaultToken` (a stored card) and `challengeReference` (a passed challenge). */
+  /**
+   * A request has exactly one of `cardNumber`, `vaultToken` (a stored card) and `challengeReference` (a passed
+   * challenge).
+   */
   readonly cardNumber?: string;
   readonly vaultToken?: string;
   readonly challengeReference?: string;
@@ -92,8 +98,8 @@ export interface RefundRequest extends BankAccount {
 export class KeyConflictError extends Error {}
 
 /**
- * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each key. Charges
- * and refunds can be read, charges can be reversed, and each account has a statement for each day.
+ * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each
+ * key. Charges and refunds can be read, charges can be reversed, and each account has a statement for each day.
  */
 export class SimulatedBank {
   constructor(
@@ -130,8 +136,8 @@ export class SimulatedBank {
   }
 
   /**
-   * Returns to the payer the charged amount that is not yet refunded. If there is no charge, the key is blocked: a charge that
-   * arrives later is not executed. A repeat changes nothing. Throws {@link KeyConflictError}.
+   * Returns to the payer the charged amount that is not yet refunded. If there is no charge, the key is blocked: a
+   * charge that arrives later is not executed. A repeat changes nothing. Throws {@link KeyConflictError}.
    */
   reverse(key: string, caller: BankAccount): ChargeRecord {
     const record = this.store.findCharge(key);
@@ -194,7 +200,10 @@ export class SimulatedBank {
     return this.store.findByChallenge(reference);
   }
 
-  /** Stores the payer's choice on the bank's page. Only the first choice is valid. Returns undefined if there is no such challenge. */
+  /**
+   * Stores the payer's choice on the bank's page. Only the first choice is valid. Returns undefined if there is no such
+   * challenge.
+   */
   answerChallenge(reference: string, passed: boolean): Challenge | undefined {
     const record = this.store.findByChallenge(reference);
     if (!record) return undefined;
@@ -270,7 +279,10 @@ function fieldNames({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): 
   return [...Object.keys(rest), ...Object.keys(browser ?? {}).map((name) => `browser.${name}`)].sort();
 }
 
-/** Whether the caller may use the record. Records of earlier releases have no account, so every caller of their mode may use them. */
+/**
+ * Whether the caller may use the record. Records of earlier releases have no account, so every caller of their mode may
+ * use them.
+ */
 function isOwnedBy(
   { mode, account }: { readonly mode: string; readonly account?: string },
   caller: BankAccount,

@@ -1,6 +1,9 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry, paymentError } from './errors.js';
 
-/** Row P4 of the specification. Payers quote these references to support, so the reference of an error must never change. */
+/**
+ * Row P4 of the specification. Payers quote these references to support, so the reference of an error must never
+ * change.
+ */
 const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['10', /declined by the bank/],
   ['11', /insufficient funds/],

@@ -1,8 +1,8 @@
 /**
  * The error catalogue: every error that this platform returns or records on a payment.
  *
- * A program must branch on the key (`card.declined`), never on a message. {@link ErrorEntry} explains the fields. `docs/errors.md`
- * is generated from this file.
+ * A program must branch on the key (`card.declined`), never on a message. {@link ErrorEntry} explains the fields.
+ * `docs/errors.md` is generated from this file.
  */
 export const ERROR_CATALOGUE = {
   'card.declined': {
@@ -240,7 +240,10 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export interface ErrorEntry {
-  /** Identifier that a customer can quote to support (P4). A string, although it looks like a number (specification, "Error"). */
+  /**
+   * Identifier that a customer can quote to support (P4). A string, although it looks like a number (specification,
+   * "Error").
+   */
   readonly errorReference: string;
   /** Status of the response when this error refuses a request. */
   readonly httpStatus: number;

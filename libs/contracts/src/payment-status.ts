@@ -4,7 +4,10 @@ export enum PaymentStatus {
   Failed = 2,
 }
 
-/** API-level status of a hosted gateway response (specification, "ResponseStatus values"). Any value but Success is an error. */
+/**
+ * API-level status of a hosted gateway response (specification, "ResponseStatus values"). Any value but Success is an
+ * error.
+ */
 export enum ResponseStatus {
   Success = 1,
   BadRequest = 2,

@@ -85,7 +85,8 @@ test('bySpecificity sorts a longer path before a shorter one, and a route with a
   expect(bySpecificity(route('/a'), route('/b'))).toBe(0);
 });
 
-// The Kubernetes Gateway API defines no precedence among regular expressions, nor between regular expressions and prefixes.
+// The Kubernetes Gateway API defines no precedence among regular expressions, nor between regular expressions and
+// prefixes.
 test('no path matches two patterns, or a pattern and the prefix of another route', () => {
   const patterns = ROUTES.filter(({ path }) => path.includes('*'));
   for (const { host, path } of patterns) {

@@ -4,9 +4,9 @@ export type Host = 'api' | 'gateway' | 'shop' | 'admin';
 export interface Route {
   readonly host: Host;
   /**
-   * A path without `*` also matches the paths below it; the longest match wins. A path with `*` matches only whole paths, and each
-   * `*` matches one segment. No two paths with `*` may match the same path, because a Kubernetes Gateway guarantees no order among
-   * them.
+   * A path without `*` also matches the paths below it; the longest match wins. A path with `*` matches only whole
+   * paths, and each `*` matches one segment. No two paths with `*` may match the same path, because a Kubernetes
+   * Gateway guarantees no order among them.
    */
   readonly path: string;
   /** The route applies only to this method. If two apps share a path, the route with the method wins. */
@@ -22,8 +22,8 @@ const SITE = `${MERCHANT}/sites/*`;
 export const ERROR_PAGES_PATH = '/errors';
 
 /**
- * The route table: the only mapping of paths to apps. The all-in-one app reads it, and deploy/generate.ts generates from it the
- * Gateway routes of Kubernetes and the configuration of the reverse proxy in compose.
+ * The route table: the only mapping of paths to apps. The all-in-one app reads it, and deploy/generate.ts generates
+ * from it the Gateway routes of Kubernetes and the configuration of the reverse proxy in compose.
  */
 export const ROUTES: readonly Route[] = [
   // Every host can return errors, and each error links to its page.
@@ -96,7 +96,10 @@ export function bySpecificity(a: Route, b: Route): number {
   return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
-/** Regular expression of a path with `*`, also used by the reverse proxy and the Gateway; undefined for a path without `*`. */
+/**
+ * Regular expression of a path with `*`, also used by the reverse proxy and the Gateway; undefined for a path without
+ * `*`.
+ */
 export function pathPattern(path: string): string | undefined {
   if (!path.includes('*')) return undefined;
   const segments = path.split('/').map((segment) => (segment === '*' ? '[^/]+' : segment.replaceAll('.', '[.]')));

@@ -1,7 +1,9 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
-/** Values of one field at its limits, which validation must accept, and just beyond the limits, which it must reject. */
+/**
+ * Values of one field at its limits, which validation must accept, and just beyond the limits, which it must reject.
+ */
 export interface Bounds {
   readonly accepted: readonly unknown[];
   readonly rejected: readonly unknown[];
@@ -76,7 +78,10 @@ function collectErrors(error: ValidationError, parent = ''): [string, Record<str
   return [...ownErrors, ...(error.children ?? []).flatMap((child) => collectErrors(child, `${path}.`))];
 }
 
-/** Declares the tests of a request class: `valid` is accepted, every field has bounds, and each field is validated at its bounds. */
+/**
+ * Declares the tests of a request class: `valid` is accepted, every field has bounds, and each field is validated at
+ * its bounds.
+ */
 export function describeBounds<T extends object>(
   type: new () => T,
   valid: { [Field in keyof T]?: unknown },

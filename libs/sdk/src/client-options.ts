@@ -1,6 +1,6 @@
 /**
- * Validates the options of a client when it is created. Without this, a missing setting would cause an "Invalid URL" error or a 401
- * at the first call.
+ * Validates the options of a client when it is created. Without this, a missing setting would cause an "Invalid URL"
+ * error or a 401 at the first call.
  */
 
 /** @returns the URL without trailing slashes. @throws TypeError that names the option and the expected value */
@@ -15,7 +15,10 @@ export function requiredBaseUrl(value: unknown, name: string): string {
   return `${address.origin}${address.pathname.replace(/\/+$/, '')}`;
 }
 
-/** An id of a merchant or a site, for a path or a header. In a path, `..` or an empty text would address another resource. */
+/**
+ * An id of a merchant or a site, for a path or a header. In a path, `..` or an empty text would address another
+ * resource.
+ */
 export function requiredDigits(value: unknown, name: string): string {
   if (value === undefined || value === null) throw missingOptionError(name);
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';

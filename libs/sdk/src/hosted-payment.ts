@@ -1,6 +1,6 @@
 /**
- * The hosted payment in responses and webhooks (rows H3, H4), and its parser. The parser accepts text and numbers for enumerations,
- * because the specification allows both. It is strict for all other fields.
+ * The hosted payment in responses and webhooks (rows H3, H4), and its parser. The parser accepts text and numbers for
+ * enumerations, because the specification allows both. It is strict for all other fields.
  */
 
 /** Result of a payment: `Success` (1) or `Failed` (2). */
@@ -127,7 +127,10 @@ export function readText(body: Record<string, unknown>, field: string): string {
   return value;
 }
 
-/** A whole number from 0 to `max`. "100" and 100.5 are refused, not converted, because an order may contain only exact cents. */
+/**
+ * A whole number from 0 to `max`. "100" and 100.5 are refused, not converted, because an order may contain only exact
+ * cents.
+ */
 export function readWholeNumber(body: Record<string, unknown>, field: string, max: number): number {
   const value = body[field] as number;
   if (!Number.isInteger(value) || value < 0 || value > max) throw new MalformedPaymentError(field);

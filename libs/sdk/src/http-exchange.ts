@@ -1,6 +1,6 @@
 /**
- * HTTP calls with limits of time and size, and a limited number of retries. A call that moves money without an idempotency key must
- * use `sendOnce`: `sendWithRetries` may repeat a request that has already taken effect.
+ * HTTP calls with limits of time and size, and a limited number of retries. A call that moves money without an
+ * idempotency key must use `sendOnce`: `sendWithRetries` may repeat a request that has already taken effect.
  */
 import {
   MalformedPaymentError,
@@ -14,7 +14,10 @@ import { SvcApiError } from './svc-api-error.js';
 export interface HttpExchangeOptions {
   /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: typeof globalThis.fetch;
-  /** Timeout of one attempt, including connecting and reading; default 10 000. All attempts together take at most three times this. */
+  /**
+   * Timeout of one attempt, including connecting and reading; default 10 000. All attempts together take at most three
+   * times this.
+   */
   timeoutMs?: number;
   /** Waits between attempts; a test may replace it. */
   wait?: (milliseconds: number) => Promise<void>;
@@ -47,7 +50,10 @@ const MAX_ATTEMPTS = 4;
 const INITIAL_BACKOFF_MS = 250;
 const MAX_DURATION_IN_TIMEOUTS = 3;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** The server has not processed the request, or it is unknown whether it has; then a retry is safe because the call is idempotent. */
+/**
+ * The server has not processed the request, or it is unknown whether it has; then a retry is safe because the call is
+ * idempotent.
+ */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 
 export class HttpExchange {
@@ -120,8 +126,9 @@ export class HttpExchange {
   }
 
   /**
-   * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last error. After a
-   * response for which `isFinal` returns true, the request is not sent again, although it may succeed later.
+   * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last
+   * error. After a response for which `isFinal` returns true, the request is not sent again, although it may succeed
+   * later.
    */
   async sendWithRetries(
     request: ApiRequest,
@@ -158,7 +165,10 @@ async function parseResponse(url: string, response: Response): Promise<ApiRespon
   return { url, httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
 }
 
-/** The error of a call without a response. It contains the URL's origin but not its path, which may contain confidential data. */
+/**
+ * The error of a call without a response. It contains the URL's origin but not its path, which may contain confidential
+ * data.
+ */
 function noResponseError(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
@@ -174,7 +184,10 @@ function addAddressHint(reason: string): string {
   return /ECONNREFUSED|ENOTFOUND/.test(reason) ? `${reason}. Is this the right address?` : reason;
 }
 
-/** The message of an error of `fetch` is only "fetch failed". Its cause has the reason, as in "connect ECONNREFUSED 127.0.0.1:443". */
+/**
+ * The message of an error of `fetch` is only "fetch failed". Its cause has the reason, as in "connect ECONNREFUSED
+ * 127.0.0.1:443".
+ */
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return describeCause(error.cause);
@@ -199,8 +212,8 @@ export function createApiError(apiResponse: ApiResponse): SvcApiError {
 }
 
 /**
- * Detects that a server other than the API has responded, because the configured URL has a wrong host or path. A 404 of the API
- * contains `errors` in the format of that API, or has no body.
+ * Detects that a server other than the API has responded, because the configured URL has a wrong host or path. A 404 of
+ * the API contains `errors` in the format of that API, or has no body.
  */
 function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { message: string }[] | undefined {
   const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
@@ -247,7 +260,10 @@ export function readResponse<T>(apiResponse: ApiResponse, reader: (body: Record<
   }
 }
 
-/** A 409 with `Retry-After` means that an equal request is in progress (C7). Without `Retry-After`, the request can never succeed. */
+/**
+ * A 409 with `Retry-After` means that an equal request is in progress (C7). Without `Retry-After`, the request can
+ * never succeed.
+ */
 function isRetryable(apiResponse: ApiResponse): boolean {
   return (
     RETRYABLE_STATUSES.has(apiResponse.httpStatus) ||
@@ -261,7 +277,10 @@ function defaultStatus(httpStatus: number): ResponseStatus {
   return httpStatus >= 400 && httpStatus < 500 ? 'BadRequest' : 'InternalServer';
 }
 
-/** `Retry-After` contains seconds or a date. A date is compared with the response's `Date`, because the caller's clock may be wrong. */
+/**
+ * `Retry-After` contains seconds or a date. A date is compared with the response's `Date`, because the caller's clock
+ * may be wrong.
+ */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const text = String(headers.get('retry-after'));
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -36,7 +36,8 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
     () => merchant().paymentsOfExternalReference('x'),
   ],
   ['payment', true, `GET ${MERCHANT_PATH}/payments/P`, () => merchant().payment('P')],
-  // A request with the same reference and content returns the same invoice. Without a reference, each request creates an invoice.
+  // A request with the same reference and content returns the same invoice. Without a reference, each request creates
+  // an invoice.
   [
     'createInvoice',
     true,

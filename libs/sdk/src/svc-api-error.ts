@@ -1,14 +1,17 @@
 import type { ApiErrorItem, ResponseStatus } from './hosted-payment.js';
 
 /**
- * A failed call: the hosted gateway responded with an error envelope (H1), the main API responded with a problem (RFC 9457, C5), or
- * there was no response.
+ * A failed call: the hosted gateway responded with an error envelope (H1), the main API responded with a problem (RFC
+ * 9457, C5), or there was no response.
  */
 export class SvcApiError extends Error {
   override readonly name = 'SvcApiError';
   /** HTTP status; 0 if there was no response. */
   readonly httpStatus: number;
-  /** Status of the gateway's envelope. For other responses it is derived from the HTTP status; without a response, `InternalServer`. */
+  /**
+   * Status of the gateway's envelope. For other responses it is derived from the HTTP status; without a response,
+   * `InternalServer`.
+   */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];
   /** Error code of the main API, e.g. `payable.mismatch`: branch on it. The hosted gateway has none. */

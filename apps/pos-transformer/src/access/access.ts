@@ -17,13 +17,13 @@ export interface Caller {
 }
 
 /**
- * A caller with the key may use any address. A caller from an allowed address needs no key. If neither a key nor addresses are
- * configured, the transformer listens on loopback only, and no caller needs a key.
+ * A caller with the key may use any address. A caller from an allowed address needs no key. If neither a key nor
+ * addresses are configured, the transformer listens on loopback only, and no caller needs a key.
  *
  * For a caller without the key, two checks protect against web pages that are open in a browser of the store:
  * - Against DNS rebinding, the Host header must be an IP address, `localhost` or the configured name.
- * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough: `reset` has no body, so
- *   browsers send it without a preflight.
+ * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough: `reset` has
+ *   no body, so browsers send it without a preflight.
  */
 export function isCallerAllowed(
   { apiKey, allowedClients, publicUrl }: Pick<TransformerSettings, 'apiKey' | 'allowedClients' | 'publicUrl'>,

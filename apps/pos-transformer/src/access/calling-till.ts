@@ -2,7 +2,10 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalidField } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 
-/** The name of the till in the header x-till, or '' if the header is missing. Tills of one site have separate baskets (T3). */
+/**
+ * The name of the till in the header x-till, or '' if the header is missing. Tills of one site have separate baskets
+ * (T3).
+ */
 export const CallingTill = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
   const till = context.switchToHttp().getRequest<FastifyRequest>().headers['x-till'];
   return parseTill(till);

@@ -1,4 +1,7 @@
-/** The answer to a call of a till: the Result envelope of the specification (T1, T2). The till shows Message to the cashier. */
+/**
+ * The answer to a call of a till: the Result envelope of the specification (T1, T2). The till shows Message to the
+ * cashier.
+ */
 
 export type Result = 'OK' | 'WARN' | 'STOP';
 

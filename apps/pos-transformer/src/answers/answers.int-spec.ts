@@ -1,4 +1,7 @@
-/** Response bodies for tills over HTTP. They must contain every field of the specification in its exact case, and no other field. */
+/**
+ * Response bodies for tills over HTTP. They must contain every field of the specification in its exact case, and no
+ * other field.
+ */
 import { PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
 
 let pos: TestTransformer;
@@ -16,7 +19,7 @@ const PAYMENT = {
   customer: { firstName: 'Thandi', lastName: 'Nkosi' },
 };
 
-it('T1, T2: every call that changes data responds 200 with only Result and Message, whether OK, WARN or STOP', async () => {
+it('T1, T2: every call that changes data responds 200 with only Result and Message', async () => {
   const svcId = await createPaidBasket();
   const wrongTotal = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
   const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
@@ -54,7 +57,7 @@ it('T1, T2: every call that changes data responds 200 with only Result and Messa
   }
 });
 
-it('T1: the response to total adds InvoiceReference, Code and QrSvgUrl; while offline it has none of them (T8)', async () => {
+it('T1: the response to total contains InvoiceReference, Code and QrSvgUrl, except while offline (T8)', async () => {
   const { status, body } = await pos.sendTotal(100, '17');
   expect([status, Object.keys(body as object)]).toEqual([
     200,
@@ -99,7 +102,7 @@ it('T6, T7, T9, T13: the invoice payment response has every field of the specifi
   });
 });
 
-it('T6, T7, T9: the GetPayment response has every field of the specification, for a success and for a failure', async () => {
+it('T6, T7, T9: the GetPayment response to a success or a failure has every field of the specification', async () => {
   const svcId = await createPaidBasket();
   const success = {
     PaymentId: 1,

@@ -1,6 +1,6 @@
 /**
- * Sends malformed and hostile input to every endpoint (T1). No response may be a 5xx, and a refused request must not change the
- * database (T2).
+ * Sends malformed and hostile input to every endpoint (T1). No response may be a 5xx, and a refused request must not
+ * change the database (T2).
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -129,7 +129,10 @@ const facadeRequest = (path: string, body: fc.Arbitrary<object>): fc.Arbitrary<H
 const getRequest = (url: fc.Arbitrary<string>): fc.Arbitrary<HostileRequest> =>
   fc.record({ method: fc.constant('GET' as const), url, body: fc.constant(undefined), headers: fc.constant({}) });
 
-/** Endpoint, generated requests, and the statuses that must occur: they prove that valid and invalid requests were generated. */
+/**
+ * Endpoint, generated requests, and the statuses that must occur: they prove that valid and invalid requests were
+ * generated.
+ */
 const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
   ['line', invoiceRequest('line', bodyText(damagedBody(LINE))), [200, 400, 404]],
   ['total', invoiceRequest('total', bodyText(damagedBody({ amount: 100, reference: '17' }))), [200, 400, 404]],

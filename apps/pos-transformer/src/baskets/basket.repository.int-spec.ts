@@ -88,7 +88,7 @@ it('findByExternalReference returns the newest basket with the external referenc
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('findDisplayed returns the open basket of the till that changed last, and the newer one if two changed at the same time', () => {
+it('findDisplayed returns the last changed open basket of the till; of two with the same time, the newer one', () => {
   const findDisplayedId = (siteId = 1): number | undefined => getBasketId(baskets.findDisplayed({ siteId, till: 'T' }));
   insertOrder({ reference: '1' });
   const newer = insertOrder({ reference: '2' });

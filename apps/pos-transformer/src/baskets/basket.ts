@@ -21,8 +21,8 @@ export interface BasketLine {
 export type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
 
 /**
- * Adds a line to the lines of a basket. A line with the same id is replaced, or removed if the new quantity is 0 (T3). Changes
- * nothing and returns `full` if the basket has `MAX_LINES` lines.
+ * Adds a line to the lines of a basket. A line with the same id is replaced, or removed if the new quantity is 0 (T3).
+ * Changes nothing and returns `full` if the basket has `MAX_LINES` lines.
  */
 export function putLine(
   lines: readonly BasketLine[],
@@ -60,8 +60,8 @@ export interface OrderContent {
 }
 
 /**
- * Whether the sum of the lines, minus discounts and other tenders, equals the amount (T3, T11). A till may round each line, or only
- * the sum: both results are correct. Every amount is correct for a line-by-line basket without lines.
+ * Whether the sum of the lines, minus discounts and other tenders, equals the amount (T3, T11). A till may round each
+ * line, or only the sum: both results are correct. Every amount is correct for a line-by-line basket without lines.
  */
 export function isSumCorrect({ lines, order }: BasketContent, amountCents: number): boolean {
   if (lines.length === 0 && order === undefined) return true;

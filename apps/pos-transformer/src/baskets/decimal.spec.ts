@@ -19,7 +19,8 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])('decimalFromNumber throws for 
   expect(() => decimalFromNumber(number)).toThrow('is not a finite number'),
 );
 
-// T3, C1: amounts of weighed goods are rounded half away from zero, so that a return is exactly the negative of its sale.
+// T3, C1: amounts of weighed goods are rounded half away from zero, so that a return is exactly the negative of its
+// sale.
 test.each([
   [2.4, 2],
   [2.5, 3],

@@ -1,4 +1,6 @@
-/** An exact decimal number. Weighed goods have fractional quantities, and floating-point arithmetic would round them. */
+/**
+ * An exact decimal number. Weighed goods have fractional quantities, and floating-point arithmetic would round them.
+ */
 export interface Decimal {
   /** The number is `units / 10 ** scale`. */
   readonly units: bigint;
@@ -7,7 +9,9 @@ export interface Decimal {
 
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
-/** Converts the shortest decimal notation of the number, so that 0.1 becomes exactly 1/10. The number must be finite. */
+/**
+ * Converts the shortest decimal notation of the number, so that 0.1 becomes exactly 1/10. The number must be finite.
+ */
 export function decimalFromNumber(value: number): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
@@ -31,8 +35,8 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
 }
 
 /**
- * Rounds to whole cents, and half a cent away from zero, as SQL's `round(numeric)` does. Therefore the amount of a return is exactly
- * the negative of the amount of its sale.
+ * Rounds to whole cents, and half a cent away from zero, as SQL's `round(numeric)` does. Therefore the amount of a
+ * return is exactly the negative of the amount of its sale.
  */
 export function roundHalfUp({ units, scale }: Decimal): number {
   const divisor = 10n ** BigInt(scale);

@@ -23,13 +23,13 @@ test('D6: buildInvoiceRequest converts a basket to a request for an invoice', ()
   });
 });
 
-test('a request omits line items if the basket has no lines, omits an empty name, and adds a missing product code', () => {
+test('a request omits empty line items and empty names, and adds a missing product code', () => {
   expect(buildInvoiceRequest({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
   const request = buildInvoiceRequest({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
   expect(request.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
 });
 
-test('T5: the external reference is the till’s reference; if another basket uses it, a suffix is added within 100 characters', () => {
+test('T5: the external reference is the till’s reference, with a suffix if another basket uses it', () => {
   const token = 'abcdefghijklmnopqrstuv';
   expect(chooseExternalReference('0017', token, false)).toBe('0017');
   expect(chooseExternalReference('0017', token, true)).toBe('0017#abcdefghij');

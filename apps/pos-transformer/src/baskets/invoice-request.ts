@@ -42,9 +42,9 @@ function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): 
 type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
 
 /**
- * The basket's external reference, under which the platform stores its invoice. It is the till's own reference, so that the merchant
- * can search for the payment by it (T5). If another basket of the site uses that reference, a random suffix is added: otherwise the
- * platform would replace the invoice of the other basket (D6).
+ * The basket's external reference, under which the platform stores its invoice. It is the till's own reference, so that
+ * the merchant can search for the payment by it (T5). If another basket of the site uses that reference, a random
+ * suffix is added: otherwise the platform would replace the invoice of the other basket (D6).
  *
  * @param token random text that identifies the basket
  * @param isTaken whether another basket uses the reference

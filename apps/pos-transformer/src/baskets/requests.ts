@@ -18,7 +18,10 @@ const MAX_CODE_LENGTH = 100;
 /** Limit for text that is stored but not sent to the platform, such as extra information and reasons. */
 const MAX_NOTE_LENGTH = 512;
 const MAX_DEDUCTIONS = 500;
-/** Far above the 500 lines that a basket may have, because a basket with more lines must get a STOP (T3), not a validation error. */
+/**
+ * Far above the 500 lines that a basket may have, because a basket with more lines must get a STOP (T3), not a
+ * validation error.
+ */
 const MAX_PRODUCTS = 1_500;
 
 /** A validation decorator with the message "<property> must be <description>". */

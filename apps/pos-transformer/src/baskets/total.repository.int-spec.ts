@@ -78,7 +78,7 @@ describe('listExpired', () => {
       .map(({ totalId }) => totalId);
   const expired = (): Record<string, string> => ({ expires_at: timeAfter(0), created_at: timeAfter(-1) });
 
-  it('returns totals that have expired, have the minimum age, and belong to an open basket that is not abandoned', () => {
+  it('returns expired totals that have the minimum age, of open baskets that are not abandoned', () => {
     const totalId = db.insertTotal(db.insertBasket({ changed_at: timeAfter(-1_000) }), 'open', expired());
     expect(list()).toEqual([totalId]);
   });

@@ -77,8 +77,8 @@ export class TotalRepository {
   }
 
   /**
-   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response was lost. If
-   * that invoice has been paid meanwhile, a repeated call creates a second invoice.
+   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response
+   * was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
    */
   listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
@@ -94,8 +94,9 @@ export class TotalRepository {
   }
 
   /**
-   * Whether the platform may have a payable invoice of the basket: an open invoice, or one whose call was attempted without a
-   * response. A newer total may have cancelled that call, but the invoice remains payable until the platform replaces it.
+   * Whether the platform may have a payable invoice of the basket: an open invoice, or one whose call was attempted
+   * without a response. A newer total may have cancelled that call, but the invoice remains payable until the platform
+   * replaces it.
    */
   mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
@@ -114,7 +115,8 @@ export class TotalRepository {
   /**
    * References of the site's invoices that may have a payment that is not stored here, the newest first.
    *
-   * @param after open invoices that expire after `expiry`, and replaced or closed invoices that ended after `end` (ISO 8601)
+   * @param after open invoices that expire after `expiry`, and replaced or closed invoices that ended after `end` (ISO
+   *   8601)
    */
   listPayableInvoices(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
@@ -129,7 +131,10 @@ export class TotalRepository {
       .map(({ invoiceReference }) => invoiceReference);
   }
 
-  /** Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or later. */
+  /**
+   * Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or
+   * later.
+   */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
     return this.store
       .list<TotalRow>(
@@ -170,7 +175,10 @@ export class TotalRepository {
     });
   }
 
-  /** Marks earlier totals of the basket as replaced: the platform has replaced their invoices, so they can no longer be paid. */
+  /**
+   * Marks earlier totals of the basket as replaced: the platform has replaced their invoices, so they can no longer be
+   * paid.
+   */
   replaceEarlier(tx: Tx, basketId: number, beforeTotalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'replaced', ended_at = :now

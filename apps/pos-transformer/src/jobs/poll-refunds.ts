@@ -17,9 +17,9 @@ const POLL_INTERVAL_MS = 60_000;
 const MAX_POLLS_PER_ROUND = 2;
 
 /**
- * Polls the refunds on which the bank has not decided. The stream of payments is not enough for two reasons. It reports each
- * decision once: if the decision arrives before the response with the refund's reference, it matches no stored refund. And an
- * interrupted stream reports nothing.
+ * Polls the refunds on which the bank has not decided. The stream of payments is not enough for two reasons. It reports
+ * each decision once: if the decision arrives before the response with the refund's reference, it matches no stored
+ * refund. And an interrupted stream reports nothing.
  */
 @Injectable()
 export class PollRefunds implements OnModuleDestroy {

@@ -9,7 +9,10 @@ import { Store } from '../store/store.js';
 /** A basket that has not changed for this time is abandoned, and its invoice is not renewed. */
 const ABANDONED_AFTER_MS = 12 * 3_600_000;
 
-/** The platform's invoices are valid for much longer. If a younger invoice has expired, the clock of the store must be wrong. */
+/**
+ * The platform's invoices are valid for much longer. If a younger invoice has expired, the clock of the store must be
+ * wrong.
+ */
 const MIN_INVOICE_AGE_MS = 300_000;
 
 /** Creates a new invoice for an open basket whose invoice has expired (T8). */

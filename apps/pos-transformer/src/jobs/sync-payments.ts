@@ -22,9 +22,9 @@ const MAX_PAYMENT_DURATION_MS = 20 * 60_000;
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Copies every payment of the sites to the local store. Reads the platform's event stream from the last saved position. Each
- * payment is stored in one transaction with its position, so no payment is missed after a restart, and the store ignores repeats.
- * While a stream is interrupted, the job polls the open invoices.
+ * Copies every payment of the sites to the local store. Reads the platform's event stream from the last saved position.
+ * Each payment is stored in one transaction with its position, so no payment is missed after a restart, and the store
+ * ignores repeats. While a stream is interrupted, the job polls the open invoices.
  */
 @Injectable()
 export class SyncPayments implements OnModuleDestroy {
@@ -70,16 +70,16 @@ export class SyncPayments implements OnModuleDestroy {
         for await (const notice of this.platform.site(siteId).stream({ after: position, signal, onOpen })) {
           if (signal.aborted) return;
           this.applyNotice(siteId, notice);
-          // Reset only after a message was processed. If it were reset when the stream opens, a message that cannot be processed
-          // would be requested again and again without a pause.
+          // Reset only after a message was processed. If it were reset when the stream opens, a message that cannot be
+          // processed would be requested again and again without a pause.
           failures = 0;
         }
       } catch (error) {
         if (signal.aborted) return;
         this.platform.markStreamFailed(siteId);
         this.log.warn({ err: error, siteId }, 'the stream of payments has ended; it will be reopened');
-        // The platform no longer accepts the position, because it is older than the retention period. Polling finds the payments
-        // that the stream has missed.
+        // The platform no longer accepts the position, because it is older than the retention period. Polling finds the
+        // payments that the stream has missed.
         if (error instanceof SvcApiError && (error.httpStatus === 410 || error.httpStatus === 400))
           this.store.transaction((tx) => this.payments.deletePosition(tx, siteId));
       }
@@ -98,7 +98,9 @@ export class SyncPayments implements OnModuleDestroy {
     this.sender.sendDueCalls(siteId);
   }
 
-  /** Polls the invoices that may have been paid, for each site whose stream is silent. Called by a timer, or by a test. */
+  /**
+   * Polls the invoices that may have been paid, for each site whose stream is silent. Called by a timer, or by a test.
+   */
   async poll(): Promise<void> {
     await Promise.all(this.platform.siteIds.map((siteId) => this.pollSite(siteId)));
   }

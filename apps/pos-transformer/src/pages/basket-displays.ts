@@ -34,7 +34,9 @@ export class BasketDisplays implements OnModuleDestroy {
     return basketView({ reference, token, lines, current, payment });
   }
 
-  /** Server-sent events with the basket: one immediately, and one after each change. The reader must destroy the stream. */
+  /**
+   * Server-sent events with the basket: one immediately, and one after each change. The reader must destroy the stream.
+   */
   stream(till: Till): Readable {
     if (this.displays.size >= MAX_DISPLAYS)
       throw new DomainError('service.not-ready', { message: 'Too many displays are open.', retryAfterSeconds: 10 });

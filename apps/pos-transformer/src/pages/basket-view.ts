@@ -7,8 +7,8 @@ import type { BasketPayment } from '../payments/payment.repository.js';
 
 export interface BasketView {
   /**
-   * `empty`: the till has no open basket. `filling`: the till has sent no total. `waiting`: there is no code yet. `payable`: the
-   * code can be scanned. `paid`: the customer has paid. `closed`: the basket cannot be paid by code.
+   * `empty`: the till has no open basket. `filling`: the till has sent no total. `waiting`: there is no code yet.
+   * `payable`: the code can be scanned. `paid`: the customer has paid. `closed`: the basket cannot be paid by code.
    */
   readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
   readonly reference: string | null;

@@ -4,8 +4,8 @@ import { BasketRepository } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 
 /**
- * The QR code of a payable basket. The image is served without an API key, because screens cannot send headers when they load an
- * image. That is safe: the URL contains a random token, and the image is meant for customers.
+ * The QR code of a payable basket. The image is served without an API key, because screens cannot send headers when
+ * they load an image. That is safe: the URL contains a random token, and the image is meant for customers.
  */
 @Controller('codes')
 export class CodesController {

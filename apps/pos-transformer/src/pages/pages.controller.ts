@@ -35,9 +35,9 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /**
- * The customer display and the till page. The pages contain no data, so they are served without a key. Their scripts fetch the data
- * with the API key in the fragment of the page's URL (`#key=…`): a browser does not send the fragment to the server, and the script
- * removes it from the address bar.
+ * The customer display and the till page. The pages contain no data, so they are served without a key. Their scripts
+ * fetch the data with the API key in the fragment of the page's URL (`#key=…`): a browser does not send the fragment to
+ * the server, and the script removes it from the address bar.
  *
  * @internal
  */

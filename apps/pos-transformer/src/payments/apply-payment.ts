@@ -11,8 +11,8 @@ import { calculateAmounts, coveredAmount } from './payment.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Stores a payment that the platform reports, with its basket. The stream and polling may report the same payment: the second
- * report changes nothing, because `svc_id` is unique.
+ * Stores a payment that the platform reports, with its basket. The stream and polling may report the same payment: the
+ * second report changes nothing, because `svc_id` is unique.
  */
 @Injectable()
 export class ApplyPayment {
@@ -36,9 +36,9 @@ export class ApplyPayment {
   }
 
   /**
-   * The basket of an invoice that is not stored here, because the response was lost or has not arrived. The basket is found by the
-   * external reference of the payment. A web shop of the same site may use the same reference, so the basket must also have a total
-   * of the same amount whose invoice is unknown.
+   * The basket of an invoice that is not stored here, because the response was lost or has not arrived. The basket is
+   * found by the external reference of the payment. A web shop of the same site may use the same reference, so the
+   * basket must also have a total of the same amount whose invoice is unknown.
    */
   private findByExternalReference(tx: Tx, siteId: number, payment: MerchantPayment): Basket | undefined {
     const { invoiceExternalReference, invoicedAmount, siteReference } = payment;

@@ -16,8 +16,8 @@ import {
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Reads payments from the local store only, because tills poll them every second (T7, T13). The response is 404 until a payment is
- * final.
+ * Reads payments from the local store only, because tills poll them every second (T7, T13). The response is 404 until a
+ * payment is final.
  */
 @Controller()
 @UseGuards(AccessGuard)

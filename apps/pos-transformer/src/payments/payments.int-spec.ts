@@ -66,7 +66,10 @@ describe('T7: a payment', () => {
 });
 
 describe('a payment of an older version of the basket', () => {
-  /** The connection breaks, the basket changes, and the customer pays the old code, which they had scanned before the change. */
+  /**
+   * The connection breaks, the basket changes, and the customer pays the old code, which they had scanned before the
+   * change.
+   */
   async function payOlderVersion(): Promise<void> {
     await pos.sendBasket('17', 100);
     const older = pos.openInvoice();
@@ -184,7 +187,7 @@ describe('an invoice that is paid after its response was lost and before the cal
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
   });
 
-  it('pays its basket even if the payment is reported after a second invoice was created; the second one is closed', async () => {
+  it('pays its basket even if a second invoice was created before the payment is reported', async () => {
     await pos.startStreams();
     const first = await loseResponse();
     first.state = 'paid';
@@ -270,7 +273,7 @@ describe('payments that the stream does not report are polled', () => {
   const isPaymentStored = async (reference: string): Promise<boolean> =>
     (await pos.getPayment(reference)).status === 200;
 
-  it('if the stream begins without a position: every invoice that may have been paid before is polled once', async () => {
+  it('if the stream begins without a position: each invoice that may have been paid is polled once', async () => {
     const references = Array.from({ length: 9 }, (_, index) => `${index + 17}`);
     for (const reference of references) await pos.sendBasket(reference, 100);
     for (const invoice of pos.platform.openInvoices()) pos.platform.pay(invoice);

@@ -1,8 +1,8 @@
 const INITIAL_BACKOFF_MS = 500;
 
 /**
- * The pause before the next attempt: exponential backoff up to `maxMs`, with ±25 % jitter so that stores do not retry at the same
- * time.
+ * The pause before the next attempt: exponential backoff up to `maxMs`, with ±25 % jitter so that stores do not retry
+ * at the same time.
  *
  * @param failures number of consecutive failures, at least 1
  */

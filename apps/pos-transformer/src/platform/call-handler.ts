@@ -9,7 +9,10 @@ export type AttemptResult =
   /** The attempt failed; the queue retries the call. */
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Sends the calls of one kind to the platform. The folder `sales` implements it for invoices, the folder `refunds` for refunds. */
+/**
+ * Sends the calls of one kind to the platform. The folder `sales` implements it for invoices, the folder `refunds` for
+ * refunds.
+ */
 export interface CallHandler {
   /** Sends the call, outside any transaction. `isAwaited` returns whether a till is waiting for the outcome now. */
   send(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult>;

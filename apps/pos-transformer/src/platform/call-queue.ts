@@ -25,8 +25,8 @@ const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
 const IN_PROGRESS_RETRY_MS = 2_000;
 const MAX_RETRY_BACKOFF_MS = 300_000;
 /**
- * After this many failures, which take about three hours, the queue gives up the call and writes an alert. Attempts during an outage
- * do not count as failures, so no call is lost even if an outage lasts for days.
+ * After this many failures, which take about three hours, the queue gives up the call and writes an alert. Attempts
+ * during an outage do not count as failures, so no call is lost even if an outage lasts for days.
  */
 const MAX_FAILURES = 50;
 
@@ -34,7 +34,10 @@ const MAX_FAILURES = 50;
 export class CallQueue {
   private draining: Promise<void> = Promise.resolve();
   private isDraining = false;
-  /** By call id. A call may have several waiters, because a till that repeats a total waits for the call of the first request. */
+  /**
+   * By call id. A call may have several waiters, because a till that repeats a total waits for the call of the first
+   * request.
+   */
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
   private consecutiveOutages = 0;
@@ -68,8 +71,8 @@ export class CallQueue {
   }
 
   /**
-   * Sends due calls and waits for the outcome of the given call. Returns `queued` if that takes longer than `timeoutMs`, or if the
-   * platform is unreachable.
+   * Sends due calls and waits for the outcome of the given call. Returns `queued` if that takes longer than
+   * `timeoutMs`, or if the platform is unreachable.
    */
   async waitForOutcome(callId: number, timeoutMs: number): Promise<CallOutcome> {
     if (this.isUnreachable || this.isStopped) return { kind: 'queued' };
@@ -107,7 +110,8 @@ export class CallQueue {
         await this.send(call);
       }
     } finally {
-      // Reset here, not in the `finally` of drain(), which runs in a later microtask: a drain() in between would do nothing.
+      // Reset here, not in the `finally` of drain(), which runs in a later microtask: a drain() in between would do
+      // nothing.
       this.isDraining = false;
     }
   }
@@ -119,8 +123,8 @@ export class CallQueue {
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
       .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed, so the result cannot be written. The counted attempt remains: after the next start, the call is treated
-    // as one that may have reached the platform.
+    // The store is closed, so the result cannot be written. The counted attempt remains: after the next start, the call
+    // is treated as one that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
     if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);

@@ -25,7 +25,8 @@ export function classifyFailure(error: unknown): Failure {
   if (NO_ACCESS.has(httpStatus)) return { kind: 'unreachable', message: `The site's key is refused. ${message}` };
   if (code === 'payment.in-progress') return { kind: 'in-progress', message };
   if (code === 'payable.paid') return { kind: 'already-paid', message };
-  // A 404 without the platform's error code comes from a proxy or a wrong URL. It does not mean that the resource is missing.
+  // A 404 without the platform's error code comes from a proxy or a wrong URL. It does not mean that the resource is
+  // missing.
   if (httpStatus === 404) return { kind: code === 'resource.not-found' ? 'not-found' : 'later', message };
   if (retryable || httpStatus >= 500 || httpStatus < 400) return { kind: 'later', message };
   return { kind: 'refused', message: error.errors.map((each) => each.message).join(' ') || message };

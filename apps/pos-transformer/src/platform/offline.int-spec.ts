@@ -245,7 +245,7 @@ describe('a call that the platform refuses', () => {
     expect(openInvoiceAmounts()).toEqual([200, 100]);
   });
 
-  it('because a customer is paying is retried until the customer has paid; the next answer to the till reports the payment', async () => {
+  it('because a customer is paying is retried until the customer has paid', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';

@@ -60,7 +60,7 @@ it('countWaiting counts the waiting calls of a site', () => {
   expect([calls.countWaiting(1), calls.countWaiting(2)]).toEqual([2, 0]);
 });
 
-it('cancelCallsOfBasket cancels only waiting calls of the basket and kind, and a cancelled call stays cancelled', () => {
+it('cancelCallsOfBasket cancels only waiting calls of the basket and kind, permanently', () => {
   const basket_id = db.insertBasket();
   const ids = ['waiting', ...FINAL_STATES].map((state) => db.insertCall({ basket_id, state }));
   const others = [db.insertCall({ basket_id, kind: 'close-invoice' }), db.insertCall({ basket_id: db.insertBasket() })];

@@ -15,7 +15,10 @@ export const KINDS_OF_QUEUE: Readonly<Record<QueueName, readonly CallKind[]>> = 
 export interface NewCall {
   readonly siteId: number;
   readonly kind: CallKind;
-  /** Calls with the same subject are sent in the order in which they were appended: an external reference, or a payment's SvcId. */
+  /**
+   * Calls with the same subject are sent in the order in which they were appended: an external reference, or a
+   * payment's SvcId.
+   */
   readonly subject: string;
   readonly basketId?: number;
   readonly totalId?: number;
@@ -33,7 +36,9 @@ export interface OutgoingCall {
   readonly state: 'waiting' | 'done' | 'cancelled' | 'refused';
   /** Number of attempts that have begun. */
   readonly attempts: number;
-  /** Number of attempts to which the platform responded with an error. The queue gives up after `MAX_FAILURES` of them. */
+  /**
+   * Number of attempts to which the platform responded with an error. The queue gives up after `MAX_FAILURES` of them.
+   */
   readonly failures: number;
   readonly dueAt: string;
 }
@@ -98,7 +103,10 @@ export class OutgoingCallRepository {
     )?.callId;
   }
 
-  /** Called before each attempt, in a separate transaction. A call without attempts has certainly not reached the platform. */
+  /**
+   * Called before each attempt, in a separate transaction. A call without attempts has certainly not reached the
+   * platform.
+   */
   countAttempt(callId: number): void {
     this.store.transaction((tx) =>
       tx.run('UPDATE outgoing_calls SET tries = tries + 1 WHERE call_id = :callId', { callId }),

@@ -13,9 +13,15 @@ interface PlatformSite {
   readonly site: MerchantSite;
   readonly client: MerchantClient;
   readonly refundClient: MerchantClient;
-  /** Time when the last bytes of the event stream arrived, including heartbeats; 0 if no stream is open. Unix time in ms. */
+  /**
+   * Time when the last bytes of the event stream arrived, including heartbeats; 0 if no stream is open. Unix time in
+   * ms.
+   */
   lastStreamActivityAt: number;
-  /** Milliseconds by which the platform's clock is ahead of the store's clock, from the Date header of the newest response. */
+  /**
+   * Milliseconds by which the platform's clock is ahead of the store's clock, from the Date header of the newest
+   * response.
+   */
   clockOffsetMs: number;
 }
 
@@ -88,8 +94,8 @@ export class Platform {
   }
 
   /**
-   * Records the offset of the platform's clock, and when bytes of an event stream arrive. The arrival times are needed because a
-   * proxy may block a stream but leave its connection open.
+   * Records the offset of the platform's clock, and when bytes of an event stream arrive. The arrival times are needed
+   * because a proxy may block a stream but leave its connection open.
    */
   private monitor(siteId: number, response: Response): Response {
     const date = Date.parse(String(response.headers.get('date')));

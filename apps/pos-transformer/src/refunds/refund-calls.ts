@@ -10,7 +10,10 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Requests refunds from the platform. A retry is harmless: it sends the Idempotency-Key that was stored before the first attempt. */
+/**
+ * Requests refunds from the platform. A retry is harmless: it sends the Idempotency-Key that was stored before the
+ * first attempt.
+ */
 @Injectable()
 export class RefundCalls implements CallHandler {
   constructor(
@@ -34,7 +37,8 @@ export class RefundCalls implements CallHandler {
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind !== 'refused' && failure.kind !== 'not-found') return { kind: 'failed', failure };
-      // An error without the platform's code comes from a proxy. An earlier attempt may have created the refund, so retry.
+      // An error without the platform's code comes from a proxy. An earlier attempt may have created the refund, so
+      // retry.
       if (!(error instanceof SvcApiError) || error.code === undefined)
         return { kind: 'failed', failure: { kind: 'later', message: failure.message } };
       const write = (tx: Tx): void => {
@@ -45,7 +49,10 @@ export class RefundCalls implements CallHandler {
     }
   }
 
-  /** The refund stays pending, because an attempt may have reached the platform. A repeat by the cashier must not refund twice. */
+  /**
+   * The refund stays pending, because an attempt may have reached the platform. A repeat by the cashier must not refund
+   * twice.
+   */
   giveUp(tx: Tx, call: OutgoingCall, message: string): void {
     this.refunds.setOutcome(tx, call.refundId!, { state: 'pending', refusal: message });
     this.appendAlert(tx, call, `may have been made or not. Check it with the payment service. ${message}`);

@@ -52,7 +52,9 @@ export class RefundRepository {
     );
   }
 
-  /** Refunds of the site that the platform has accepted and the bank has not decided, created at `before` or earlier. */
+  /**
+   * Refunds of the site that the platform has accepted and the bank has not decided, created at `before` or earlier.
+   */
   listPending(siteId: number, before: string): Refund[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM refunds

@@ -64,7 +64,8 @@ describe('T10: a SvcRefund request', () => {
       Message: 'This is more than is left of the payment of R 10.00.',
     });
     expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('OK');
-    // The back office has refunded this payment meanwhile. The platform refuses the refund; the store has no record of it.
+    // The back office has refunded this payment meanwhile. The platform refuses the refund; the store has no record of
+    // it.
     const refundedElsewhere = await createPaidBasket('18');
     pos.platform.nextErrors.push({ method: 'POST', status: 422, body: AMOUNT_EXCEEDED });
     expect((await pos.requestRefund(refundedElsewhere, 1_000)).body).toEqual({
@@ -116,7 +117,7 @@ describe('T10: a SvcRefund request', () => {
     expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
   });
 
-  it('while offline is queued with the message "hand out no cash", and sent once after the outage, even after a restart', async () => {
+  it('while offline is queued with a warning, and sent once after the outage, even after a restart', async () => {
     const svcId = await createPaidBasket();
     pos.platform.outage = 'unreachable';
     const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
@@ -166,7 +167,7 @@ describe('T10: a SvcRefund request', () => {
     },
   );
 
-  it('whose call was given up still reduces the refundable amount, because the refund may have been created', async () => {
+  it('whose call was given up still reduces the refundable amount', async () => {
     const svcId = await createPaidBasket();
     pos.platform.nextErrors.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
     await pos.requestRefund(svcId, 400);
@@ -180,7 +181,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('that the bank declines gets a STOP, and may be sent again after two minutes; a pending one gets a WARN', async () => {
+  it('that the bank declines gets a STOP, and may be repeated after two minutes', async () => {
     const svcId = await createPaidBasket();
     pos.platform.newRefundStatus = 'failed';
     expect((await pos.requestRefund(svcId, 400)).body).toEqual({

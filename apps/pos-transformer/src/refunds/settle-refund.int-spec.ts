@@ -8,7 +8,10 @@ let db: TestStore;
 beforeEach(() => (db = new TestStore()));
 afterEach(() => db.close());
 
-/** Inserts a refund in `state`, and settles it with the platform's `status`. Returns [new state, refusal] and the alert messages. */
+/**
+ * Inserts a refund in `state`, and settles it with the platform's `status`. Returns [new state, refusal] and the alert
+ * messages.
+ */
 function settleRefund(state: string, status: MerchantRefund['status']): [unknown, string[]] {
   const [refunds, alerts] = [new RefundRepository(db.store, db.clock), new AlertRepository(db.store, db.clock)];
   const refundId = db.insertRefund({ state, refund_reference: 'a', refusal: 'it was given up' });

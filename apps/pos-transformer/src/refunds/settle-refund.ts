@@ -5,7 +5,10 @@ import { AlertRepository } from '../platform/alert.repository.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Stores the bank's decision on a pending refund. The stream and polling may both report it: the second report changes nothing. */
+/**
+ * Stores the bank's decision on a pending refund. The stream and polling may both report it: the second report changes
+ * nothing.
+ */
 @Injectable()
 export class SettleRefund {
   constructor(

@@ -68,7 +68,10 @@ export class CloseBasket {
     return mergeAnswers(answerForOutcome(outcome, state), this.paidWarning(basket, state));
   }
 
-  /** A warning for the cashier if the voided basket was paid and must be refunded, or if another amount was paid than is due. */
+  /**
+   * A warning for the cashier if the voided basket was paid and must be refunded, or if another amount was paid than is
+   * due.
+   */
   private paidWarning({ basketId }: Basket, state: BasketState): Answer | undefined {
     const decisive = this.payments.findDecisive(basketId);
     if (decisive?.payment.status !== 'Success') return undefined;

@@ -10,7 +10,8 @@ import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
 
 /**
- * The facade: routes for tills that send whole baskets (T1, T3). Their requests contain no site; the configuration sets it (T5).
+ * The facade: routes for tills that send whole baskets (T1, T3). Their requests contain no site; the configuration sets
+ * it (T5).
  */
 @Controller()
 @UseGuards(AccessGuard)

@@ -249,7 +249,7 @@ describe('T12: BasketClosed', () => {
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('with status Void during a Basket request that gets a STOP is final: the order does not become saved again', async () => {
+  it('with status Void during a Basket request that gets a STOP leaves the order voided', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     const { promise: after, resolve: sendRefusal } = Promise.withResolvers<void>();

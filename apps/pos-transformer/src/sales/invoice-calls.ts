@@ -12,7 +12,10 @@ import { Platform } from '../platform/platform.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store, type Tx } from '../store/store.js';
 
-/** Creates and closes invoices. Retries are harmless: an equal request returns the same invoice, and closing is idempotent (D6). */
+/**
+ * Creates and closes invoices. Retries are harmless: an equal request returns the same invoice, and closing is
+ * idempotent (D6).
+ */
 @Injectable()
 export class InvoiceCalls {
   readonly createHandler: CallHandler = {
@@ -43,7 +46,8 @@ export class InvoiceCalls {
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer total ends.
+        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer
+        // total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
@@ -56,7 +60,8 @@ export class InvoiceCalls {
       const failure = classifyFailure(error);
       switch (failure.kind) {
         case 'in-progress':
-          // A waiting till gets a STOP, and its basket stays unchanged (T11). If no till waits, retry until the payment ends.
+          // A waiting till gets a STOP, and its basket stays unchanged (T11). If no till waits, retry until the payment
+          // ends.
           return isAwaited() ? refused(failure, (tx) => this.refuseTotal(tx, call)) : { kind: 'failed', failure };
         case 'already-paid':
           return refused(failure, (tx) => this.totals.setState(tx, total.totalId, 'without-invoice'));
@@ -74,8 +79,9 @@ export class InvoiceCalls {
   }
 
   /**
-   * Whether the customer has paid an earlier invoice of the basket whose response was lost. Without this check the platform would
-   * create another invoice, and the customer could pay twice. Applying the payment cancels the basket's calls, including this one.
+   * Whether the customer has paid an earlier invoice of the basket whose response was lost. Without this check the
+   * platform would create another invoice, and the customer could pay twice. Applying the payment cancels the basket's
+   * calls, including this one.
    */
   private async isPaidAlready(
     { siteId, subject, attempts }: OutgoingCall,
@@ -93,8 +99,8 @@ export class InvoiceCalls {
   }
 
   /**
-   * Returns an empty list if the platform responds with an error: payments are read from another service than invoices, and its
-   * outage must not block invoices.
+   * Returns an empty list if the platform responds with an error: payments are read from another service than invoices,
+   * and its outage must not block invoices.
    */
   private async listPayments(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
     try {
@@ -128,8 +134,9 @@ export class InvoiceCalls {
   }
 
   /**
-   * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive connection that the
-   * platform has just closed. That is no outage: without the retry, the site's tills would get a WARN during the backoff.
+   * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive
+   * connection that the platform has just closed. That is no outage: without the retry, the site's tills would get a
+   * WARN during the backoff.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);
@@ -141,14 +148,17 @@ export class InvoiceCalls {
     }
   }
 
-  /** Whether the call closes the invoice because of a new total with nothing due. If the call is refused, that total is refused too. */
+  /**
+   * Whether the call closes the invoice because of a new total with nothing due. If the call is refused, that total is
+   * refused too.
+   */
   private isCloseForNewTotal(call: OutgoingCall): boolean {
     return call.totalId !== null && this.totals.get(call.totalId).state === 'without-invoice';
   }
 
   /**
-   * Marks the total of the call as refused, so that the previous total becomes current again. If the previous total is queued, its
-   * call is appended again, because the refused total had cancelled it.
+   * Marks the total of the call as refused, so that the previous total becomes current again. If the previous total is
+   * queued, its call is appended again, because the refused total had cancelled it.
    */
   private refuseTotal(tx: Tx, call: OutgoingCall): void {
     this.totals.setState(tx, call.totalId!, 'refused');

@@ -40,8 +40,9 @@ const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the pay
 const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
 
 /**
- * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for the
- * platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket stays unchanged.
+ * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for
+ * the platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket
+ * stays unchanged.
  */
 @Injectable()
 export class RequestPayment {
@@ -84,7 +85,9 @@ export class RequestPayment {
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 
-  /** Answers a till that repeats its total, because it got no response or because it checks whether the code exists now. */
+  /**
+   * Answers a till that repeats its total, because it got no response or because it checks whether the code exists now.
+   */
   private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
     const callId = this.calls.findWaitingInvoiceCall(current.totalId);
     if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
@@ -95,7 +98,9 @@ export class RequestPayment {
     );
   }
 
-  /** Answers a total of a paid basket. Creates no second invoice: the cashier settles a difference with the customer. */
+  /**
+   * Answers a total of a paid basket. Creates no second invoice: the cashier settles a difference with the customer.
+   */
   private answerPaidBasket(
     basket: Basket,
     current: Total | undefined,

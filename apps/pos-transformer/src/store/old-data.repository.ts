@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Reader, Tx } from './store.js';
 
-/** Limits the duration of the transaction, during which tills wait. Without the limit it is long after a store was closed for weeks. */
+/**
+ * Limits the duration of the transaction, during which tills wait. Without the limit it is long after a store was
+ * closed for weeks.
+ */
 const MAX_BASKETS_PER_RUN = 500;
 
 /** Deletes old rows. The foreign keys determine the order in which tables are cleaned. */

@@ -1,4 +1,7 @@
-/** Tests of the CHECK and UNIQUE constraints: unknown states are refused, and so is a second row where only one is allowed. */
+/**
+ * Tests of the CHECK and UNIQUE constraints: unknown states are refused, and so is a second row where only one is
+ * allowed.
+ */
 import { TestStore } from '../../test/test-store.js';
 
 let db: TestStore;

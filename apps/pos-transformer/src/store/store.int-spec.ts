@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const ALERT = `INSERT INTO alerts (site_id, till, at, message) VALUES (1, '', '', :message)`;
 const countAlerts = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
 
-it('T8: the store creates its file with access only for the owner, and every commit is on disk before it returns', () => {
+it('T8: only the owner may read the file of the store, and every commit is on disk', () => {
   const store = new Store(file);
   expect([statSync(file).mode & 0o777, statSync(`${file}-wal`).mode & 0o777]).toEqual([0o600, 0o600]);
   expect(store.find('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });

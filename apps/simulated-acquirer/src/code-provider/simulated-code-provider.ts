@@ -8,8 +8,8 @@ const PLAIN_CODE_PREFIX = 'SIMPAY:';
 export const DEFAULT_API_KEY = 'simulated-code-provider';
 
 /**
- * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as base64url}`.
- * It stores nothing, and has these codes:
+ * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as
+ * base64url}`. It stores nothing, and has these codes:
  * - `https://pay.simulated-provider.example/<cents>` and `SIMPAY:<cents>`: an open invoice of that amount
  * - `…/closed-<cents>`: a closed invoice
  * - `…/expired`: 410

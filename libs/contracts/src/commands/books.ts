@@ -2,8 +2,9 @@ import type { Mode } from '../events/credentials.js';
 import { commandType } from '../events/envelope.js';
 
 /**
- * Commands of the reconciliation. A book is one service's record of payments. payment-processor compares each book with its own
- * tables: first the digests, then, where a digest differs, the rows. docs/reconciliation.md defines the rows of each book.
+ * Commands of the reconciliation. A book is one service's record of payments. payment-processor compares each book with
+ * its own tables: first the digests, then, where a digest differs, the rows. docs/reconciliation.md defines the rows of
+ * each book.
  */
 
 /** A time range of a book. docs/reconciliation.md defines which date of a row counts. */
@@ -77,7 +78,9 @@ export const MAX_DIGESTS = 2_000;
 /** Maximum number of rows in one page. */
 export const MAX_BOOK_LINES = 500;
 
-/** A site whose webhook is enabled. It receives a notification of every payment that was accepted at or after `since`. */
+/**
+ * A site whose webhook is enabled. It receives a notification of every payment that was accepted at or after `since`.
+ */
 export interface NotifiedSite {
   readonly merchantId: number;
   readonly siteId: number;
@@ -85,7 +88,9 @@ export interface NotifiedSite {
   readonly since: string;
 }
 
-/** payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}. */
+/**
+ * payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}.
+ */
 export const ListNotifiedSitesV1 = commandType<
   { readonly after?: number },
   { readonly sites: readonly NotifiedSite[] }

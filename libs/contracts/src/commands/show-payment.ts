@@ -10,8 +10,9 @@ export interface ShowPayment {
 }
 
 /**
- * payment-processor → payment-history, sent after the commit and before the response to `POST /v1/payments`. When the reply arrives,
- * the history returns the payment in this or a newer version (P5). The event of the payment has the same effect later. Therefore
- * payment-processor waits only briefly for the reply, and then responds to its client without it.
+ * payment-processor → payment-history, sent after the commit and before the response to `POST /v1/payments`. When the
+ * reply arrives, the history returns the payment in this or a newer version (P5). The event of the payment has the same
+ * effect later. Therefore payment-processor waits only briefly for the reply, and then responds to its client without
+ * it.
  */
 export const ShowPaymentV1 = commandType<ShowPayment, { shown: true }>('show-payment.v1');

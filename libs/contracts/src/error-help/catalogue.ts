@@ -9,8 +9,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = { ...PAYMENT_E
 /**
  * URL of the page that explains an error; the `type` of a problem (RFC 9457, C5).
  *
- * @param pagesUrl base URL of all error pages, without a slash at the end. `ERROR_PAGES_PATH` if the platform's public URL is not
- *   configured: the result is then relative to the URL of the request.
+ * @param pagesUrl base URL of all error pages, without a slash at the end. `ERROR_PAGES_PATH` if the platform's public
+ *   URL is not configured: the result is then relative to the URL of the request.
  */
 export function errorPageUrl(pagesUrl: string, code: ErrorCode): string {
   return `${pagesUrl}/${code}`;

@@ -17,9 +17,15 @@ export interface SiteChanged {
   allowedHosts: string[];
   /** Mode of requests without a key. */
   keylessMode: Mode;
-  /** URL that receives a notification of every final payment and every refund of the site (M6). Absent if none is configured. */
+  /**
+   * URL that receives a notification of every final payment and every refund of the site (M6). Absent if none is
+   * configured.
+   */
   webhookUrl?: string;
-  /** Whether notifications are sent to `webhookUrl`. Absent, which means false, in events of releases without site webhooks. */
+  /**
+   * Whether notifications are sent to `webhookUrl`. Absent, which means false, in events of releases without site
+   * webhooks.
+   */
   webhookEnabled?: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
@@ -39,8 +45,8 @@ export interface ApiKeyChanged {
 export const ApiKeyChangedV1 = eventType<ApiKeyChanged>('api-key.changed.v1');
 
 /**
- * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, encrypted so that only
- * webhook-dispatcher can decrypt it.
+ * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, encrypted so
+ * that only webhook-dispatcher can decrypt it.
  */
 export interface SigningSecretChanged {
   secretId: string;
@@ -51,7 +57,10 @@ export interface SigningSecretChanged {
   siteId?: number;
   /** Compact JWE (ECDH-ES, A256GCM) for webhook-dispatcher's sealing key. */
   sealed: string;
-  /** Whether this key currently creates the signature of E3 for its owner and mode. Only one key of an owner and mode does. */
+  /**
+   * Whether this key currently creates the signature of E3 for its owner and mode. Only one key of an owner and mode
+   * does.
+   */
   primary: boolean;
   revoked: boolean;
 }
@@ -85,7 +94,7 @@ export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sea
 export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');
 
 /**
- * Heartbeat that identity publishes every few seconds, directly to the broker, as it publishes revocations. A service that receives
- * no heartbeat must assume that it also misses revocations.
+ * Heartbeat that identity publishes every few seconds, directly to the broker, as it publishes revocations. A service
+ * that receives no heartbeat must assume that it also misses revocations.
  */
 export const CredentialsHeartbeatV1 = eventType<Record<string, never>>('credentials.heartbeat.v1');

@@ -1,6 +1,9 @@
 import * as contracts from '../index.js';
 
-/** Names are stored and sent to services of other releases, so they must not change. A message with a new meaning needs a new name. */
+/**
+ * Names are stored and sent to services of other releases, so they must not change. A message with a new meaning needs
+ * a new name.
+ */
 const NAMES: Readonly<Record<string, string>> = {
   ApiKeyChangedV1: 'api-key.changed.v1',
   CardKeyPublishedV1: 'card-key.published.v1',

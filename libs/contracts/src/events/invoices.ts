@@ -4,8 +4,8 @@ import { eventType } from './envelope.js';
 import type { InvoiceSource, PayableDescriptor } from './payments.js';
 
 /**
- * A new invoice (D6). An invoice never changes; the events `payment.*` and `payable.closed` report the state of its payable.
- * Published by code-decoder.
+ * A new invoice (D6). An invoice never changes; the events `payment.*` and `payable.closed` report the state of its
+ * payable. Published by code-decoder.
  */
 export interface InvoiceCreated {
   payable: PayableDescriptor<InvoiceSource>;

@@ -1,7 +1,10 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
-/** Options that a merchant offers to payers (specification, "Features"). Every member is optional, and absent rather than null. */
+/**
+ * Options that a merchant offers to payers (specification, "Features"). Every member is optional, and absent rather
+ * than null.
+ */
 export interface MerchantFeatures {
   amount?: { editable?: boolean };
   orderReference?: {
@@ -15,8 +18,8 @@ export interface MerchantFeatures {
 }
 
 /**
- * The features that apply to a hosted session. A payer of a shop's order can neither change the amount nor add a tip: the webhook
- * contains only the amount (E2), so the shop could not notice a partial payment or a tip.
+ * The features that apply to a hosted session. A payer of a shop's order can neither change the amount nor add a tip:
+ * the webhook contains only the amount (E2), so the shop could not notice a partial payment or a tip.
  */
 export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
   return orderReference === undefined ? {} : { orderReference };
@@ -57,8 +60,8 @@ export interface MerchantChanged {
   name: string;
   features: MerchantFeatures;
   /**
-   * The minimum, in cents, that a payer may pay of a larger invoice if `amount.editable`. It is not part of `features`, because
-   * decoding a code returns the features to every partner. Absent in events of earlier releases.
+   * The minimum, in cents, that a payer may pay of a larger invoice if `amount.editable`. It is not part of `features`,
+   * because decoding a code returns the features to every partner. Absent in events of earlier releases.
    */
   minimumAmount?: number;
   /** At most 100, one for each organisation. */

@@ -23,7 +23,9 @@ export interface HostedSessionSource {
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
-  /** The 20 digits of the session's code (D5), with which a payer can pay it. Absent for sessions of earlier releases. */
+  /**
+   * The 20 digits of the session's code (D5), with which a payer can pay it. Absent for sessions of earlier releases.
+   */
   code?: string;
 }
 
@@ -43,8 +45,8 @@ export interface InvoiceSource {
 }
 
 /**
- * The invoice of a third party's code. Only events of earlier releases have this source, and no payable has it: today such a code
- * can be paid only with its provider.
+ * The invoice of a third party's code. Only events of earlier releases have this source, and no payable has it: today
+ * such a code can be paid only with its provider.
  */
 export interface CodeSource {
   kind: 'code';
@@ -59,8 +61,8 @@ export interface CodeSource {
 }
 
 /**
- * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment works even
- * if it arrives before `session.created.v1`.
+ * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment
+ * works even if it arrives before `session.created.v1`.
  */
 export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
   /** UUID: the sessionId of a hosted session, or the reference of an invoice. */
@@ -115,13 +117,16 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
   paymentMethodLabel: string;
   /** Reasons of a failure; otherwise empty. */
   errors: PaymentError[];
-  /** URL where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048 characters. */
+  /**
+   * URL where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048
+   * characters.
+   */
   verificationUrl?: string;
   /** Deadline of the verification (P1). ISO 8601 UTC; with `verificationUrl`. */
   verificationUntilUTCDate?: string;
   /**
-   * Time at which the bank confirmed the reversal of a late charge of this payment (H2). The payment itself does not change. ISO
-   * 8601 UTC; only in `payment.reversed`.
+   * Time at which the bank confirmed the reversal of a late charge of this payment (H2). The payment itself does not
+   * change. ISO 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
   /** A final refund (M5). The payment itself does not change. Only in `refund.succeeded` and `refund.failed`. */
@@ -129,25 +134,25 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
   source: Source;
   payable: PayableSnapshot;
   /**
-   * The partner that created the payment through the main API. Absent for an anonymous payer on a hosted page, whose payment belongs
-   * to no organisation (P5).
+   * The partner that created the payment through the main API. Absent for an anonymous payer on a hosted page, whose
+   * payment belongs to no organisation (P5).
    */
   partner?: PaymentPartner;
   /**
-   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier releases.
-   * At most 100 characters.
+   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier
+   * releases. At most 100 characters.
    */
   merchantName?: string;
   /**
-   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At most 100
-   * characters.
+   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At
+   * most 100 characters.
    */
   siteReference?: string;
   /** The partner's `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
   /**
-   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in events of
-   * earlier releases. At most 100 characters.
+   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in
+   * events of earlier releases. At most 100 characters.
    */
   externalPaymentReference?: string;
   /** Invoice reference of the platform; for a hosted session the sessionId. */
@@ -219,5 +224,8 @@ export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
 
 /** Published by hosted-gateway. */
 export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');
-/** The payer extended the session. Contains the complete payable with its later `expiresAt`. At most once for each session. */
+/**
+ * The payer extended the session. Contains the complete payable with its later `expiresAt`. At most once for each
+ * session.
+ */
 export const SessionExtendedV1 = eventType<{ payable: PayableDescriptor }>('session.extended.v1');

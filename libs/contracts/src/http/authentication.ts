@@ -5,7 +5,10 @@ import { IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 const MAX_API_TOKEN_LENGTH = 200;
 /** Maximum length of an email address (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
-/** A password has 8 to 128 characters of any kind. There are no composition rules, because they make people write passwords down. */
+/**
+ * A password has 8 to 128 characters of any kind. There are no composition rules, because they make people write
+ * passwords down.
+ */
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 
@@ -58,7 +61,10 @@ export class CustomerLoginRequest {
   password: string;
 }
 
-/** Checks isText() first, because isEmail() of class-validator throws for a lone surrogate, and the response would be a 500. */
+/**
+ * Checks isText() first, because isEmail() of class-validator throws for a lone surrogate, and the response would be a
+ * 500.
+ */
 function IsEmailAddress(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({

@@ -5,13 +5,14 @@ import { IsText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
 
 /**
- * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the plain card number with its expiry and holder, over TLS. The
- * number is validated where cards are decrypted, so that no message repeats it (P8). There is no CVV: it is never stored.
+ * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the plain card number with its expiry and holder, over TLS.
+ * The number is validated where cards are decrypted, so that no message repeats it (P8). There is no CVV: it is never
+ * stored.
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key. It must be bound to try 1 and to this session: the customerReference, or with a
-   * service token the organisationId.
+   * Compact JWE for the processor's public key. It must be bound to try 1 and to this session: the customerReference,
+   * or with a service token the organisationId.
    */
   @IsOptional()
   @IsString()

@@ -15,7 +15,9 @@ import type { Invoice } from './codes.js';
 
 /** Maximum number of line items of an invoice (C6). */
 export const MAX_LINE_ITEMS = 500;
-/** Maximum number of categories of a line item. It keeps a body with 500 items within the limit of values in a request. */
+/**
+ * Maximum number of categories of a line item. It keeps a body with 500 items within the limit of values in a request.
+ */
 export const MAX_CATEGORIES = 10;
 /** Maximum length of a product name. */
 export const MAX_PRODUCT_NAME_LENGTH = 200;
@@ -65,8 +67,8 @@ export class LineItemRequest {
 /** Body of `POST /business/api/v1/merchants/{m}/sites/{s}/invoices` (D6). Unknown fields are ignored (C5). */
 export class CreateInvoiceRequest {
   /**
-   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and another body
-   * replaces it.
+   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and
+   * another body replaces it.
    */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -97,7 +99,10 @@ export class CreateInvoiceRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   origin: string;
 
-  /** Time of creation at the till: ISO 8601 UTC, milliseconds optional. For display only: the invoice expires relative to the request. */
+  /**
+   * Time of creation at the till: ISO 8601 UTC, milliseconds optional. For display only: the invoice expires relative
+   * to the request.
+   */
   @MatchesRule('isUtcDate', isUtcDate, '$property must be a date like 2026-11-20T18:03:36.123Z')
   createdUTCDate: string;
 

@@ -91,7 +91,7 @@ describe('formatExpiry', () => {
     ['2030/12', '12 / 30'],
   ])('formats %p as %p', (typed, formatted) => expect(formatExpiry(typed)).toBe(formatted));
 
-  it('formats every month of the next twenty years so that parsing returns the same month, and formatting again changes nothing', () => {
+  it('formats every month of the next twenty years so that parsing returns the same month', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 2027, max: 2046 }), (month, year) => {
         const typed = String(month).padStart(2, '0') + String(year).slice(2);

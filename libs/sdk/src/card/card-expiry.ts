@@ -1,4 +1,7 @@
-/** Parses and formats expiry dates while a person types. It does not use Node.js, because the payment page runs it in the browser. */
+/**
+ * Parses and formats expiry dates while a person types. It does not use Node.js, because the payment page runs it in
+ * the browser.
+ */
 
 export type ParsedExpiry =
   | { readonly ok: true; readonly expiryMonth: number; readonly expiryYear: number }
@@ -9,9 +12,10 @@ export type ParsedExpiry =
 const MAX_YEARS_AHEAD = 20;
 
 /**
- * Parses "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", and with the year first "YYYY-MM", "YYYY/MM", "YYYYMM"). A year of two digits
- * is 20YY. A card is valid until the last day of its month in the payer's time zone, which is unknown here. Therefore the card is
- * refused only when the month has ended in every time zone (UTC-12), because it is worse to refuse a valid card.
+ * Parses "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", and with the year first "YYYY-MM", "YYYY/MM", "YYYYMM"). A year
+ * of two digits is 20YY. A card is valid until the last day of its month in the payer's time zone, which is unknown
+ * here. Therefore the card is refused only when the month has ended in every time zone (UTC-12), because it is worse to
+ * refuse a valid card.
  *
  * @param now the current time, from the caller's clock
  */
@@ -33,7 +37,8 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
  * Formats the text as "MM / YY" while a person types at its end:
  * - A first digit above 2 is a whole month: "5" becomes "05". The same applies to a 1 that is followed by 3 to 9.
  * - After a first digit 2, the next digit shows whether it is February or the beginning of a year such as 2030.
- * - The result never ends in a separator. Otherwise the backspace key would delete the separator, and it would be added again.
+ * - The result never ends in a separator. Otherwise the backspace key would delete the separator, and it would be added
+ *   again.
  *
  * {@link parseExpiry} returns the same for `text` and for the result.
  */

@@ -4,7 +4,10 @@ import { cardBrand, formatCardNumber, isCardNumberValid, isLuhnValid, normaliseC
 const digitStrings = (least: number, most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''));
 
-/** A second implementation of Luhn, independent of the tested one: appends the digit that makes the sum divisible by ten. */
+/**
+ * A second implementation of Luhn, independent of the tested one: appends the digit that makes the sum divisible by
+ * ten.
+ */
 function withCheckDigit(payload: string): string {
   const sum = [...payload].reverse().reduce((total, digit, index) => {
     const weighted = index % 2 === 0 ? Number(digit) * 2 : Number(digit);

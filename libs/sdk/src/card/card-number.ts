@@ -1,7 +1,7 @@
 /**
- * Properties of a card number: brand, length, grouping, check digit. It does not use Node.js, because the payment page runs it in the
- * payer's browser. It does *not* decide whether a card is valid: only the issuer can do that. A card whose brand is missing here has
- * the brand `unknown`, and can still be used to pay.
+ * Properties of a card number: brand, length, grouping, check digit. It does not use Node.js, because the payment page
+ * runs it in the payer's browser. It does *not* decide whether a card is valid: only the issuer can do that. A card
+ * whose brand is missing here has the brand `unknown`, and can still be used to pay.
  */
 
 export type CardBrandName =
@@ -9,7 +9,9 @@ export type CardBrandName =
 
 export interface CardBrand {
   readonly name: CardBrandName;
-  /** Display name, at most ten letters, because it is shown beside the number on a narrow phone. Empty for `unknown`. */
+  /**
+   * Display name, at most ten letters, because it is shown beside the number on a narrow phone. Empty for `unknown`.
+   */
   readonly label: string;
   /** Sizes of the groups of digits on the card. Digits beyond the last group are added to the last group. */
   readonly groups: readonly number[];
@@ -104,8 +106,8 @@ const BRAND_RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [str
 ];
 
 /**
- * The number without white space and dashes, and with full-width digits converted to ASCII digits. Other characters are not removed,
- * so that `4242x…` is refused as invalid and not taken for another number.
+ * The number without white space and dashes, and with full-width digits converted to ASCII digits. Other characters are
+ * not removed, so that `4242x…` is refused as invalid and not taken for another number.
  */
 export function normaliseCardNumber(text: string): string {
   return text.normalize('NFKC').replace(/[\s\p{Dash_Punctuation}]/gu, '');
@@ -124,8 +126,8 @@ export function isLuhnValid(digits: string): boolean {
 }
 
 /**
- * The brand of a complete or partly typed number. The brand is `unknown` as long as the typed digits match several brands, so that
- * the page never shows a wrong brand.
+ * The brand of a complete or partly typed number. The brand is `unknown` as long as the typed digits match several
+ * brands, so that the page never shows a wrong brand.
  */
 export function cardBrand(cardNumber: string): CardBrand {
   const digits = normaliseCardNumber(cardNumber);
@@ -145,8 +147,8 @@ export function isCardNumberValid(cardNumber: string): boolean {
 }
 
 /**
- * The digits grouped as on the card ("4242 4242 4242 4242"), for display while a person types. Other characters are omitted, and so
- * are digits beyond the maximum length of the brand.
+ * The digits grouped as on the card ("4242 4242 4242 4242"), for display while a person types. Other characters are
+ * omitted, and so are digits beyond the maximum length of the brand.
  */
 export function formatCardNumber(text: string): string {
   const typed = text.normalize('NFKC').replace(/\D/g, '');

@@ -1,7 +1,7 @@
 /**
- * Encryption of card data (P8). This code runs where a person types the card: on the payment page, in a merchant's browser code, or
- * on a partner's server. Only payment-processor can decrypt the result. The plaintext contains a binding, so that an intercepted
- * ciphertext cannot be used for another session, another attempt or at a later time.
+ * Encryption of card data (P8). This code runs where a person types the card: on the payment page, in a merchant's
+ * browser code, or on a partner's server. Only payment-processor can decrypt the result. The plaintext contains a
+ * binding, so that an intercepted ciphertext cannot be used for another session, another attempt or at a later time.
  *
  * This file and its imports must not use Node.js, because browsers run them.
  */
@@ -69,7 +69,9 @@ export const CARD_KEY_MANAGEMENT = 'ECDH-ES';
 export const CARD_CONTENT_ENCRYPTION = 'A256GCM';
 export const HOLDER_NAME_MAX_LENGTH = 100;
 
-/** A field of the card, the binding or the key is malformed. The error names the field, but never contains its value. */
+/**
+ * A field of the card, the binding or the key is malformed. The error names the field, but never contains its value.
+ */
 export class CardDataError extends Error {
   override readonly name = 'CardDataError';
   constructor(
@@ -83,9 +85,9 @@ export class CardDataError extends Error {
 /**
  * Encrypts card data for payment-processor.
  *
- * @returns a compact JWE: ECDH-ES on P-256, A256GCM, with the key's `kid` and `cty: "json"` in the protected header. Each call
- *   returns a different text, because the key agreement uses an ephemeral key. Therefore the text is no idempotency key: send
- *   `reference` for that (C7)
+ * @returns a compact JWE: ECDH-ES on P-256, A256GCM, with the key's `kid` and `cty: "json"` in the protected header.
+ *   Each call returns a different text, because the key agreement uses an ephemeral key. Therefore the text is no
+ *   idempotency key: send `reference` for that (C7)
  * @throws CardDataError if a field is malformed
  */
 export async function encryptCard(input: {

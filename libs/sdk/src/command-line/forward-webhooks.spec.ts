@@ -31,7 +31,7 @@ beforeEach(() => {
   posted = [];
 });
 
-test('a notification is posted with the id of the notification, and a valid signature like that of the platform', async () => {
+test('a notification is posted with its id and with a valid signature', async () => {
   expect(await postWebhook({ id: 'n-1', payment: createPayment('A-7') }, forwardOptions(fetchWithStatus(204)))).toBe(
     true,
   );

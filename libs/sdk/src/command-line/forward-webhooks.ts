@@ -1,6 +1,6 @@
 /**
- * For a merchant's developer: posts the notifications of a test site to a local receiver, signed as the platform signs them. It reads
- * the feed of notifications, so the platform need not reach this machine.
+ * For a merchant's developer: posts the notifications of a test site to a local receiver, signed as the platform signs
+ * them. It reads the feed of notifications, so the platform need not reach this machine.
  */
 import type { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';
 import type { HostedPayment } from '../hosted-payment.js';
@@ -22,7 +22,9 @@ export interface ForwardOptions {
 const POLL_INTERVAL_MS = 1_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Posts one notification and reports the result. Does not throw if the receiver is unreachable, which is a usual case. */
+/**
+ * Posts one notification and reports the result. Does not throw if the receiver is unreachable, which is a usual case.
+ */
 export async function postWebhook(
   { id, payment }: { id?: string; payment: Partial<HostedPayment> },
   { forwardTo, secret, apiKey, write, fetch = globalThis.fetch }: ForwardOptions,
@@ -48,7 +50,11 @@ export async function postWebhook(
   }
 }
 
-/** Forwards new notifications until `signal` is aborted. @throws SvcApiError if the feed cannot be read at the beginning */
+/**
+ * Forwards new notifications until `signal` is aborted.
+ *
+ * @throws SvcApiError if the feed cannot be read at the beginning
+ */
 export async function forwardWebhooks(
   client: Pick<HostedGatewayClient, 'listNotifications'>,
   forwarding: ForwardOptions,

@@ -1,6 +1,6 @@
 /**
- * The command `svc-webhook verify`: checks each signature of one received webhook and reports the result, to debug a receiver that
- * refuses all webhooks. The input is a raw request: headers, an empty line, the body.
+ * The command `svc-webhook verify`: checks each signature of one received webhook and reports the result, to debug a
+ * receiver that refuses all webhooks. The input is a raw request: headers, an empty line, the body.
  */
 import { parseArgs } from 'node:util';
 import { parseJson } from '../http-exchange.js';

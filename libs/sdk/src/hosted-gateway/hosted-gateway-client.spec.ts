@@ -164,7 +164,7 @@ describe('HostedGatewayClient', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('sends the same request again after a lost connection, a 503 and a 429, and waits as long as Retry-After requires', async () => {
+  it('retries after a lost connection, a 503 and a 429, and waits as long as Retry-After requires', async () => {
     replies = [
       { drop: true },
       { status: 503, headers: { 'retry-after': '2' } },

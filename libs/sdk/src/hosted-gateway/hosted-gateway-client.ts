@@ -1,6 +1,6 @@
 /**
- * Client of the hosted gateway's API for a merchant's server. It retries only safe calls: reads, and creating a session, which is
- * idempotent by `requestId` (C7). No call moves money; the payer pays on the page.
+ * Client of the hosted gateway's API for a merchant's server. It retries only safe calls: reads, and creating a
+ * session, which is idempotent by `requestId` (C7). No call moves money; the payer pays on the page.
  */
 import { requiredBaseUrl, requiredDigits, requiredText } from '../client-options.js';
 import {
@@ -48,8 +48,9 @@ export interface CreateSessionRequest {
   /** Shown to the payer: at most 20, key ≤ 64, value ≤ 512 characters. */
   customFields?: readonly { key: string; value: string }[];
   /**
-   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for other
-   * languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have another locale.
+   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for
+   * other languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have
+   * another locale.
    */
   locale?: string;
 }
@@ -71,8 +72,9 @@ export interface CreatedSession {
   /** True if an earlier request with this `requestId` created the session. */
   replayed: boolean;
   /**
-   * Check it when a customer returns to pay, because the same `requestId` returns the same session even if it is final. A session that
-   * is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new `requestId`.
+   * Check it when a customer returns to pay, because the same `requestId` returns the same session even if it is final.
+   * A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
+   * `requestId`.
    */
   state: SessionState;
 }
@@ -121,10 +123,11 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429, 502, 503, 504,
-   * or a 409 that means that an equal request is in progress.
+   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429,
+   * 502, 503, 504, or a 409 that means that an equal request is in progress.
    *
-   * @throws SvcApiError 400 names every invalid field; 401 for a wrong key; 409 if the requestId was used with different content
+   * @throws SvcApiError 400 names every invalid field; 401 for a wrong key; 409 if the requestId was used with
+   *   different content
    */
   async createSession(request: CreateSessionRequest): Promise<CreatedSession> {
     const response = await this.http.sendWithRetries({
@@ -160,8 +163,8 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Cancels an open session, so that its page accepts no payment (H2). The client does not retry this call: after a lost response,
-   * check the session's payments before you decide.
+   * Cancels an open session, so that its page accepts no payment (H2). The client does not retry this call: after a
+   * lost response, check the session's payments before you decide.
    *
    * @throws SvcApiError 404 unknown session; 409 when a payment is in progress or the session is already closed
    */
@@ -171,7 +174,10 @@ export class HostedGatewayClient {
     if (!response.ok) throw createApiError(response);
   }
 
-  /** The final payments of a session, including failed ones. They are available before the payer returns to your shop (H3). */
+  /**
+   * The final payments of a session, including failed ones. They are available before the payer returns to your shop
+   * (H3).
+   */
   async listPayments(sessionId: string): Promise<HostedPayment[]> {
     const url = `${this.base}/payments?sessionId=${encodeURIComponent(sessionId)}`;
     const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
@@ -189,8 +195,8 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Your notifications, delivered or not, oldest first, at most 100. After an outage of your server, continue from the last `after`
-   * that you stored. Without `after`, or if it is empty, the feed starts at the first notification.
+   * Your notifications, delivered or not, oldest first, at most 100. After an outage of your server, continue from the
+   * last `after` that you stored. Without `after`, or if it is empty, the feed starts at the first notification.
    *
    * @throws SvcApiError 400 for an invalid `after`
    */

@@ -3,8 +3,8 @@ import { MalformedPaymentError, readObject, readText } from '../hosted-payment.j
 import { type ApiRequest, createApiError, type HttpExchange, readResponse } from '../http-exchange.js';
 
 /**
- * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted`: all attempts
- * failed. `gone`: your endpoint responded 410. The platform does not retry the last three.
+ * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted`: all
+ * attempts failed. `gone`: your endpoint responded 410. The platform does not retry the last three.
  */
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
@@ -80,7 +80,11 @@ export class WebhookDeliveries {
     });
   }
 
-  /** One delivery with its attempts, newest first, at most 100. @throws SvcApiError 404 when this merchant and site do not have it */
+  /**
+   * One delivery with its attempts, newest first, at most 100.
+   *
+   * @throws SvcApiError 404 when this merchant and site do not have it
+   */
   async get(id: string): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
     const response = await this.http.sendWithRetries(this.request('GET', `/${segment(id)}`));
     return readResponse(response, (body) => {
@@ -90,10 +94,11 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Resends the notification now, with a new retry schedule and the same `webhook-id`. The client does not retry this call.
+   * Resends the notification now, with a new retry schedule and the same `webhook-id`. The client does not retry this
+   * call.
    *
-   * @throws SvcApiError 404 for an unknown delivery; 409 while it is being sent, or when its session was paid later; 429 within 10 s
-   *   of the last resend
+   * @throws SvcApiError 404 for an unknown delivery; 409 while it is being sent, or when its session was paid later;
+   *   429 within 10 s of the last resend
    */
   async resend(id: string): Promise<void> {
     const response = await this.http.sendOnce(this.request('POST', `/${segment(id)}/resend`));

@@ -296,7 +296,7 @@ describe('the event stream', () => {
     expect([ids, requests.length]).toEqual([['1', '2'], 1]);
   });
 
-  it('gives up after four attempts if it was never connected, but retries without limit after the first connection', async () => {
+  it('gives up after four attempts, but after the first connection it retries without limit', async () => {
     handlers = Array.from({ length: 4 }, () => respondJson(503, {}));
     await expect(takeNotices(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);

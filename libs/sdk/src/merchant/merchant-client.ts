@@ -8,7 +8,9 @@ import { PaymentLookUps } from './payment-look-ups.js';
 import { readSettlement, type Settlement } from './settlement.js';
 
 export interface MerchantClientOptions extends HttpExchangeOptions {
-  /** `{base_url}`, for example `https://api.example.com`. It may contain a path, after which `/business` is appended. */
+  /**
+   * `{base_url}`, for example `https://api.example.com`. It may contain a path, after which `/business` is appended.
+   */
   apiUrl: string;
   merchantId: string | number;
   /** The merchant's API key, or the API key of a site for calls about that site only. */
@@ -36,13 +38,13 @@ export class MerchantClient extends PaymentLookUps {
   }
 
   /**
-   * Refunds a card payment. Safe to repeat with the same `idempotencyKey`: the client makes up to four attempts after a lost
-   * connection, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`, because a refund that the bank declines is not an
-   * error. The stream and the site's webhook report the result of a `pending` refund. With a site's key, only payments of that site
-   * can be refunded.
+   * Refunds a card payment. Safe to repeat with the same `idempotencyKey`: the client makes up to four attempts after a
+   * lost connection, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`, because a refund that the bank
+   * declines is not an error. The stream and the site's webhook report the result of a `pending` refund. With a site's
+   * key, only payments of that site can be refunded.
    *
-   * @throws SvcApiError 404 for a payment that is not yours; 409 if the key was used for another refund; 422 for more than the
-   *   remaining amount, or a payment that cannot be refunded
+   * @throws SvcApiError 404 for a payment that is not yours; 409 if the key was used for another refund; 422 for more
+   *   than the remaining amount, or a payment that cannot be refunded
    */
   async refund(paymentReference: string, { idempotencyKey, ...request }: RefundRequest): Promise<RefundOfPayment> {
     const response = await this.http.sendWithRetries({
@@ -54,7 +56,11 @@ export class MerchantClient extends PaymentLookUps {
     return readResponse(response, readRefundOfPayment);
   }
 
-  /** Your refunds of a payment, the newest first, at most 1 000. @throws SvcApiError 404 for a payment that is not yours */
+  /**
+   * Your refunds of a payment, the newest first, at most 1 000.
+   *
+   * @throws SvcApiError 404 for a payment that is not yours
+   */
   async refunds(paymentReference: string): Promise<RefundOfPayment[]> {
     const url = this.refundsUrl(paymentReference);
     const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
@@ -68,8 +74,9 @@ export class MerchantClient extends PaymentLookUps {
   }
 
   /**
-   * The settlement statement of a day, from the platform's ledger. With a site's key, it is the statement of that site. The statement
-   * may change until it is `closed`. The API also returns the list of movements, as CSV: see its reference.
+   * The settlement statement of a day, from the platform's ledger. With a site's key, it is the statement of that site.
+   * The statement may change until it is `closed`. The API also returns the list of movements, as CSV: see its
+   * reference.
    *
    * @param day date in UTC, as in 2026-11-20
    * @throws SvcApiError 400 for an invalid date, or a day in the future

@@ -1,4 +1,7 @@
-/** Parsers for the main API's responses about a merchant's payments and invoices. They throw an error for invalid content. */
+/**
+ * Parsers for the main API's responses about a merchant's payments and invoices. They throw an error for invalid
+ * content.
+ */
 import {
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
@@ -54,11 +57,14 @@ export interface RefundOfPayment extends MerchantRefund {
 }
 
 /**
- * A notice of one final payment or refund. The stream sends each notice once, in the same order for every reader. The webhook of a
- * site may repeat and reorder notices.
+ * A notice of one final payment or refund. The stream sends each notice once, in the same order for every reader. The
+ * webhook of a site may repeat and reorder notices.
  */
 export type PaymentNotice = {
-  /** Id of the notice. In the stream: store it, and pass it as `after` next time. In a webhook: it is the same in every attempt. */
+  /**
+   * Id of the notice. In the stream: store it, and pass it as `after` next time. In a webhook: it is the same in every
+   * attempt.
+   */
   id: string;
   payment: MerchantPayment;
 } & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });

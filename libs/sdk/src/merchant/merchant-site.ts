@@ -5,11 +5,13 @@ import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from '.
 import { PaymentLookUps } from './payment-look-ups.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';
 
-/** "Create invoice" of the interface specification. Texts have at most 100 characters, unless a field has another limit. */
+/**
+ * "Create invoice" of the interface specification. Texts have at most 100 characters, unless a field has another limit.
+ */
 export interface CreateInvoiceRequest {
   /**
-   * Your own reference. If the site has an open invoice with this reference, a request with the same content returns that invoice,
-   * and a request with other content replaces it.
+   * Your own reference. If the site has an open invoice with this reference, a request with the same content returns
+   * that invoice, and a request with other content replaces it.
    */
   externalReference?: string;
   /** Identifier of the till. The till's static code leads to this invoice. */
@@ -40,11 +42,13 @@ export interface CreateInvoiceRequest {
 
 export class MerchantSite extends PaymentLookUps {
   /**
-   * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`, the client
-   * retries after a lost connection, 429, 502, 503 and 504. Without one, it does not retry, because each request would create another
-   * invoice. It does not retry while a customer pays the invoice to be replaced, because that takes longer than a till should wait.
+   * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`,
+   * the client retries after a lost connection, 429, 502, 503 and 504. Without one, it does not retry, because each
+   * request would create another invoice. It does not retry while a customer pays the invoice to be replaced, because
+   * that takes longer than a till should wait.
    *
-   * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is being paid
+   * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is
+   *   being paid
    */
   async createInvoice(invoice: CreateInvoiceRequest): Promise<MerchantInvoice> {
     const request = this.request('POST', '/invoices', invoice);
@@ -60,14 +64,18 @@ export class MerchantSite extends PaymentLookUps {
     return readResponse(await this.get(`/invoices/${encodeURIComponent(reference)}`), readMerchantInvoice);
   }
 
-  /** The QR code of an invoice as an SVG image. @throws SvcApiError 404 for an unknown invoice; 410 for an expired one */
+  /**
+   * The QR code of an invoice as an SVG image.
+   *
+   * @throws SvcApiError 404 for an unknown invoice; 410 for an expired one
+   */
   async invoiceQrCode(reference: string): Promise<string> {
     return readImage(await this.get(`/invoices/${encodeURIComponent(reference)}`, 'image/svg+xml'));
   }
 
   /**
-   * Closes the open invoice, so that it cannot be paid. The client does not retry this call: after a lost response, check the invoice
-   * before you decide.
+   * Closes the open invoice, so that it cannot be paid. The client does not retry this call: after a lost response,
+   * check the invoice before you decide.
    *
    * @throws SvcApiError 404 if no open invoice has this reference; 409 while it is being paid
    */
@@ -79,7 +87,8 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * The text of a till's static code, which leads to the till's newest open invoice. The code is created if the till has none.
+   * The text of a till's static code, which leads to the till's newest open invoice. The code is created if the till
+   * has none.
    *
    * @throws SvcApiError 401 for a wrong key
    */
@@ -94,8 +103,8 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * Every final payment and refund of the site, once and in order, as soon as it is final. Reconnects as long as you read. Store the
-   * `id` of the last notice that you applied, and pass it as `after` when you restart.
+   * Every final payment and refund of the site, once and in order, as soon as it is final. Reconnects as long as you
+   * read. Store the `id` of the last notice that you applied, and pass it as `after` when you restart.
    *
    * @throws SvcApiError 410 if the events following `after` are no longer available: look up the payments instead
    */

@@ -4,9 +4,9 @@ import { type HttpExchange, readResponse } from '../http-exchange.js';
 import { type MerchantPayment, readMerchantPayment } from './merchant-payment.js';
 
 /**
- * Look-ups of final payments, including failed ones, newest first (M1, M2). The limit is five calls a second for each key, with
- * bursts of 20 (M4). Each method throws SvcApiError: 401 for a wrong key, 403 for the key of another merchant or site, 429 above the
- * limit.
+ * Look-ups of final payments, including failed ones, newest first (M1, M2). The limit is five calls a second for each
+ * key, with bursts of 20 (M4). Each method throws SvcApiError: 401 for a wrong key, 403 for the key of another merchant
+ * or site, 429 above the limit.
  */
 export class PaymentLookUps {
   constructor(
@@ -15,12 +15,18 @@ export class PaymentLookUps {
     protected readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** Payments of the last 24 hours with this invoice reference of the platform. For hosted payments, it is the sessionId. */
+  /**
+   * Payments of the last 24 hours with this invoice reference of the platform. For hosted payments, it is the
+   * sessionId.
+   */
   paymentsOfInvoice(invoiceReference: string): Promise<MerchantPayment[]> {
     return this.find(`/invoices/${encodeURIComponent(invoiceReference)}/payments`);
   }
 
-  /** Payments of the last 24 hours with your own reference: the externalReference of an invoice or merchantOrderId of a session. */
+  /**
+   * Payments of the last 24 hours with your own reference: the externalReference of an invoice or merchantOrderId of a
+   * session.
+   */
   paymentsOfExternalReference(externalReference: string): Promise<MerchantPayment[]> {
     return this.find(`/payments?externalReference=${encodeURIComponent(externalReference)}`);
   }

@@ -6,11 +6,16 @@ import { SvcApiError } from '../svc-api-error.js';
 import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export interface StreamOptions {
-  /** `id` of the last notice that you have stored: the stream continues after it. By default, it begins with the next notice. */
+  /**
+   * `id` of the last notice that you have stored: the stream continues after it. By default, it begins with the next
+   * notice.
+   */
   after?: string | undefined;
   /** Aborting this signal ends the stream. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds without data after which the stream reconnects; default 45 000. The server sends a comment every 15 s. */
+  /**
+   * Milliseconds without data after which the stream reconnects; default 45 000. The server sends a comment every 15 s.
+   */
   silenceMs?: number | undefined;
   /** Called once, when the stream is open, with the id after which it begins. */
   onOpen?: ((id: string) => void) | undefined;
@@ -25,8 +30,8 @@ const MAX_MESSAGE_LENGTH = 1024 * 1024;
 /**
  * Returns every notice once and in order, even if the stream has to reconnect.
  *
- * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with `retryable`
- * false for an unreadable message
+ * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with
+ *   `retryable` false for an unreadable message
  */
 export async function* streamPayments(
   http: HttpExchange,
@@ -107,7 +112,10 @@ async function* readNotices(
 
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
-/** Reads one chunk. The timer runs only while it waits for the server, so the caller may take any time to process a notice. */
+/**
+ * Reads one chunk. The timer runs only while it waits for the server, so the caller may take any time to process a
+ * notice.
+ */
 async function readChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   startTimer: StreamCallbacks['startTimer'],

@@ -118,7 +118,7 @@ it.each([
   timeout.mockRestore();
 });
 
-it('the service logs in with its organisation and token, and a customer then logs in with email and password', async () => {
+it('a customer logs in with email and password, after the service has logged in', async () => {
   const customer = createClient().asCustomer({ email: 'a@b.example', password: 'p' });
   await expect(customer.deleteCard('c')).rejects.toMatchObject({ httpStatus: 404 });
   const headers = { accept: 'application/json', 'content-type': 'application/json', 'x-api-key': 'svc_test_partner_x' };
@@ -218,7 +218,7 @@ it('pay() throws an error with the reason if the payment is refused, but returns
   expect(failed).toMatchObject({ status: 'failed', errors });
 });
 
-it('the client logs in once for many calls, a minute before the token expires, and after a token was refused', async () => {
+it('the client logs in once for many calls, and again before the token expires or if it is refused', async () => {
   const { service } = createClient();
   const pay = () => service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   await Promise.all([pay(), pay(), pay()]);

@@ -1,4 +1,7 @@
-/** Client of the main API for a partner's server. It logs in as the partner's service or as one of the partner's customers. */
+/**
+ * Client of the main API for a partner's server. It logs in as the partner's service or as one of the partner's
+ * customers.
+ */
 import { requiredBaseUrl, requiredText } from '../client-options.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
 import { createApiError, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
@@ -15,7 +18,10 @@ export interface PartnerClientOptions extends HttpExchangeOptions {
   now?: () => number;
 }
 
-/** Longer than 20 s, after which the API responds to a payment if the bank does not. A shorter timeout would only cause a retry. */
+/**
+ * Longer than 20 s, after which the API responds to a payment if the bank does not. A shorter timeout would only cause
+ * a retry.
+ */
 const TIMEOUT_MS = 30_000;
 
 export class PartnerClient {
@@ -35,8 +41,8 @@ export class PartnerClient {
   }
 
   /**
-   * Operations of one customer, limited to that customer's payments and cards. Logs in at the first call, and again before the token
-   * expires. Therefore the password stays in memory.
+   * Operations of one customer, limited to that customer's payments and cards. Logs in at the first call, and again
+   * before the token expires. Therefore the password stays in memory.
    *
    * The first call throws SvcApiError 401 for a wrong email or password, and 429 after too many wrong passwords.
    */

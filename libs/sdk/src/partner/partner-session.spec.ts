@@ -215,7 +215,9 @@ describe('the identity token', () => {
     expect(logIn).toHaveBeenCalledTimes(3);
   });
 
-  /** Starts a call that waits for a slow login. Meanwhile an earlier call gets a 401, and its new login completes first. */
+  /**
+   * Starts a call that waits for a slow login. Meanwhile an earlier call gets a 401, and its new login completes first.
+   */
   async function startSlowLogin() {
     const [earlyResponse, slowLogin] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
     responses['DELETE /v1/cards/early'] = () => earlyResponse.promise;

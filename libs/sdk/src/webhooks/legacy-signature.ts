@@ -1,8 +1,9 @@
 /**
- * The `signature` in the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields, and has two
- * weaknesses: it covers neither the time nor the other fields, and two different notifications can have the same signed text, because
- * an order reference may contain `|`. New receivers should use `verifyWebhook`, which checks the Standard Webhooks headers (E4).
- * Receivers that use this scheme must also compare order and amount with their own record (`assertExpectedPayment`).
+ * The `signature` in the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields,
+ * and has two weaknesses: it covers neither the time nor the other fields, and two different notifications can have the
+ * same signed text, because an order reference may contain `|`. New receivers should use `verifyWebhook`, which checks
+ * the Standard Webhooks headers (E4). Receivers that use this scheme must also compare order and amount with their own
+ * record (`assertExpectedPayment`).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
@@ -20,7 +21,10 @@ export interface LegacySignedFields {
   userMessage?: string | null;
 }
 
-/** The signed text: nine parts joined by `|`. The first is the API key, the last is userMessage, or empty if it is absent. */
+/**
+ * The signed text: nine parts joined by `|`. The first is the API key, the last is userMessage, or empty if it is
+ * absent.
+ */
 export function legacySignatureText(fields: LegacySignedFields, apiKey: string): string {
   return [
     apiKey,
@@ -43,7 +47,8 @@ export function legacySignature(fields: LegacySignedFields, apiKey: string): str
 /**
  * Whether `notification.signature` was created with this key.
  *
- * @param apiKey the site's API key for sessions of v3.1, or the merchant's API key for v3; during a rotation the old and the new key
+ * @param apiKey the site's API key for sessions of v3.1, or the merchant's API key for v3; during a rotation the old
+ *   and the new key
  */
 export function verifyLegacySignature(
   notification: LegacySignedFields & { signature: string },

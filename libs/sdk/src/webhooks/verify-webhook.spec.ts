@@ -46,7 +46,7 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook({ ...validInput, rawBody: new Uint8Array(Buffer.from(rawBody)) })).toEqual(notification);
   });
 
-  it('accepts the signature of the test vector of Standard Webhooks, but refuses its body, which is not a payment', () => {
+  it('accepts the signature of the Standard Webhooks test vector, but not its body', () => {
     const publishedVector = {
       rawBody: '{"test": 2432232314}',
       headers: {
@@ -83,7 +83,7 @@ describe('verifyWebhook', () => {
     expect(verify({ headers: { ...headers, 'webhook-signature': otherVersion } })).toBe('bad-signature');
   });
 
-  it('accepts a difference of up to 300 s between the signing time and the given time, or another given tolerance', () => {
+  it('accepts a signing time up to 300 s from the given time, or up to the given tolerance', () => {
     const verifyAfter = (seconds: number) => verify({ now: new Date((1795197816 + seconds) * 1000) });
     expect([verifyAfter(300), verifyAfter(-300)]).toEqual(['accepted', 'accepted']);
     expect([verifyAfter(301), verifyAfter(-301)]).toEqual(['too-old', 'too-new']);
@@ -134,7 +134,8 @@ describe('verifyWebhook', () => {
   });
 
   it('refuses a body that is not UTF-8, not JSON, too large or already parsed', () => {
-    // The library decodes invalid UTF-8 as the replacement character and would sign that, so the strict decoder must run first.
+    // The library decodes invalid UTF-8 as the replacement character and would sign that, so the strict decoder must
+    // run first.
     expect(errorCode(() => verifyWebhook(signBody(Buffer.from([0x22, 0xff, 0x22]))))).toBe('bad-body');
     expect(errorCode(() => verifyWebhook(signBody('not json')))).toBe('bad-body');
     expect(verify({ rawBody: ' '.repeat(256 * 1024 + 1) })).toBe('bad-body');

@@ -1,9 +1,10 @@
 /**
- * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over the raw bytes,
- * then parses the body, then compares it with the merchant's order. A body is never parsed before its signature was verified.
+ * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over
+ * the raw bytes, then parses the body, then compares it with the merchant's order. A body is never parsed before its
+ * signature was verified.
  *
- * A notification is delivered at least once (E8): apply each `paymentReference` once, and respond with any 2xx after you have stored
- * it.
+ * A notification is delivered at least once (E8): apply each `paymentReference` once, and respond with any 2xx after
+ * you have stored it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -32,7 +33,10 @@ export type WebhookErrorCode =
   | 'unexpected-amount'
   | 'unexpected-currency';
 
-/** The webhook is refused; `code` is the reason. Respond with 400, except for `bad-secret`, which is an error of your configuration. */
+/**
+ * The webhook is refused; `code` is the reason. Respond with 400, except for `bad-secret`, which is an error of your
+ * configuration.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   constructor(
@@ -69,7 +73,10 @@ export interface SignedRequest {
 }
 
 export interface VerifyWebhookInput extends SignedRequest {
-  /** Compared with the payment after the signature was verified. Alternatively, look up the order and use `assertExpectedPayment`. */
+  /**
+   * Compared with the payment after the signature was verified. Alternatively, look up the order and use
+   * `assertExpectedPayment`.
+   */
   expected?: ExpectedPayment;
 }
 
@@ -124,8 +131,8 @@ function verifySigned(input: SignedRequest): { id: string; body: string } {
 }
 
 /**
- * Compares a verified payment with your own record of the order. A signature only proves the sender of the notification, not that
- * it is for the order that you are about to mark as paid.
+ * Compares a verified payment with your own record of the order. A signature only proves the sender of the
+ * notification, not that it is for the order that you are about to mark as paid.
  *
  * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
  */
@@ -152,7 +159,8 @@ function readBody(rawBody: string | Uint8Array): string {
   if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
   if (typeof rawBody === 'string') return rawBody;
   try {
-    // The decoder is strict and does not remove a byte order mark. Otherwise different bytes could decode to the signed text.
+    // The decoder is strict and does not remove a byte order mark. Otherwise different bytes could decode to the signed
+    // text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
   } catch (cause) {
     throw new WebhookVerificationError('bad-body', 'The body is not UTF-8', { cause });
@@ -173,13 +181,15 @@ function findHeader(headers: Readonly<Record<string, string | readonly string[] 
   return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 }
 
-// The library's verify() compares the time only with the system clock. Therefore the time is checked here, and only sign() is used.
+// The library's verify() compares the time only with the system clock. Therefore the time is checked here, and only
+// sign() is used.
 function readTimestamp(text: string, input: SignedRequest): Date {
   if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  // Negated comparisons, so that every webhook is refused if the tolerance or the time is NaN because a setting is missing.
+  // Negated comparisons, so that every webhook is refused if the tolerance or the time is NaN because a setting is
+  // missing.
   if (!(now - signedAt <= tolerance))
     throw new WebhookVerificationError(
       'too-old',
@@ -193,7 +203,10 @@ function readTimestamp(text: string, input: SignedRequest): Date {
   return new Date(signedAt);
 }
 
-/** The message contains the difference, because a wrong clock causes the same difference for every webhook, but a replay does not. */
+/**
+ * The message contains the difference, because a wrong clock causes the same difference for every webhook, but a replay
+ * does not.
+ */
 function describeDifference(ms: number, toleranceMs: number): string {
   return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
 }

@@ -4,8 +4,8 @@ import type { PaymentStatusText, ResponseStatusText } from '../../payment-status
 import type { HostedError } from './hosted-session.js';
 
 /**
- * One final payment of a hosted session (H3): the model of the webhook without the signature, and with the masked payment method.
- * Response of `GET /payments/{paymentReference}` and element of `GET /payments`.
+ * One final payment of a hosted session (H3): the model of the webhook without the signature, and with the masked
+ * payment method. Response of `GET /payments/{paymentReference}` and element of `GET /payments`.
  */
 export interface HostedPayment {
   sessionId: string;
@@ -54,7 +54,10 @@ export interface FeedNotification {
 /** Response of `GET /notifications`: the site's notifications, delivered or not, oldest first. */
 export interface NotificationFeed {
   notifications: FeedNotification[];
-  /** Opaque cursor. Pass it as `after` to continue from here at any later time; absent if there are no notifications at all. */
+  /**
+   * Opaque cursor. Pass it as `after` to continue from here at any later time; absent if there are no notifications at
+   * all.
+   */
   after?: string;
   /** Whether more notifications can be read immediately. */
   hasMore: boolean;
@@ -62,14 +65,17 @@ export interface NotificationFeed {
   errors: HostedError[];
 }
 
-/** Whether a payment is final (P1). Merchants can read only final payments (H3), and receive notifications only of them (E2). */
+/**
+ * Whether a payment is final (P1). Merchants can read only final payments (H3), and receive notifications only of them
+ * (E2).
+ */
 export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean {
   return payment.state === 'success' || payment.state === 'failed';
 }
 
 /**
- * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one for the
- * webhook, because a merchant compares the two. Throws for a payment that is not final.
+ * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one
+ * for the webhook, because a merchant compares the two. Throws for a payment that is not final.
  */
 export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final.`);
@@ -99,7 +105,10 @@ const MAX_USER_MESSAGE_LENGTH = 500;
 /** Used if a payment failed without an error of the catalogue. */
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
-/** Message for the payer: the message of the first error, or, if it is empty, the catalogue's message for its errorReference. */
+/**
+ * Message for the payer: the message of the first error, or, if it is empty, the catalogue's message for its
+ * errorReference.
+ */
 function userMessage(errors: readonly PaymentError[]): string {
   const firstError = errors[0];
   const message = firstError?.message.trim();

@@ -29,8 +29,8 @@ const MAX_CARD_FIELD_LENGTH = 40;
 /** The payer (specification, "Customer"). */
 export class PaymentCustomerRequest {
   /**
-   * The partner's own id of the customer, or the customerReference. Stored as sent; UUIDs are compared case-insensitively. With a
-   * customer token it must be that customer's customerReference; otherwise 403.
+   * The partner's own id of the customer, or the customerReference. Stored as sent; UUIDs are compared
+   * case-insensitively. With a customer token it must be that customer's customerReference; otherwise 403.
    */
   @IsText(MAX_IDENTIFIER_LENGTH)
   id: string;
@@ -56,8 +56,8 @@ export class VoucherRequest {
 }
 
 /**
- * A card in one of three forms: the `token` of a stored card, `encryptedCard`, or the plain card number over TLS. The number is
- * validated where cards are decrypted, so that no message repeats it (P8).
+ * A card in one of three forms: the `token` of a stored card, `encryptedCard`, or the plain card number over TLS. The
+ * number is validated where cards are decrypted, so that no message repeats it (P8).
  */
 export class CardRequest {
   /** Token from `POST /v1/cards`. */
@@ -66,8 +66,8 @@ export class CardRequest {
   token?: string | null;
 
   /**
-   * Compact JWE for the processor's public key. It must be bound to the session `<payer>.<reference>` and to try 1. The payer is the
-   * customerReference with a customer token, or the organisationId with a service token.
+   * Compact JWE for the processor's public key. It must be bound to the session `<payer>.<reference>` and to try 1. The
+   * payer is the customerReference with a customer token, or the organisationId with a service token.
    */
   @IsOptional()
   @IsString()

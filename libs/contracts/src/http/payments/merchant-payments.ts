@@ -7,7 +7,10 @@ export type PaymentNotificationFromEvent = Omit<PaymentNotification, 'siteRefere
   readonly siteReference: string | undefined;
 };
 
-/** Converts a payment to the merchant's model. Throws for a payment that is not final: merchants receive only final payments. */
+/**
+ * Converts a payment to the merchant's model. Throws for a payment that is not final: merchants receive only final
+ * payments.
+ */
 export function buildPaymentNotification(payment: PaymentSnapshot): PaymentNotificationFromEvent {
   return {
     ...invoiceReferences(payment),

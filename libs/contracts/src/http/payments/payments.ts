@@ -5,8 +5,8 @@ import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState }
 export const MAX_HISTORY_PAGE_SIZE = 50;
 
 /**
- * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing. The history has the
- * same states as text.
+ * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing. The
+ * history has the same states as text.
  */
 export enum SinglePaymentStatus {
   Success = 1,
@@ -23,8 +23,8 @@ export interface SinglePayment {
   paymentReference: string;
   merchantName: string;
   /**
-   * A number, although the history has the status as text ({@link PaymentHistoryItem}). The specification defines both forms, and
-   * clients depend on them, so neither changes within `/v1`.
+   * A number, although the history has the status as text ({@link PaymentHistoryItem}). The specification defines both
+   * forms, and clients depend on them, so neither changes within `/v1`.
    */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -46,8 +46,8 @@ export interface SinglePayment {
 }
 
 /**
- * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional members are
- * absent, never null.
+ * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional
+ * members are absent, never null.
  */
 export interface PaymentHistoryItem {
   reference: string;

@@ -17,8 +17,8 @@ export class CreateRefundRequest {
 }
 
 /**
- * `pending`: the bank has not decided; the amount is reserved. `succeeded` and `failed` are final. After a failed refund the
- * amount may be refunded again.
+ * `pending`: the bank has not decided; the amount is reserved. `succeeded` and `failed` are final. After a failed
+ * refund the amount may be refunded again.
  */
 export type RefundStatus = 'pending' | 'succeeded' | 'failed';
 

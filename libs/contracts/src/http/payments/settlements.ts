@@ -27,8 +27,8 @@ export interface SettlementTotals {
 }
 
 /**
- * A merchant's settlement statement of a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. With `text/csv` the
- * response lists each movement; the sum of their amounts is `net`.
+ * A merchant's settlement statement of a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. With `text/csv`
+ * the response lists each movement; the sum of their amounts is `net`.
  */
 export interface SettlementStatement {
   merchantId: number;
@@ -39,7 +39,10 @@ export interface SettlementStatement {
   day: string;
   /** True if the ledger of the day is closed, so that the statement never changes. */
   closed: boolean;
-  /** Seal of the ledger at the end of the day, hex SHA-256; only for a closed day. Store it to detect a later change of the ledger. */
+  /**
+   * Seal of the ledger at the end of the day, hex SHA-256; only for a closed day. Store it to detect a later change of
+   * the ledger.
+   */
   ledgerRoot?: string;
   /** One entry for each currency, ordered by currency code; empty if the day has no movements. */
   totals: SettlementTotals[];
