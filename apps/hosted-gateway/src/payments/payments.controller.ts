@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
-import { type HostedPayment, type HostedPaymentList, buildHostedPayment, isFinal } from '@svc/contracts';
+import { buildHostedPayment, type HostedPayment, type HostedPaymentList, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';

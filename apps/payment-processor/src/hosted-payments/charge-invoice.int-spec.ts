@@ -1,8 +1,8 @@
 /** A till's invoice that is paid on its page: the terms of its merchant, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
-  type MerchantFeatures,
   buildPaymentNotification,
+  type MerchantFeatures,
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,

@@ -1,4 +1,4 @@
-import { mergeAnswers, ok, formatRands, stop, warn } from './answer.js';
+import { formatRands, mergeAnswers, ok, stop, warn } from './answer.js';
 
 test('T2: mergeAnswers returns the most serious result, and each message once', () => {
   expect(mergeAnswers(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });

@@ -1,11 +1,11 @@
 import type { MerchantPayment } from '@svc/sdk';
 import {
   calculateAmounts,
-  selectDecisivePayment,
   getPaymentResponse,
   invoicePaymentResponse,
   isIntegerReference,
   paymentDate,
+  selectDecisivePayment,
 } from './payment.js';
 
 const payment: MerchantPayment = {

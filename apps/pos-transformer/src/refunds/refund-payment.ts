@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, parsePaymentReference } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, mergeAnswers, ok, formatRands, stop, warn } from '../answers/answer.js';
+import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { calculateAmounts } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
@@ -9,7 +9,7 @@ import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
 import { Store } from '../store/store.js';
-import { findRepeatedRefund, isRefundAmount, type Refund, findRefusalReason } from './refund.js';
+import { findRefusalReason,findRepeatedRefund, isRefundAmount, type Refund } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
 export interface RefundCommand {

@@ -1,5 +1,5 @@
 import type { MerchantPayment } from '@svc/sdk';
-import { findRepeatedRefund, isRefundAmount, type Refund, findRefusalReason, REPEAT_WINDOW_MS } from './refund.js';
+import { findRefusalReason, findRepeatedRefund, isRefundAmount, type Refund, REPEAT_WINDOW_MS } from './refund.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const timeBeforeNow = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, mergeAnswers, ok, formatRands, stop, warn } from '../answers/answer.js';
+import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
-import { chooseExternalReference, buildInvoiceRequest } from '../baskets/invoice-request.js';
+import { buildInvoiceRequest,chooseExternalReference } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';

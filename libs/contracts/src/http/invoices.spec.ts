@@ -4,8 +4,8 @@ import {
   describeBounds,
   nestedList,
   optional,
-  validationErrors,
   text,
+  validationErrors,
 } from '../../test/bounds.js';
 import { CreateInvoiceRequest, isUtcDate, LineItemRequest } from './invoices.js';
 

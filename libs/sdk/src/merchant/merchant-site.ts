@@ -1,6 +1,6 @@
 /** Client of the main API for one site of a merchant, used by its shop, back office and tills. */
 import { readText } from '../hosted-payment.js';
-import { type ApiResponse, type ApiRequest, createApiError, readResponse } from '../http-exchange.js';
+import { type ApiRequest, type ApiResponse, createApiError, readResponse } from '../http-exchange.js';
 import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from './merchant-payment.js';
 import { PaymentLookUps } from './payment-look-ups.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { type CardData, type CardEncryptionKey, type CardToStore, encryptCard } from '../card/card.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
 import {
-  type ApiResponse,
   type ApiRequest,
+  type ApiResponse,
   createApiError,
   type HttpExchange,
   readResponse,

@@ -6,8 +6,8 @@ import {
   nested,
   nestedList,
   optional,
-  validationErrors,
   text,
+  validationErrors,
   wholeNumber,
 } from '../../../test/bounds.js';
 import {
