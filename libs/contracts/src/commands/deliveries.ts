@@ -12,7 +12,7 @@ export interface DeliveryOwner {
 export interface ListDeliveries {
   owner: DeliveryOwner;
   state?: DeliveryState;
-  /** UUID of a delivery. Only older deliveries are returned. */
+  /** Only deliveries older than the delivery with this id (UUID) are returned. */
   after?: string;
 }
 
