@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Challenge, ChargeRecord, RefundRecord, VaultRecord } from './records.js';
-import { buildStatementLine,type StatementLine, utcDay } from './statement.js';
+import { buildStatementLine, type StatementLine, utcDay } from './statement.js';
 
 type StoredRecord = ChargeRecord | RefundRecord | VaultRecord;
 

@@ -9,7 +9,7 @@ import type {
   RefundDeclineReason,
   RefundRecord,
 } from './records.js';
-import { type StatementPage,statementPage } from './statement.js';
+import { type StatementPage, statementPage } from './statement.js';
 
 /**
  * Test card numbers and their behaviour. Charges to every other valid number are approved. The README lists these

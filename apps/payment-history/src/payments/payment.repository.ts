@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { buildPaymentView,type PartnerPayment, type PaymentView } from '@svc/contracts';
+import { buildPaymentView, type PartnerPayment, type PaymentView } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Header, HttpStatus, Inject, Post, Res } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
-import { buildHistoryItem, buildPaymentView,type PaymentHistoryItem } from '@svc/contracts';
+import { buildHistoryItem, buildPaymentView, type PaymentHistoryItem } from '@svc/contracts';
 import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 

@@ -1,4 +1,4 @@
-import { buildInvoiceRequest,chooseExternalReference } from './invoice-request.js';
+import { buildInvoiceRequest, chooseExternalReference } from './invoice-request.js';
 
 const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, total: 70 };
 const invoice = {

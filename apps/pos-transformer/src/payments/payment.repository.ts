@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
 import { type Reader, Store, type Tx } from '../store/store.js';
-import { type LocalPayment,selectDecisivePayment } from './payment.js';
+import { type LocalPayment, selectDecisivePayment } from './payment.js';
 
 /** A payment with its basket and total. */
 export interface BasketPayment extends LocalPayment {

@@ -9,7 +9,7 @@ import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
 import { Store } from '../store/store.js';
-import { findRefusalReason,findRepeatedRefund, isRefundAmount, type Refund } from './refund.js';
+import { findRefusalReason, findRepeatedRefund, isRefundAmount, type Refund } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
 export interface RefundCommand {

@@ -95,17 +95,22 @@ describe('T3: a basket of the facade', () => {
     });
   });
 
-  it.each<[string, object, number, string]>([
+  it.each<[string, 'OK' | 'WARN', number, object]>([
     [
       'with the correct sum minus discounts and tenders',
-      { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
-      4_000,
       'OK',
+      4_000,
+      { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
     ],
-    ['with a wrong sum', { BasketDiscounts: [{ DiscountValue: 300 }] }, 4_475, 'WARN'],
-    ['with a return, whose total is negative,', { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] }, -4_475, 'OK'],
-    ['with a product of quantity 0', { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }, 4_475, 'OK'],
-  ])('%s gets the expected result', async (_, changes, total, result) => {
+    ['with a wrong sum', 'WARN', 4_475, { BasketDiscounts: [{ DiscountValue: 300 }] }],
+    [
+      'with a negative total, because of a return,',
+      'OK',
+      -4_475,
+      { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] },
+    ],
+    ['with a product of quantity 0', 'OK', 4_475, { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }],
+  ])('%s gets the result %s', async (_, result, total, changes) => {
     const { body } = await pos.sendBasket('17', total, { Products: [PRODUCT], ...changes });
     expect(body.Result).toBe(result);
   });

@@ -4,7 +4,7 @@ import type { MerchantPayment } from '@svc/sdk';
 import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
-import { buildInvoiceRequest,chooseExternalReference } from '../baskets/invoice-request.js';
+import { buildInvoiceRequest, chooseExternalReference } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';

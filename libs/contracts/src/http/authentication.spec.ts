@@ -1,4 +1,4 @@
-import { anyText, type Bounds, describeBounds, optional, text,validationErrors } from '../../test/bounds.js';
+import { anyText, type Bounds, describeBounds, optional, text, validationErrors } from '../../test/bounds.js';
 import {
   CreateUserRequest,
   CustomerLoginRequest,

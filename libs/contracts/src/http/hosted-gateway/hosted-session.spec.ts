@@ -1,4 +1,4 @@
-import { amount, describeBounds, nestedList, optional, text,validationErrors } from '../../../test/bounds.js';
+import { amount, describeBounds, nestedList, optional, text, validationErrors } from '../../../test/bounds.js';
 import { CreateSessionRequest, CustomField } from './hosted-session.js';
 
 const FIELD = { key: 'Table', value: '7' };

@@ -1,5 +1,5 @@
 import type { PartnerPayment, PaymentState } from '../../events/payments.js';
-import { buildHistoryItem, buildPaymentView, buildSinglePayment,type PaymentView } from './payments.js';
+import { buildHistoryItem, buildPaymentView, buildSinglePayment, type PaymentView } from './payments.js';
 
 const PAYMENT: PaymentView = {
   reference: 'r-1',
