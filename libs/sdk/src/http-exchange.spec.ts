@@ -384,7 +384,7 @@ describe('readResponse', () => {
     expect(readOrCatch(createResponse(200, {}, body))).toMatchObject({ requestId: undefined });
   });
 
-  it('throws an error of the reader that is not about the content unchanged', () => {
+  it('rethrows an error of the reader that is not a MalformedPaymentError', () => {
     const bug = new RangeError('a bug in the reader');
     const thrown = readOrCatch(createResponse(200, {}, {}), () => {
       throw bug;

@@ -103,7 +103,7 @@ describe('formatExpiry', () => {
   });
 
   // A separator at the end would block the backspace key: the formatter would append it again.
-  it('never throws, changes the parsed date, changes its own output, or ends in a separator', () => {
+  it('never throws, never changes the parsed date or its own output, and never ends in a separator', () => {
     const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
     const resultCounts = { empty: 0, monthOnly: 0, monthAndYear: 0 };
     fc.assert(
