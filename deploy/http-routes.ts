@@ -3,7 +3,7 @@
  * compose's reverse proxy.
  */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
+import { bySpecificity, type Host, pathPattern, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { createLabels, HOSTNAMES, PORT } from './apps.ts';
 
 /**
@@ -53,7 +53,7 @@ export function createHttpRoute(host: Host): IHTTPRoute {
 }
 
 function createPathMatch(path: string): { type: 'PathPrefix' | 'RegularExpression'; value: string } {
-  const pattern = patternOf(path);
+  const pattern = pathPattern(path);
   return pattern === undefined ? { type: 'PathPrefix', value: path } : { type: 'RegularExpression', value: pattern };
 }
 
@@ -71,7 +71,7 @@ export const REVERSE_PROXY_PORTS: Record<Host, number> = { api: 7300, gateway: 7
 const COMPOSE_PORTS: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
 function createMatcher(name: string, path: string, method: Route['method']): string {
-  const pattern = patternOf(path);
+  const pattern = pathPattern(path);
   const paths = pattern === undefined ? `path ${path} ${path}/*` : `path_regexp ${pattern}`;
   return method === undefined ? `\t@${name} ${paths}\n` : `\t@${name} {\n\t\tmethod ${method}\n\t\t${paths}\n\t}\n`;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { patternOf, ROUTES } from '@svc/contracts';
+import { pathPattern, ROUTES } from '@svc/contracts';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { stringify } from 'yaml';
@@ -65,7 +65,7 @@ test('the HTTPRoutes match the route table, and each host has its Gateway', () =
   );
   const compareByText = (first: object, second: object): number =>
     JSON.stringify(first).localeCompare(JSON.stringify(second));
-  const expectedRoutes = ROUTES.map((route) => ({ ...route, path: patternOf(route.path) ?? route.path }));
+  const expectedRoutes = ROUTES.map((route) => ({ ...route, path: pathPattern(route.path) ?? route.path }));
   expect(routes.toSorted(compareByText)).toEqual(expectedRoutes.toSorted(compareByText));
   const gateways = objectsOfKind<IHTTPRoute>(platform, 'HTTPRoute').map(
     ({ metadata, spec }) => `${metadata?.name} ${spec?.parentRefs?.[0]?.name}`,

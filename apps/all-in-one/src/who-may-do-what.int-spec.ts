@@ -3,7 +3,7 @@
  * tables that it prints with docs/who-may-do-what.md.
  */
 import { randomUUID } from 'node:crypto';
-import { patternOf, ROUTES } from '@svc/contracts';
+import { pathPattern, ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 import {
@@ -92,7 +92,7 @@ test('every endpoint that the route table exposes has rows, and every route lead
 
 /** Whether a route of the route table leads to an endpoint of a controller. */
 function covers(route: string, endpoint: string): boolean {
-  const pattern = patternOf(route);
+  const pattern = pathPattern(route);
   return pattern === undefined
     ? endpoint === route || endpoint.startsWith(`${route}/`)
     : new RegExp(pattern).test(endpoint);

@@ -1,9 +1,10 @@
-import { followBasket, rands } from './connection.js';
+import { followBasket, formatRands } from './connection.js';
 
 const [lines, total, headline, code, hint] = ['lines', 'total', 'headline', 'code', 'hint'].map((id) =>
   document.getElementById(id),
 );
 
+/** Headline and hint for each state of the basket. */
 const TEXTS = {
   empty: ['Welcome', ''],
   filling: ['Your basket', ''],
@@ -13,7 +14,7 @@ const TEXTS = {
   closed: ['Your basket', 'Please pay at the till.'],
 };
 
-function cell(text) {
+function createCell(text) {
   const element = document.createElement('td');
   element.textContent = text;
   return element;
@@ -24,11 +25,11 @@ function show(basket) {
   lines.replaceChildren(
     ...basket.lines.map(({ name, quantity, totalCents }) => {
       const row = document.createElement('tr');
-      row.append(cell(`${quantity} ×`), cell(name), cell(rands(totalCents)));
+      row.append(createCell(`${quantity} ×`), createCell(name), createCell(formatRands(totalCents)));
       return row;
     }),
   );
-  total.textContent = basket.amountCents === null ? '' : rands(basket.amountCents);
+  total.textContent = basket.amountCents === null ? '' : formatRands(basket.amountCents);
   [headline.textContent, hint.textContent] = TEXTS[basket.state];
   code.hidden = basket.codePath === null;
   if (basket.codePath !== null) code.src = basket.codePath;

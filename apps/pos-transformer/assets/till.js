@@ -1,19 +1,19 @@
-import { followBasket, headers, query, rands, siteId } from './connection.js';
+import { followBasket, headers, query, formatRands, siteId } from './connection.js';
 
 const element = (id) => document.getElementById(id);
-/** Id of the next line. Starts with the time, so that two pages of the till use different ids. */
+/** Id of the next line. Starts with the current time, so that two browser tabs of the same till use different ids. */
 let nextId = Date.now();
 let sumCents = 0;
 
 async function call(path, body) {
   try {
-    const answer = await fetch(`/v1/sites/${siteId}/invoice/${path}`, {
+    const response = await fetch(`/v1/sites/${siteId}/invoice/${path}`, {
       method: 'POST',
       headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
-    const result = await answer.json().catch(() => ({}));
-    const { Result = 'STOP', Message = result.detail ?? `Error ${answer.status}` } = result;
+    const result = await response.json().catch(() => ({}));
+    const { Result = 'STOP', Message = result.detail ?? `Error ${response.status}` } = result;
     element('answer').dataset.result = Result;
     element('answer').textContent = `${Result} ${Message}`;
   } catch {
@@ -23,7 +23,7 @@ async function call(path, body) {
 }
 
 /** Converts text to cents without floating-point arithmetic. */
-function cents(text) {
+function parseCents(text) {
   const [whole, fraction = ''] = text.split('.');
   return Number(whole + fraction.padEnd(2, '0'));
 }
@@ -31,7 +31,7 @@ function cents(text) {
 element('line').addEventListener('submit', async (event) => {
   event.preventDefault();
   const form = new FormData(event.target);
-  const itemPrice = cents(form.get('price'));
+  const itemPrice = parseCents(form.get('price'));
   const itemQuantity = Number(form.get('quantity'));
   const totalPrice = Math.sign(itemQuantity) * Math.round(itemPrice * Math.abs(itemQuantity));
   const itemName = form.get('itemName');
@@ -45,7 +45,7 @@ element('total').addEventListener('submit', async (event) => {
 
 element('reset').addEventListener('click', () => call('reset'));
 
-function cell(text) {
+function createCell(text) {
   const element = document.createElement('td');
   element.textContent = text;
   return element;
@@ -57,11 +57,11 @@ void followBasket(
     element('lines').replaceChildren(
       ...basket.lines.map(({ name, quantity, totalCents }) => {
         const row = document.createElement('tr');
-        row.append(cell(`${quantity} ×`), cell(name), cell(rands(totalCents)));
+        row.append(createCell(`${quantity} ×`), createCell(name), createCell(formatRands(totalCents)));
         return row;
       }),
     );
-    element('amount').textContent = rands(sumCents);
+    element('amount').textContent = formatRands(sumCents);
     element('state').textContent = basket.reference === null ? basket.state : `${basket.reference}: ${basket.state}`;
     document.body.dataset.state = basket.state;
     element('code').hidden = basket.codePath === null;
@@ -72,8 +72,8 @@ void followBasket(
 
 async function showAlerts() {
   try {
-    const answer = await fetch(`/till/${siteId}/state${query}`, { headers });
-    const { isAway, waitingCalls, alerts } = await answer.json();
+    const response = await fetch(`/till/${siteId}/state${query}`, { headers });
+    const { isAway, waitingCalls, alerts } = await response.json();
     const waiting = waitingCalls === 0 ? '' : ` ${waitingCalls} calls wait to be sent.`;
     element('service').textContent = `${isAway ? 'The payment service cannot be reached.' : ''}${waiting}`;
     element('alerts').replaceChildren(

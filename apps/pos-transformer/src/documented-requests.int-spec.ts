@@ -1,6 +1,6 @@
 /**
- * Sends generated requests to every operation of the transformer's reference, as apps/all-in-one does for the platform. No response
- * may have an undocumented status, or a body that does not match its schema.
+ * Sends generated requests to every operation in docs/reference/transformer.openapi.json. No response may have an
+ * undocumented status, or a body that does not match its schema.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { LINE, PRODUCT, SITE, TestTransformer } from '../test/test-transformer.js';
 
 const FILE = join(import.meta.dirname, '../../../docs/reference/transformer.openapi.json');
-const DAMAGED_OF_EACH = Number(process.env['SVC_GENERATED_REQUESTS'] ?? 20);
+const INVALID_REQUESTS_PER_OPERATION = Number(process.env['SVC_GENERATED_REQUESTS'] ?? 20);
 const KEY = 'a-key-of-the-store';
 
 let pos: TestTransformer;
@@ -19,7 +19,7 @@ afterEach(() => pos.stop());
 test('every response matches the reference of the transformer', async () => {
   const document = new DocumentedApi(JSON.parse(readFileSync(FILE, 'utf8')) as Document);
   const authorised = { 'x-api-key': KEY };
-  const known = { ...(await aPaidBasket()), ...FIELDS };
+  const known = { ...(await createPaidBasket()), ...KNOWN_FIELDS };
   const [problems, statuses] = [new Set<string>(), new Map<number, number>()];
   const seed = Date.now() % 1_000_000;
   const send = async (operation: Operation, request: Request, headers: Record<string, string>): Promise<number> => {
@@ -43,21 +43,26 @@ test('every response matches the reference of the transformer', async () => {
     return status;
   };
   for (const operation of document.operations) {
-    const good = document.validRequest(operation, known);
-    const status = await send(operation, good, authorised);
+    const validRequest = document.validRequest(operation, known);
+    const status = await send(operation, validRequest, authorised);
     if (status !== 200)
-      problems.add(`${operation.operationId} was never done: ${status}; ${good.path} ${good.body ?? ''}`);
+      problems.add(
+        `${operation.operationId} refused a valid request: ${status}; ${validRequest.path} ${validRequest.body ?? ''}`,
+      );
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { ...authorised, 'x-till': 'x'.repeat(200) }])
-      await send(operation, good, headers);
-    for (const request of fc.sample(document.invalidRequests(operation, known), { numRuns: DAMAGED_OF_EACH, seed }))
+      await send(operation, validRequest, headers);
+    for (const request of fc.sample(document.invalidRequests(operation, known), {
+      numRuns: INVALID_REQUESTS_PER_OPERATION,
+      seed,
+    }))
       await send(operation, request, authorised);
   }
-  const counted = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
-  process.stdout.write(`| transformer | ${document.operations.length} | ${counted.join(', ')} |\n`);
+  const statusCounts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
+  process.stdout.write(`| transformer | ${document.operations.length} | ${statusCounts.join(', ')} |\n`);
   expect([...problems]).toEqual([]);
 });
 
-const FIELDS = {
+const KNOWN_FIELDS = {
   ...LINE,
   'invoiceLine.siteId': SITE,
   siteId: SITE,
@@ -70,7 +75,7 @@ const FIELDS = {
   RefundAmount: 1,
 };
 
-async function aPaidBasket(): Promise<Record<string, unknown>> {
+async function createPaidBasket(): Promise<Record<string, unknown>> {
   const call = (url: string, body: object) => pos.call('POST', url, body, { 'x-api-key': KEY });
   await call('/Basket', { MerchantOrderId: '17', TotalToPay: PRODUCT.ActualUnitPrice, Products: [PRODUCT] });
   const SvcId = await pos.pay();

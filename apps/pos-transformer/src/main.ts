@@ -1,4 +1,4 @@
-// First, so that modules loaded later can be instrumented.
+// Must be the first import, because only modules that are loaded later can be instrumented.
 import '@svc/service/telemetry';
 import { runUntilStopped } from '@svc/service/standalone';
 import { readSettings } from './settings.js';
@@ -9,7 +9,7 @@ await runUntilStopped(async () => {
   const settings = readSettings(process.argv[2], process.env);
   const transformer = await startTransformer(settings);
   await transformer.app.listen(settings.port, settings.listenAddress);
-  transformer.startWork();
+  transformer.startJobs();
   transformer.log.info(
     {
       address: await transformer.app.getUrl(),

@@ -36,7 +36,7 @@ export class SiteSettings {
   @Matches(/^[\x20-\x7e]{1,100}$/, { message: '$property must be 1 to 100 printable ASCII characters' })
   siteReference: string;
 
-  /** The site's API key; a secret. Better in the environment, as `TRANSFORMER_SITE_KEY_<siteId>`. */
+  /** The site's API key, a secret. The environment variable `TRANSFORMER_SITE_KEY_<siteId>` is a safer place for it. */
   @IsString({ message: '$property is missing: write it here, or set TRANSFORMER_SITE_KEY_ and the siteId' })
   @MinLength(1)
   @MaxLength(200)
@@ -45,7 +45,7 @@ export class SiteSettings {
 
 /** The configuration file (JSON). Unknown members fail the start, so that a misspelt name is noticed. */
 export class SettingsFile {
-  /** Address of the platform's main API, without a slash at the end. */
+  /** URL of the platform's main API, without a slash at the end. */
   @IsBaseUrl()
   @Matches(/^https?:/, { message: '$property must begin with https:// or http://' })
   apiUrl: string;
@@ -69,12 +69,12 @@ export class SettingsFile {
   @IsInt()
   facadeSiteId?: number;
 
-  /** Address to listen on. */
+  /** IP address to listen on. */
   @IsOptional()
   @IsIP()
   listenAddress: string = '127.0.0.1';
 
-  /** 0 chooses a free one. */
+  /** Port to listen on; 0 chooses a free port. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -89,7 +89,10 @@ export class SettingsFile {
   @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?$/, { each: true, message: '$property must be addresses or networks' })
   allowedClients?: string[];
 
-  /** Address of this program for tills and displays, if it differs from the listening address; for the addresses of QR codes. */
+  /**
+   * URL of this program for tills and displays, if it differs from the listening address. The URLs of QR codes start
+   * with it.
+   */
   @IsOptional()
   @IsBaseUrl()
   @Matches(/^https?:/, { message: '$property must begin with https:// or http://' })
@@ -107,7 +110,9 @@ export class SettingsFile {
   logLevel: string = 'info';
 }
 
-/** A till waits this long for the platform, then it gets a WARN. A bank takes longer for a refund. */
+/**
+ * A till waits this long for the platform, then it gets a WARN. Refunds have more time, because the bank takes longer.
+ */
 const RESPONSE_TIMEOUT_MS = { invoices: 3_000, refunds: 10_000 };
 
 /** The validated configuration; also its injection token. */
@@ -138,12 +143,16 @@ export function readSettings(file: string | undefined, env: Environment): Transf
   } catch (cause) {
     throw new ConfigError(`The configuration file ${path} cannot be read: ${(cause as Error).message}`, { cause });
   }
-  return settingsOf(json, env, dirname(resolve(path)));
+  return parseSettings(json, env, dirname(resolve(path)));
 }
 
-/** @param folder base of relative paths */
-export function settingsOf(json: unknown, env: Environment, folder: string): TransformerSettings {
-  const file = readFile(mergeSiteKeys(json, env));
+/**
+ * @param json content of the configuration file
+ * @param folder base of relative paths
+ * @throws ConfigError
+ */
+export function parseSettings(json: unknown, env: Environment, folder: string): TransformerSettings {
+  const file = validateFile(mergeSiteKeys(json, env));
   const apiKey = env['TRANSFORMER_API_KEY'] || undefined;
   if (apiKey !== undefined && !/^[\x21-\x7e]{16,200}$/.test(apiKey))
     throw new ConfigError('TRANSFORMER_API_KEY must be 16 to 200 printable characters without blanks.');
@@ -153,7 +162,7 @@ export function settingsOf(json: unknown, env: Environment, folder: string): Tra
     throw new ConfigError(
       'facadeSiteId must be the siteId of one of the sites; it is required where there are several.',
     );
-  const allowedClients = file.allowedClients && networksOf(file.allowedClients);
+  const allowedClients = file.allowedClients && parseNetworks(file.allowedClients);
   if (!isLoopback(file.listenAddress) && apiKey === undefined && allowedClients === undefined)
     throw new ConfigError(
       `Every computer of the network could make refunds: to listen on ${file.listenAddress}, set TRANSFORMER_API_KEY or allowedClients.`,
@@ -192,23 +201,23 @@ function mergeSiteKeys(json: unknown, env: Environment): unknown {
   return { ...(json as object), sites: sites.map(withKey) };
 }
 
-function readFile(json: unknown): SettingsFile {
+function validateFile(json: unknown): SettingsFile {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new ConfigError('The configuration file must hold a JSON object.');
   const file = plainToInstance(SettingsFile, json, { exposeDefaultValues: true });
-  const problems = validateSync(file, { whitelist: true, forbidNonWhitelisted: true }).flatMap(messagesOf);
+  const problems = validateSync(file, { whitelist: true, forbidNonWhitelisted: true }).flatMap(validationMessages);
   if (problems.length > 0) throw new ConfigError(`The configuration is not usable: ${problems.join('; ')}.`);
   return file;
 }
 
-function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
-  const own = Object.values(constraints).map((text) =>
+function validationMessages({ constraints = {}, children = [] }: ValidationError): string[] {
+  const messages = Object.values(constraints).map((text) =>
     text.replace(/^property (\S+) should not exist$/, '$1 is not a member of the configuration'),
   );
-  return [...own, ...children.flatMap(messagesOf)];
+  return [...messages, ...children.flatMap(validationMessages)];
 }
 
-function networksOf(texts: readonly string[]): BlockList {
+function parseNetworks(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
     const [address = '', prefix] = text.split('/');

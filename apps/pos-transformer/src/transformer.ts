@@ -12,14 +12,14 @@ import { Store } from './store/store.js';
 
 export interface Transformer extends StandaloneApp {
   /** Starts to send waiting calls and to sync payments. */
-  startWork(): void;
+  startJobs(): void;
 }
 
 const CLEANUP_INTERVAL_MS = 3_600_000;
 /** Interval of the jobs that renew expired invoices, poll payments of silent streams and poll pending refunds. */
 const JOBS_INTERVAL_MS = 2_000;
 
-/** Creates the transformer. It does not listen yet, and makes no calls to the platform by itself. */
+/** Creates the transformer. It does not listen, and sends no stored calls before `startJobs()`. */
 export async function startTransformer(
   settings: TransformerSettings,
   clock: Clock = new SystemClock(),
@@ -33,9 +33,9 @@ export async function startTransformer(
   };
   const started = await startStandalone(definition, {
     log,
-    // It serves plain HTTP within a store, so it must not send browsers an HSTS header.
+    // 'development' omits the HSTS header, because the transformer serves plain HTTP within a store.
     environment: 'development',
-    // The platform serves the error pages; a till that cannot reach them has the message.
+    // The platform serves the pages that explain errors. A till that cannot reach them shows the message of the error.
     errorPages: `${settings.apiUrl}/errors`,
     providers: [
       { provide: TransformerSettings, useValue: settings },
@@ -65,7 +65,7 @@ export async function startTransformer(
   };
   return {
     ...started,
-    startWork: () => {
+    startJobs: () => {
       app.get(CallSender).start();
       app.get(SyncPayments).start();
       cleanupTimer = setInterval(() => app.get(CleanupJob).runOnce(), CLEANUP_INTERVAL_MS);

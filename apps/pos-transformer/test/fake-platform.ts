@@ -36,18 +36,22 @@ export class FakePlatform {
   readonly refunds: FakeRefund[] = [];
   readonly payments: Payment[] = [];
   readonly requests: ReceivedRequest[] = [];
-  /** Undefined: it answers. `unreachable`: closes connections. `lost-answers`: executes the request, then closes the connection. */
-  outage: 'unreachable' | 'lost-answers' | 'silent' | undefined;
-  /** Errors for the next calls of this method, one call for each entry, sent after `after` has resolved. */
-  readonly refusals: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
-  bankDecidesRefunds: FakeRefund['status'] = 'succeeded';
-  lifetimeMs = 3_600_000;
+  /**
+   * `unreachable`: closes connections. `lost-responses`: executes the request, then closes the connection. `silent`:
+   * sends no response. Undefined: works normally.
+   */
+  outage: 'unreachable' | 'lost-responses' | 'silent' | undefined;
+  /** Each entry is the response to the next request of this method, sent after `after` has resolved. */
+  readonly nextErrors: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
+  /** Status of refunds when they are created. */
+  newRefundStatus: FakeRefund['status'] = 'succeeded';
+  invoiceLifetimeMs = 3_600_000;
   now = (): Date => new Date();
   private heldResponse: Promise<void> | undefined;
   private readonly notices: { id: string; siteId: number; body: object }[] = [];
   private readonly streams = new Set<{ siteId: number; response: ServerResponse }>();
-  private readonly hung = new Set<ServerResponse>();
-  private readonly server = createServer((request, response) => void this.answer(request, response));
+  private readonly silentResponses = new Set<ServerResponse>();
+  private readonly server = createServer((request, response) => void this.handleRequest(request, response));
 
   async start(): Promise<this> {
     this.server.listen(0, '127.0.0.1');
@@ -74,7 +78,7 @@ export class FakePlatform {
     this.streams.clear();
   }
 
-  /** Executes the next call, and holds its response until the test calls the returned function. */
+  /** Executes the next request, but holds its response until the test calls the returned function. */
   holdResponse(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.heldResponse = promise;
@@ -85,7 +89,9 @@ export class FakePlatform {
     return this.invoices.filter(({ state }) => state === 'open' || state === 'reserved');
   }
 
-  /** A customer pays, or the payment fails; streams and polls report it. */
+  /**
+   * Creates a payment of the invoice, which succeeds unless `changes` set another status. Streams and polls report it.
+   */
   pay(invoice: FakeInvoice, changes: Record<string, unknown> = {}): Payment {
     const payment = {
       invoiceReference: invoice.reference,
@@ -111,7 +117,7 @@ export class FakePlatform {
   }
 
   /** The bank decides on a refund that was pending. */
-  decide(refund: FakeRefund, status: 'succeeded' | 'failed'): void {
+  decideRefund(refund: FakeRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status;
     const payment = this.payments.find(({ paymentReference }) => paymentReference === refund.svcId)!;
     this.sendNotice(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
@@ -121,10 +127,10 @@ export class FakePlatform {
   sendNotice(siteId: number, body: object): void {
     const notice = { id: `n-${this.notices.length + 1}`, siteId, body };
     this.notices.push(notice);
-    for (const stream of this.streams) if (stream.siteId === siteId) stream.response.write(messageOf(notice));
+    for (const stream of this.streams) if (stream.siteId === siteId) stream.response.write(formatStreamMessage(notice));
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of request) text += String(chunk);
     const url = new URL(request.url ?? '/', 'http://fake');
@@ -138,11 +144,11 @@ export class FakePlatform {
       key: String(request.headers['x-api-key']),
       body,
     });
-    if (this.outage === 'silent') return void this.hung.add(response);
-    const refusal = this.refusals.findIndex(({ method }) => method === request.method);
+    if (this.outage === 'silent') return void this.silentResponses.add(response);
+    const refusal = this.nextErrors.findIndex(({ method }) => method === request.method);
     if (refusal >= 0) {
-      const [{ status, body: problem = {}, after }] = this.refusals.splice(refusal, 1) as [
-        (typeof this.refusals)[number],
+      const [{ status, body: problem = {}, after }] = this.nextErrors.splice(refusal, 1) as [
+        (typeof this.nextErrors)[number],
       ];
       await after;
       return void send(response, status, problem);
@@ -160,11 +166,11 @@ export class FakePlatform {
     const [, site, rest] = /^\/sites\/(\d+)(\/.*)$/.exec(path) ?? [];
     const siteId = Number(site);
     if (path === '/refunds' && request.method === 'GET') {
-      const ofPayment = this.refunds.filter(({ svcId }) => svcId === query.get('svcId')).reverse();
+      const refundsOfPayment = this.refunds.filter(({ svcId }) => svcId === query.get('svcId')).reverse();
       return send(
         response,
         200,
-        ofPayment.map((each) => ({ svcId: each.svcId, ...refundView(each) })),
+        refundsOfPayment.map((each) => ({ svcId: each.svcId, ...refundView(each) })),
       );
     }
     if (path === '/refunds') return this.refund(query.get('svcId')!, request, response, body);
@@ -191,24 +197,24 @@ export class FakePlatform {
       (each) => each.siteId === siteId && each.body['externalReference'] === body['externalReference'],
     );
     if (current && isOpen(current) && JSON.stringify(current.body) === JSON.stringify(body))
-      return this.respond(response, 200, view(current));
+      return this.respond(response, 200, invoiceView(current));
     if (current?.state === 'reserved') return sendInProgress(response);
     if (current?.state === 'open') current.state = 'closed';
     const reference = randomUUID();
     const digits = `${randomInt(1e10)}`.padStart(10, '0');
     const code = `https://pay.example/c/${digits}${digits}`;
-    const expiresAt = new Date(this.now().getTime() + this.lifetimeMs);
+    const expiresAt = new Date(this.now().getTime() + this.invoiceLifetimeMs);
     this.invoices.push({ reference, siteId, body, code, expiresAt, state: 'open' });
-    this.respond(response, 201, view(this.invoices.at(-1)!));
+    this.respond(response, 201, invoiceView(this.invoices.at(-1)!));
   }
 
   private close(siteId: number, externalReference: string, response: ServerResponse): void {
-    const standing = this.invoices.findLast(
+    const current = this.invoices.findLast(
       (each) => each.siteId === siteId && each.body['externalReference'] === externalReference,
     );
-    if (!standing) return send(response, 404, { code: 'resource.not-found' });
-    if (standing.state === 'reserved') return sendInProgress(response);
-    if (standing.state === 'open') standing.state = 'closed';
+    if (!current) return send(response, 404, { code: 'resource.not-found' });
+    if (current.state === 'reserved') return sendInProgress(response);
+    if (current.state === 'open') current.state = 'closed';
     this.respond(response, 204, undefined);
   }
 
@@ -223,12 +229,12 @@ export class FakePlatform {
     const known = this.refunds.find((each) => each.key === key);
     if (!payment)
       return send(response, 404, { code: 'resource.not-found', errors: [{ message: 'There is no such payment.' }] });
-    const given = this.refunds
+    const refundedAmount = this.refunds
       .filter((each) => each.svcId === svcId && each.status !== 'failed')
       .reduce((sum, each) => sum + Number(each.body['amount']), 0);
-    if (!known && given + Number(body['amount']) > payment.tenderedAmount)
+    if (!known && refundedAmount + Number(body['amount']) > payment.tenderedAmount)
       return send(response, 422, { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] });
-    const refund = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.bankDecidesRefunds };
+    const refund = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.newRefundStatus };
     if (!known) this.refunds.push(refund);
     this.respond(response, known ? 200 : refund.status === 'pending' ? 202 : 201, { svcId, ...refundView(refund) });
   }
@@ -238,14 +244,15 @@ export class FakePlatform {
     const after = request.headers['last-event-id'];
     const start = after === undefined ? this.notices.length : Number(String(after).slice(2));
     response.write(`retry: 10\nid: n-${start}\n\n`);
-    for (const notice of this.notices.slice(start)) if (notice.siteId === siteId) response.write(messageOf(notice));
+    for (const notice of this.notices.slice(start))
+      if (notice.siteId === siteId) response.write(formatStreamMessage(notice));
     const stream = { siteId, response };
     this.streams.add(stream);
     response.once('close', () => this.streams.delete(stream));
   }
 
   private respond(response: ServerResponse, status: number, body: unknown): void {
-    if (this.outage === 'lost-answers') return void response.destroy();
+    if (this.outage === 'lost-responses') return void response.destroy();
     const { heldResponse } = this;
     this.heldResponse = undefined;
     if (heldResponse) return void heldResponse.then(() => send(response, status, body));
@@ -263,7 +270,7 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-function messageOf({ id, body }: { id: string; body: object }): string {
+function formatStreamMessage({ id, body }: { id: string; body: object }): string {
   return `id: ${id}\nevent: payment\ndata: ${JSON.stringify(body)}\n\n`;
 }
 
@@ -271,7 +278,7 @@ function refundView({ refundReference, status, body }: FakeRefund): object {
   return { refundReference, amount: body['amount'], status, createdUTCDate: '2026-03-01T10:00:00.000Z' };
 }
 
-function view({ reference, body, code, expiresAt, state }: FakeInvoice): object {
+function invoiceView({ reference, body, code, expiresAt, state }: FakeInvoice): object {
   return {
     ...body,
     reference,

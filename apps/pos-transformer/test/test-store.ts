@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { ManualClock } from '@svc/testing';
 import { Store } from '../src/store/store.js';
 
-/** A store with a file of its own, for tests of repositories and of the schema. */
+/**
+ * A store with a temporary file, for tests of repositories and of the schema. The insert methods return the id of the
+ * new row.
+ */
 export class TestStore {
   readonly clock = new ManualClock();
   private readonly folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));
@@ -18,14 +21,18 @@ export class TestStore {
     );
   }
 
-  basket(changes: Readonly<Record<string, string | number | null>> = {}): number {
+  insertBasket(changes: Readonly<Record<string, string | number | null>> = {}): number {
     const token = String(Math.random());
     const row = { token, site_id: 1, till: '', dialect: 'facade', state: 'open', changed_at: this.clock.nowISO() };
     return this.insert('baskets', { ...row, ...changes });
   }
 
   /** Inserts a total created now; an open one has an invoice that is valid for an hour. */
-  total(basketId: number, state = 'open', changes: Readonly<Record<string, string | number | null>> = {}): number {
+  insertTotal(
+    basketId: number,
+    state = 'open',
+    changes: Readonly<Record<string, string | number | null>> = {},
+  ): number {
     const now = this.clock.nowISO();
     const invoice = {
       invoice_reference: String(Math.random()),
@@ -44,12 +51,12 @@ export class TestStore {
     });
   }
 
-  call(changes: Readonly<Record<string, string | number | null>> = {}): number {
+  insertCall(changes: Readonly<Record<string, string | number | null>> = {}): number {
     const row = { site_id: 1, kind: 'make-invoice', subject: 'a', state: 'waiting', due_at: this.clock.nowISO() };
     return this.insert('outgoing_calls', { ...row, ...changes });
   }
 
-  refund(changes: Readonly<Record<string, string | number | null>> = {}): number {
+  insertRefund(changes: Readonly<Record<string, string | number | null>> = {}): number {
     const [idempotency_key, created_at] = [String(Math.random()), this.clock.nowISO()];
     const row = { site_id: 1, svc_id: 'P', amount: 100, idempotency_key, state: 'pending', created_at };
     return this.insert('refunds', { ...row, ...changes });

@@ -6,23 +6,26 @@ import { PollRefunds } from '../src/jobs/poll-refunds.js';
 import { RenewInvoices } from '../src/jobs/renew-invoices.js';
 import { SyncPayments } from '../src/jobs/sync-payments.js';
 import { CallSender } from '../src/platform/call-sender.js';
-import { settingsOf, type TransformerSettings } from '../src/settings.js';
+import { parseSettings, type TransformerSettings } from '../src/settings.js';
 import { startTransformer, type Transformer } from '../src/transformer.js';
 import { type FakeInvoice, FakePlatform } from './fake-platform.js';
 
 export const SITE = 5001;
 export const OTHER_SITE = 5002;
-/** Longer than the retries of the SDK, and shorter than the response timeout of a till. */
-const ANSWER_WITHIN_MS = { invoices: 8_000, refunds: 8_000 };
+/** Long enough for the retries of the SDK, so that a test does not depend on its duration. */
+const RESPONSE_TIMEOUT_MS = { invoices: 8_000, refunds: 8_000 };
 
 export interface Reply {
   readonly status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test checks the fields that it needs
   readonly body: any;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A transformer with its own database file and a fake platform. Tests call its jobs themselves. */
+/**
+ * A transformer with a temporary database file and a fake platform. Its timers do not run: tests start each job
+ * explicitly.
+ */
 export class TestTransformer {
   transformer!: Transformer;
   readonly clock = new ManualClock();
@@ -36,12 +39,12 @@ export class TestTransformer {
   static async start(changes: Partial<TransformerSettings> = {}): Promise<TestTransformer> {
     const test = new TestTransformer(await new FakePlatform().start(), changes);
     test.platform.now = () => test.clock.now();
-    await test.startAgain();
+    await test.startWithSameDatabase();
     return test;
   }
 
-  /** Simulates a restart of the computer: only the file remains. */
-  async startAgain(): Promise<void> {
+  /** Starts a new transformer on the same database file, as after a restart of the computer. */
+  async startWithSameDatabase(): Promise<void> {
     this.transformer = await startTransformer(this.settings(), this.clock);
   }
 
@@ -58,12 +61,12 @@ export class TestTransformer {
       database: 'transformer.sqlite',
       logLevel: 'silent',
     };
-    return { ...settingsOf(file, {}, this.folder), responseTimeoutMs: ANSWER_WITHIN_MS, ...this.changes };
+    return { ...parseSettings(file, {}, this.folder), responseTimeoutMs: RESPONSE_TIMEOUT_MS, ...this.changes };
   }
 
   async restart(): Promise<void> {
     await this.transformer.close();
-    await this.startAgain();
+    await this.startWithSameDatabase();
   }
 
   async stop(): Promise<void> {
@@ -88,20 +91,20 @@ export class TestTransformer {
     return { status: reply.statusCode, headers: reply.headers, body: isJson ? JSON.parse(reply.body) : reply.body };
   }
 
-  line(changes: Record<string, unknown> = {}, till?: string, site = SITE): Promise<Reply> {
+  sendLine(changes: Record<string, unknown> = {}, till?: string, site = SITE): Promise<Reply> {
     const line = { ...LINE, ...changes };
     return this.call('POST', `/v1/sites/${site}/invoice/line`, line, tillHeader(till));
   }
 
-  total(amount: number, reference: string, till?: string, site = SITE): Promise<Reply> {
+  sendTotal(amount: number, reference: string, till?: string, site = SITE): Promise<Reply> {
     return this.call('POST', `/v1/sites/${site}/invoice/total`, { amount, reference }, tillHeader(till));
   }
 
-  reset(till?: string, site = SITE): Promise<Reply> {
+  resetBasket(till?: string, site = SITE): Promise<Reply> {
     return this.call('POST', `/v1/sites/${site}/invoice/reset`, undefined, tillHeader(till));
   }
 
-  basket(
+  sendBasket(
     MerchantOrderId: string,
     TotalToPay: number,
     changes: Record<string, unknown> = {},
@@ -112,7 +115,7 @@ export class TestTransformer {
     return this.call('POST', '/Basket', body, tillHeader(till));
   }
 
-  closed(MerchantOrderId: string, OrderStatus: string, till?: string): Promise<Reply> {
+  closeBasket(MerchantOrderId: string, OrderStatus: string, till?: string): Promise<Reply> {
     return this.call('POST', '/BasketClosed', { MerchantOrderId, OrderStatus }, tillHeader(till));
   }
 
@@ -124,7 +127,7 @@ export class TestTransformer {
     return this.call('GET', `/v1/invoice/${reference}/payment`);
   }
 
-  refund(SvcId: string, RefundAmount: number, RefundReference?: string): Promise<Reply> {
+  requestRefund(SvcId: string, RefundAmount: number, RefundReference?: string): Promise<Reply> {
     return this.call('POST', '/SvcRefund', { SvcId, RefundAmount, RefundReference });
   }
 
@@ -138,34 +141,34 @@ export class TestTransformer {
   /** A customer pays an invoice, and polling finds the payment. */
   async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
     const { paymentReference } = this.platform.pay(invoice, changes);
-    await this.poll();
+    await this.pollPayments();
     return paymentReference;
   }
 
-  /** Polls payments, as without a stream. */
-  async poll(): Promise<void> {
+  /** Runs the job that polls payments while the stream is silent. */
+  async pollPayments(): Promise<void> {
     await this.transformer.app.get(SyncPayments).poll();
-    await this.send();
+    await this.sendDueCalls();
   }
 
-  async send(): Promise<void> {
+  async sendDueCalls(): Promise<void> {
     await this.transformer.app.get(CallSender).runOnce();
   }
 
   /** Advances the clock until all postponed calls are due, and sends them. */
-  async later(milliseconds = 600_000): Promise<void> {
+  async sendPostponedCalls(milliseconds = 600_000): Promise<void> {
     this.clock.advance(milliseconds);
-    await this.send();
+    await this.sendDueCalls();
   }
 
-  /** Polls refunds, as without a stream. */
+  /** Runs the job that polls pending refunds. */
   async pollRefunds(): Promise<void> {
     await this.transformer.app.get(PollRefunds).runOnce();
   }
 
-  async renew(): Promise<void> {
+  async renewInvoices(): Promise<void> {
     this.transformer.app.get(RenewInvoices).runOnce();
-    await this.send();
+    await this.sendDueCalls();
   }
 
   async startStreams(): Promise<void> {

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { ChargeRecord } from './records.js';
 
 /**
- * The bank's own page, on which a payer confirms or refuses a payment (3-D Secure style). It simulates a page outside the
- * platform: another origin, no script, and a redirect back to the payment page.
+ * The bank's page on which a payer confirms or refuses a payment, similar to 3-D Secure. It simulates a page outside
+ * the platform: it has another origin and no script, and it redirects back to the payment page.
  */
 export function challengePage(record: ChargeRecord | undefined): string {
   const challenge = record?.challenge;
   if (!record || !challenge)
-    return pageOf('There is nothing to confirm here', '<p>Go back to the page you came from.</p>');
+    return renderPage('There is nothing to confirm here', '<p>Go back to the page you came from.</p>');
   const returnUrl = escapeHtml(challenge.returnUrl);
   if (record.outcome !== 'challenged' || challenge.state !== 'pending') {
-    return pageOf(
+    return renderPage(
       'You have already answered',
       `<p>This payment was ${challenge.state === 'passed' ? 'confirmed' : 'not confirmed'}.</p><a class="button" href="${returnUrl}">Go back</a>`,
     );
   }
-  return pageOf(
+  return renderPage(
     'Is this payment yours?',
-    `<p>A payment of <strong>${amountOf(record)}</strong> with your card. Payment ${escapeHtml(record.paymentReference)}.</p>
+    `<p>A payment of <strong>${formatAmount(record)}</strong> with your card. Payment ${escapeHtml(record.paymentReference)}.</p>
     <form method="post">
       <button class="button" name="answer" value="confirm">Confirm the payment</button>
       <button class="button plain" name="answer" value="refuse">It is not mine</button>
@@ -27,7 +27,10 @@ export function challengePage(record: ChargeRecord | undefined): string {
   );
 }
 
-/** Headers of the page. The form posts to the bank, which redirects to the page from which the payer came. */
+/**
+ * Headers of the page. The content security policy allows the form to post to the bank, and the bank's redirect to
+ * `returnUrl`, the page from which the payer came.
+ */
 export function challengePageHeaders(returnUrl: string | undefined): Record<string, string> {
   const origin = returnUrl && URL.canParse(returnUrl) ? ` ${new URL(returnUrl).origin}` : '';
   return {
@@ -49,13 +52,13 @@ const STYLE = `
 `;
 const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
 
-function pageOf(heading: string, body: string): string {
+function renderPage(heading: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${heading} · Test Bank</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head>
 <body><main><p class="bank">Test Bank</p><h1>${heading}</h1>${body}</main></body></html>`;
 }
 
-function amountOf({ amount, currency }: ChargeRecord): string {
+function formatAmount({ amount, currency }: ChargeRecord): string {
   const cents = String(amount).padStart(3, '0');
   return `${escapeHtml(currency)} ${cents.slice(0, -2)}.${cents.slice(-2)}`;
 }

@@ -1,16 +1,17 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Challenge, ChargeRecord, RefundRecord, VaultRecord } from './records.js';
-import { dayOf, type StatementLine, statementLineOf } from './statement.js';
+import { buildStatementLine, type StatementLine, utcDay } from './statement.js';
 
-type Line = ChargeRecord | RefundRecord | VaultRecord;
+type StoredRecord = ChargeRecord | RefundRecord | VaultRecord;
 
 /**
- * The bank's records: a file of JSON lines, appended before each response. The last line of a key counts. Only this process
- * writes the file; tests read it to see which charges were made.
+ * The bank's records: a file of JSON lines, to which a line is appended before each response. If several lines have the
+ * same key, the last one is valid. Only this process writes the file. Tests read it to check which charges were
+ * created.
  */
 export class ChargeStore {
-  private readonly records = new Map<string, ChargeRecord>();
+  private readonly charges = new Map<string, ChargeRecord>();
   private readonly chargeKeyByChallenge = new Map<string, string>();
   private readonly cards = new Map<string, VaultRecord>();
   private readonly refunds = new Map<string, RefundRecord>();
@@ -28,25 +29,25 @@ export class ChargeStore {
       const record = parseLine(line);
       if (record && 'vaultToken' in record) this.cards.set(record.vaultToken, record);
       else if (record && 'refundKey' in record) this.indexRefund(record);
-      else if (record) this.index(record);
+      else if (record) this.indexCharge(record);
     }
-    // Terminate a line that a crash cut off, so that the next line is intact.
+    // If a crash cut off the last line, terminate it. Otherwise the next record would be appended to the damaged line.
     if (fstatSync(this.file).size > 0 && !text.endsWith('\n')) writeSync(this.file, '\n');
   }
 
-  find(key: string): ChargeRecord | undefined {
-    return this.records.get(key);
+  findCharge(key: string): ChargeRecord | undefined {
+    return this.charges.get(key);
   }
 
   /** The charge for which the bank requested this challenge. */
   findByChallenge(reference: string): (ChargeRecord & { readonly challenge: Challenge }) | undefined {
-    const record = this.find(this.chargeKeyByChallenge.get(reference) ?? '');
+    const record = this.findCharge(this.chargeKeyByChallenge.get(reference) ?? '');
     return record?.challenge && { ...record, challenge: record.challenge };
   }
 
-  append(record: ChargeRecord): ChargeRecord {
+  appendCharge(record: ChargeRecord): ChargeRecord {
     writeSync(this.file, `${JSON.stringify(record)}\n`);
-    return this.index(record);
+    return this.indexCharge(record);
   }
 
   findRefund(refundKey: string): RefundRecord | undefined {
@@ -58,13 +59,13 @@ export class ChargeStore {
     return this.indexRefund(record);
   }
 
-  /** In cents. */
+  /** Cents of successful and pending refunds of a charge. */
   refundedAmount(chargeKey: string): number {
     return this.refundedAmounts.get(chargeKey) ?? 0;
   }
 
   /** Movements of an account on a day (UTC, `2026-11-22`), oldest first. */
-  statementOf(day: string, mode: 'test' | 'live', account: string | undefined): readonly StatementLine[] {
+  findStatement(day: string, mode: 'test' | 'live', account: string | undefined): readonly StatementLine[] {
     return this.statements.get(statementKey(day, mode, account)) ?? [];
   }
 
@@ -78,8 +79,8 @@ export class ChargeStore {
     return record;
   }
 
-  private index(record: ChargeRecord): ChargeRecord {
-    this.records.set(record.key, record);
+  private indexCharge(record: ChargeRecord): ChargeRecord {
+    this.charges.set(record.key, record);
     if (record.challenge) this.chargeKeyByChallenge.set(record.challenge.reference, record.key);
     this.addToStatement(record);
     return record;
@@ -95,9 +96,9 @@ export class ChargeStore {
   }
 
   private addToStatement(record: ChargeRecord | RefundRecord): void {
-    const line = statementLineOf(record);
+    const line = buildStatementLine(record);
     if (!line) return;
-    const key = statementKey(dayOf(line.at), record.mode, record.account);
+    const key = statementKey(utcDay(line.at), record.mode, record.account);
     const lines = this.statements.get(key);
     if (lines) lines.push(line);
     else this.statements.set(key, [line]);
@@ -112,9 +113,9 @@ function statementKey(day: string, mode: 'test' | 'live', account: string | unde
   return [day, mode, account ?? ''].join(' ');
 }
 
-function parseLine(line: string): Line | undefined {
+function parseLine(line: string): StoredRecord | undefined {
   try {
-    return JSON.parse(line) as Line;
+    return JSON.parse(line) as StoredRecord;
   } catch {
     return undefined;
   }

@@ -9,35 +9,40 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @MaxLength(4096)
   SVC_ACQUIRER_STORE: string;
 
-  /** Whether the bank also accepts charges and cards of live mode: for development, when a test needs both modes. */
+  /** Whether the bank also accepts charges and cards of live mode. Only for development, if a test needs both modes. */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** The bank charges at once and responds after this delay, in milliseconds. */
+  /** The bank charges immediately, and responds after this delay in milliseconds. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(60_000)
   SVC_ACQUIRER_LATENCY_MS: number = 0;
 
-  /** Address of the bank's page for the payer's browser, without a slash at the end. Default: the address where the bank listens. */
+  /** URL of the bank for the payer's browser, without a slash at the end. Default: the URL where the bank listens. */
   @IsOptional()
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_PUBLIC_URL?: string;
 
-  /** Address to listen on. Every client that reaches it can make charges: bind to a non-loopback address only behind a firewall. */
+  /**
+   * Address to listen on. Every client that reaches it can create charges: bind to a non-loopback address only behind a
+   * firewall.
+   */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
-  /** 0 chooses a free one. */
+  /** Port to listen on; 0 chooses a free port. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Accepted because every program gets this variable. The bank writes no log: read its store instead. */
+  /**
+   * Not used: the bank writes no log, its store shows what happened. Accepted because every program gets this variable.
+   */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

@@ -1,11 +1,11 @@
-/** The lines of the bank's file. No line contains a card number. */
+/** The records in the bank's file, one JSON line each. No record contains a card number. */
 
-/** The state of a charge, by idempotency key. */
+/** The state of a charge. The last line with the same key is valid. */
 export interface ChargeRecord {
   /** Idempotency key of the charge. */
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
-  /** Only when declined. */
+  /** Why the charge was declined; only with the outcome `declined`. */
   readonly reason?: DeclineReason;
   readonly mode: 'test' | 'live';
   /** The merchant account. Absent if the caller sent none, and in lines of earlier releases. */
@@ -15,37 +15,46 @@ export interface ChargeRecord {
   readonly currency: string;
   readonly paymentReference: string;
   readonly acquirerReference: string;
-  /** Whether money was taken under this key, before any reversal. */
+  /** Whether the card was charged under this key. A reversal does not change it. */
   readonly charged: boolean;
-  /** Cents that a reversal returned; less than the amount if a part was refunded before. */
+  /** Cents that a reversal returned. Less than the amount if a part was refunded before. */
   readonly reversedAmount?: number;
-  /** Behaviour of the card for refunds; absent: a refund succeeds at once. */
+  /** Behaviour of the card for refunds. If absent, refunds succeed immediately. */
   readonly refundBehaviour?: RefundBehaviour;
-  /** Names of the fields of the payer's context that were sent, such as `browser.userAgent`. Their values are not stored. */
+  /**
+   * Names of the fields of the payer's context that were sent, such as `browser.userAgent`. Their values are not
+   * stored.
+   */
   readonly payerContext?: readonly string[];
   /** ISO 8601 UTC. Absent from lines of earlier releases, which appear on no statement. */
   readonly at?: string;
-  /** The cardholder must be verified first. Present with the outcome `challenged`, and after its reversal. */
+  /**
+   * The verification that the bank requires before it charges. Present with the outcome `challenged`, and after a
+   * reversal of it.
+   */
   readonly challenge?: Challenge;
 }
 
-/** The verification of the payer on the bank's page. It takes no money: a later charge with its reference does. */
+/**
+ * The verification of the payer on the bank's page. The card is charged only by a later charge with the challenge's
+ * reference.
+ */
 export interface Challenge {
-  /** Unguessable, because every client that knows it can answer the challenge. */
+  /** Unguessable, because every client that has it can confirm or refuse the payment. */
   readonly reference: string;
   readonly state: 'pending' | 'passed' | 'failed';
   /** The payer is redirected here after the challenge. */
   readonly returnUrl: string;
 }
 
-/** A refund of a charge. The last line of a refundKey counts. */
+/** A refund of a charge. The last line with the same refundKey is valid. */
 export interface RefundRecord {
   /** Idempotency key of the refund. */
   readonly refundKey: string;
   /** Key of the refunded charge. */
   readonly chargeKey: string;
   readonly outcome: 'succeeded' | 'declined' | 'pending';
-  /** Only when declined. */
+  /** Why the refund was declined; only with the outcome `declined`. */
   readonly reason?: RefundDeclineReason;
   readonly mode: 'test' | 'live';
   readonly account?: string;
@@ -68,7 +77,7 @@ export interface VaultRecord {
   readonly behaviour: CardBehaviour;
 }
 
-/** Behaviour of a test card when it is charged; cards with a `refund…` behaviour are approved. */
+/** Behaviour of a test card when it is charged. Cards with a `refund…` behaviour are approved. */
 export type CardBehaviour =
   'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | RefundBehaviour | DeclineReason;
 

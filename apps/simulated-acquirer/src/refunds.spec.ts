@@ -26,9 +26,9 @@ beforeEach(async () => {
 afterEach(() => acquirer.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let next = 0;
-type Answer = Record<string, unknown> & { status: number };
-async function call(method: string, path: string, body?: object, account = 'shop-1'): Promise<Answer> {
+let nextKeyNumber = 0;
+type ResponseBody = Record<string, unknown> & { status: number };
+async function call(method: string, path: string, body?: object, account = 'shop-1'): Promise<ResponseBody> {
   const response = await fetch(acquirer.url + path, {
     method,
     headers: { 'acquirer-account': account, ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -36,158 +36,165 @@ async function call(method: string, path: string, body?: object, account = 'shop
   });
   return { status: response.status, ...((await response.json()) as object) };
 }
-/** Makes a charge and returns its key. */
-async function aCharge(cardNumber = CARDS.approved, account = 'shop-1'): Promise<string> {
-  const key = `charge-${next++}`;
+/** Creates a charge of 1 000 cents, and returns its key. */
+async function createCharge(cardNumber = CARDS.approved, account = 'shop-1'): Promise<string> {
+  const key = `charge-${nextKeyNumber++}`;
   const terms = { key, paymentReference: `REF-${key}`, amount: 1_000, currency: 'ZAR', cardNumber };
   await call('POST', '/charges', terms, account);
   return key;
 }
-const refund = (chargeKey: string, amount: number, key = `refund-${next++}`, account?: string): Promise<Answer> =>
-  call('POST', '/refunds', { key, chargeKey, amount }, account);
+const requestRefund = (
+  chargeKey: string,
+  amount: number,
+  key = `refund-${nextKeyNumber++}`,
+  account?: string,
+): Promise<ResponseBody> => call('POST', '/refunds', { key, chargeKey, amount }, account);
 const SUCCEEDED = { status: 200, outcome: 'succeeded' };
 
 describe('a refund', () => {
-  test('may be partial and repeated, never above the charge, and the bank remembers it after a restart', async () => {
-    const charge = await aCharge();
-    expect(await refund(charge, 400)).toMatchObject(SUCCEEDED);
+  test('may be partial, but not above the remaining amount of the charge, even after a restart', async () => {
+    const charge = await createCharge();
+    expect(await requestRefund(charge, 400)).toMatchObject(SUCCEEDED);
     await restart();
-    expect(await refund(charge, 601)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
-    expect(await refund(charge, 600)).toMatchObject({
+    expect(await requestRefund(charge, 601)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
+    expect(await requestRefund(charge, 600)).toMatchObject({
       ...SUCCEEDED,
       currency: 'ZAR',
       paymentReference: `REF-${charge}`,
     });
-    expect(await refund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
+    expect(await requestRefund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
   });
 
-  test('is made once for each key, also after a restart', async () => {
-    const charge = await aCharge();
-    const [first, second] = await Promise.all([refund(charge, 700, 'twice'), refund(charge, 700, 'twice')]);
+  test('is executed once for each key, even after a restart', async () => {
+    const charge = await createCharge();
+    const [first, second] = await Promise.all([
+      requestRefund(charge, 700, 'twice'),
+      requestRefund(charge, 700, 'twice'),
+    ]);
     await restart();
-    expect([second, await refund(charge, 700, 'twice'), await call('GET', '/refunds/twice')]).toEqual([
+    expect([second, await requestRefund(charge, 700, 'twice'), await call('GET', '/refunds/twice')]).toEqual([
       first,
       first,
       first,
     ]);
-    expect(await refund(charge, 300)).toMatchObject(SUCCEEDED);
+    expect(await requestRefund(charge, 300)).toMatchObject(SUCCEEDED);
   });
 
   test('is refused if its key was used for another amount or charge', async () => {
-    const [charge, other] = [await aCharge(), await aCharge()];
-    await refund(charge, 100, 'used');
-    expect((await refund(charge, 101, 'used')).status).toBe(409);
-    expect((await refund(other, 100, 'used')).status).toBe(409);
+    const [charge, other] = [await createCharge(), await createCharge()];
+    await requestRefund(charge, 100, 'used');
+    expect((await requestRefund(charge, 101, 'used')).status).toBe(409);
+    expect((await requestRefund(other, 100, 'used')).status).toBe(409);
   });
 
-  test('without a charge, or of a reversed charge, is declined for ever', async () => {
-    const declined = await aCharge(CARDS.declined);
-    const reversed = await aCharge();
+  test('of an unknown, declined or reversed charge is declined, and stays declined', async () => {
+    const declined = await createCharge(CARDS.declined);
+    const reversed = await createCharge();
     await call('POST', `/charges/${reversed}/reversal`);
     for (const charge of [declined, reversed, 'nothing'])
-      expect(await refund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'not-charged' });
-    await refund('comes-late', 1, 'before-the-charge');
+      expect(await requestRefund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'not-charged' });
+    await requestRefund('comes-late', 1, 'before-the-charge');
     expect(await call('GET', '/refunds/before-the-charge')).toMatchObject({ outcome: 'declined' });
   });
 
-  test('is declined by the card', async () => {
-    const charge = await aCharge(CARDS.refundDeclined);
-    expect(await refund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'refused' });
+  test('of a charge to the card refundDeclined is declined', async () => {
+    const charge = await createCharge(CARDS.refundDeclined);
+    expect(await requestRefund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'refused' });
   });
 
-  test('is pending, reserves its amount, and succeeds at the second poll', async () => {
-    const charge = await aCharge(CARDS.refundPending);
-    expect(await refund(charge, 900, 'later')).toMatchObject({ outcome: 'pending' });
-    expect(await refund(charge, 101)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
+  test('of a charge to the card refundPending reserves its amount, and succeeds at the second poll', async () => {
+    const charge = await createCharge(CARDS.refundPending);
+    expect(await requestRefund(charge, 900, 'later')).toMatchObject({ outcome: 'pending' });
+    expect(await requestRefund(charge, 101)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
     expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'pending' });
     await restart();
     now = new Date('2026-03-02T00:00:00.000Z');
     expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'succeeded', at: now.toISOString() });
     expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'succeeded', asked: 2 });
-    expect(await refund(charge, 100)).toMatchObject({ outcome: 'pending' });
+    expect(await requestRefund(charge, 100)).toMatchObject({ outcome: 'pending' });
   });
 
-  test('is made although the response is lost', async () => {
-    const charge = await aCharge(CARDS.refundDropsTheAnswer);
-    await expect(refund(charge, 250, 'lost')).rejects.toThrow('fetch failed');
+  test('of a charge to the card refundDropsTheAnswer is executed, but its response is lost', async () => {
+    const charge = await createCharge(CARDS.refundDropsTheAnswer);
+    await expect(requestRefund(charge, 250, 'lost')).rejects.toThrow('fetch failed');
     expect(await call('GET', '/refunds/lost')).toMatchObject({ ...SUCCEEDED, amount: 250 });
   });
 
-  test('is made at once although the response is late', async () => {
-    const charge = await aCharge(CARDS.refundAnswersLate);
-    const late = refund(charge, 250, 'late').catch(() => 'closed before it was answered');
+  test('of a charge to the card refundAnswersLate is executed immediately, but its response is late', async () => {
+    const charge = await createCharge(CARDS.refundAnswersLate);
+    const late = requestRefund(charge, 250, 'late').catch(() => 'closed before it was answered');
     while ((await call('GET', '/refunds/late')).status !== 200);
     expect(await Promise.race([late, call('GET', '/refunds/late')])).toMatchObject(SUCCEEDED);
   });
 
   test.each([{ amount: 0 }, { amount: 1.5 }, { key: '' }, { chargeKey: undefined }])(
-    'is refused with %j',
-    async (bad) => {
-      const body = { key: 'bad', chargeKey: await aCharge(), amount: 1, ...bad };
+    'is refused with 400 if its body contains %j',
+    async (invalidFields) => {
+      const body = { key: 'bad', chargeKey: await createCharge(), amount: 1, ...invalidFields };
       expect((await call('POST', '/refunds', body)).status).toBe(400);
       expect((await call('GET', '/refunds/bad')).status).toBe(404);
     },
   );
 });
 
-test('another account finds neither charge nor refund, and can neither reverse nor refund', async () => {
-  const charge = await aCharge();
-  await refund(charge, 100, 'of-shop-1');
-  const asOther = (method: string, path: string) => call(method, path, undefined, 'shop-2');
-  expect((await asOther('GET', `/charges/${charge}`)).status).toBe(404);
-  expect((await asOther('GET', '/refunds/of-shop-1')).status).toBe(404);
-  expect((await asOther('POST', `/charges/${charge}/reversal`)).status).toBe(409);
-  expect(await refund(charge, 100, 'of-shop-2', 'shop-2')).toMatchObject({ reason: 'not-charged' });
-  expect((await refund(charge, 100, 'of-shop-1', 'shop-2')).status).toBe(409);
+test('an account cannot read, reverse or refund a charge of another account, and cannot read its refunds', async () => {
+  const charge = await createCharge();
+  await requestRefund(charge, 100, 'of-shop-1');
+  const callAsShop2 = (method: string, path: string) => call(method, path, undefined, 'shop-2');
+  expect((await callAsShop2('GET', `/charges/${charge}`)).status).toBe(404);
+  expect((await callAsShop2('GET', '/refunds/of-shop-1')).status).toBe(404);
+  expect((await callAsShop2('POST', `/charges/${charge}/reversal`)).status).toBe(409);
+  expect(await requestRefund(charge, 100, 'of-shop-2', 'shop-2')).toMatchObject({ reason: 'not-charged' });
+  expect((await requestRefund(charge, 100, 'of-shop-1', 'shop-2')).status).toBe(409);
   expect(await call('GET', `/charges/${charge}`)).toMatchObject({ outcome: 'approved' });
 });
 
-test('a call of the other mode finds neither charge nor refund', async () => {
-  const charge = await aCharge();
-  await refund(charge, 100, 'of-test-mode');
+test('a call in live mode cannot read a charge or refund of test mode', async () => {
+  const charge = await createCharge();
+  await requestRefund(charge, 100, 'of-test-mode');
   const headers = { 'acquirer-account': 'shop-1', 'acquirer-mode': 'live' };
   for (const path of [`/charges/${charge}`, '/refunds/of-test-mode'])
     expect((await fetch(acquirer.url + path, { headers })).status).toBe(404);
 });
 
 describe('the statement of a day', () => {
-  const linesOf = async (day: string, account: string): Promise<unknown> =>
+  const readStatement = async (day: string, account: string): Promise<unknown> =>
     (await call('GET', `/statements/${day}`, undefined, account))['lines'];
 
-  test('lists the movements of the account on that day in order, also after a restart', async () => {
+  test('lists the movements of the account on that day in order, even after a restart', async () => {
     const account = 'statement-1';
-    const [first, second] = [await aCharge(CARDS.approved, account), await aCharge(CARDS.approved, account)];
-    await aCharge(CARDS.declined, account);
-    await aCharge(CARDS.approved, 'statement-2');
-    await refund(first, 400, 'on-statement', account);
-    await refund(first, 5_000, 'too-much', account);
+    const [first, second] = [await createCharge(CARDS.approved, account), await createCharge(CARDS.approved, account)];
+    await createCharge(CARDS.declined, account);
+    await createCharge(CARDS.approved, 'statement-2');
+    await requestRefund(first, 400, 'on-statement', account);
+    await requestRefund(first, 5_000, 'too-much', account);
     now = new Date('2026-03-02T00:00:00.000Z');
     await call('POST', `/charges/${first}/reversal`, undefined, account);
     await call('POST', `/charges/never/reversal`, undefined, account);
     const charged = (key: string) => ({ kind: 'charge', key, amount: 1_000, at: '2026-03-01T10:00:00.000Z' });
-    const days = async () => Promise.all(['2026-03-01', '2026-03-02'].map((day) => linesOf(day, account)));
-    const before = await days();
-    expect(before).toMatchObject([
+    const days = async () => Promise.all(['2026-03-01', '2026-03-02'].map((day) => readStatement(day, account)));
+    const statements = await days();
+    expect(statements).toMatchObject([
       [charged(first), charged(second), { kind: 'refund', key: 'on-statement', amount: 400, currency: 'ZAR' }],
       [{ kind: 'reversal', key: first, amount: 600, at: '2026-03-02T00:00:00.000Z' }],
     ]);
     await restart();
-    expect(await days()).toEqual(before);
+    expect(await days()).toEqual(statements);
   });
 
   test('lists a pending refund on the day on which it succeeded', async () => {
     const account = 'statement-3';
-    const charge = await aCharge(CARDS.refundPending, account);
-    await refund(charge, 100, 'over-night', account);
+    const charge = await createCharge(CARDS.refundPending, account);
+    await requestRefund(charge, 100, 'over-night', account);
     now = new Date('2026-03-02T00:00:00.000Z');
-    for (let asked = 0; asked < 3; asked++) await call('GET', '/refunds/over-night', undefined, account);
-    expect(await linesOf('2026-03-01', account)).toHaveLength(1);
-    expect(await linesOf('2026-03-02', account)).toMatchObject([{ kind: 'refund', key: 'over-night' }]);
+    for (let poll = 0; poll < 3; poll++) await call('GET', '/refunds/over-night', undefined, account);
+    expect(await readStatement('2026-03-01', account)).toHaveLength(1);
+    expect(await readStatement('2026-03-02', account)).toMatchObject([{ kind: 'refund', key: 'over-night' }]);
   });
 
-  test('is paginated, and each mode has its own', async () => {
+  test('is paginated, and contains only movements of the requested mode', async () => {
     const account = 'statement-4';
-    for (let charges = 0; charges <= STATEMENT_PAGE_LINES; charges++) await aCharge(CARDS.approved, account);
+    for (let charges = 0; charges <= STATEMENT_PAGE_LINES; charges++) await createCharge(CARDS.approved, account);
     const page = (after: number) => call('GET', `/statements/2026-03-01?after=${after}`, undefined, account);
     const [first, last] = [await page(0), await page(STATEMENT_PAGE_LINES)];
     expect(first).toMatchObject({ lines: { length: STATEMENT_PAGE_LINES }, next: STATEMENT_PAGE_LINES });
@@ -198,7 +205,7 @@ describe('the statement of a day', () => {
     expect(await live.json()).toEqual({ lines: [] });
   });
 
-  test.each(['yesterday', '2026-13-01', '20260301'])('of %j is refused', async (day) => {
+  test.each(['yesterday', '2026-13-01', '20260301'])('of the invalid day %j is refused with 400', async (day) => {
     expect((await call('GET', `/statements/${day}`)).status).toBe(400);
   });
 });

@@ -80,11 +80,12 @@ const REFUND_BODY = {
 type ChargeResponse = ChargeRecord & { readonly challengeUrl?: string };
 
 /**
- * Serves the simulated bank over HTTP. For the platform: `POST /charges`, `GET /charges/{key}`,
- * `POST /charges/{key}/reversal`, `POST /refunds`, `GET /refunds/{key}`, `GET /statements/{day}?after=`,
- * `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; headers `acquirer-mode` and
- * `acquirer-account` select the account. For the payer: `/challenges/{reference}`, a page.
- * For test cards only, not for real ones.
+ * Serves the simulated bank over HTTP. It is for test cards only, not for real ones.
+ *
+ * The platform calls `POST /charges`, `GET /charges/{key}`, `POST /charges/{key}/reversal`, `POST /refunds`, `GET
+ * /refunds/{key}`, `GET /statements/{day}?after=`, `GET /challenges/{reference}/state`, `POST /cards` and `DELETE
+ * /cards/{token}`. The headers `acquirer-mode` and `acquirer-account` select the account. The payer's browser opens the
+ * page `/challenges/{reference}`.
  *
  * @param now the bank's clock, which determines the day of the statement on which a movement appears
  */
@@ -97,7 +98,7 @@ export async function startSimulatedAcquirer(
   const bank = new SimulatedBank(store, now);
   const app = fastify({ logger: false, forceCloseConnections: true });
   let publicUrl = config.SVC_ACQUIRER_PUBLIC_URL ?? '';
-  const responseOf = (record: ChargeRecord): ChargeResponse =>
+  const chargeResponse = (record: ChargeRecord): ChargeResponse =>
     record.challenge ? { ...record, challengeUrl: `${publicUrl}/challenges/${record.challenge.reference}` } : record;
 
   rejectLiveMode(app, config);
@@ -108,20 +109,20 @@ export async function startSimulatedAcquirer(
     '/charges',
     { schema: { body: CHARGE_BODY } },
     async (request, reply): Promise<ChargeResponse | undefined> => {
-      const charge = { ...request.body, ...accountOf(request) };
+      const charge = { ...request.body, ...callerAccount(request) };
       const record = bank.charge(charge);
-      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge));
-      return record ? responseOf(record) : dropConnection(request, reply);
+      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.chargeResponseDelayMs(charge));
+      return record ? chargeResponse(record) : dropConnection(request, reply);
     },
   );
 
   app.get<{ Params: { key: string } }>('/charges/:key', async (request, reply) => {
-    const record = bank.find(request.params.key, accountOf(request));
-    return record ? responseOf(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
+    const record = bank.findCharge(request.params.key, callerAccount(request));
+    return record ? chargeResponse(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 
   app.post<{ Params: { key: string } }>('/charges/:key/reversal', async (request) =>
-    bank.reverse(request.params.key, accountOf(request)),
+    bank.reverse(request.params.key, callerAccount(request)),
   );
 
   serveRefunds(app, bank, config);
@@ -146,17 +147,17 @@ export async function startSimulatedAcquirer(
   };
 }
 
-/** Test is the default. */
-function modeOf({ headers }: FastifyRequest): 'test' | 'live' {
+/** The mode in the header `acquirer-mode`; `test` by default. */
+function callerMode({ headers }: FastifyRequest): 'test' | 'live' {
   return headers['acquirer-mode'] === 'live' ? 'live' : 'test';
 }
 
-function accountOf(request: FastifyRequest): BankAccount {
+function callerAccount(request: FastifyRequest): BankAccount {
   const account = request.headers['acquirer-account'];
-  return { mode: modeOf(request), account: typeof account === 'string' ? account : undefined };
+  return { mode: callerMode(request), account: typeof account === 'string' ? account : undefined };
 }
 
-/** The timer does not keep a closed bank alive. */
+/** Waits before the response. The timer does not delay the exit of the process. */
 async function respondAfter(delayMs: number): Promise<void> {
   if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
 }
@@ -174,14 +175,14 @@ function serveRefunds(app: FastifyInstance, bank: SimulatedBank, config: Simulat
     '/refunds',
     { schema: { body: REFUND_BODY } },
     async (request, reply) => {
-      const refund = { ...request.body, ...accountOf(request) };
+      const refund = { ...request.body, ...callerAccount(request) };
       const record = bank.refund(refund);
-      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOfRefund(refund));
+      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.refundResponseDelayMs(refund));
       return record ?? dropConnection(request, reply);
     },
   );
   app.get<{ Params: { key: string } }>('/refunds/:key', async (request, reply) => {
-    const record = bank.pollRefund(request.params.key, accountOf(request));
+    const record = bank.pollRefund(request.params.key, callerAccount(request));
     return record ?? reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 }
@@ -196,21 +197,24 @@ function serveStatements(app: FastifyInstance, bank: SimulatedBank): void {
   app.get<{ Params: { day: string }; Querystring: { after: number } }>(
     '/statements/:day',
     { schema: STATEMENT_PARAMETERS },
-    async (request) => bank.statement(request.params.day, accountOf(request), request.query.after),
+    async (request) => bank.statement(request.params.day, callerAccount(request), request.query.after),
   );
 }
 
 /** Refuses new charges and cards of live mode. Existing ones can still be read, reversed and refunded. */
 function rejectLiveMode(app: FastifyInstance, config: SimulatedAcquirerConfig): void {
-  const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated' && config.SVC_ENVIRONMENT === 'development';
+  const isLiveAllowed = config.SVC_ACQUIRER_LIVE === 'simulated' && config.SVC_ENVIRONMENT === 'development';
   app.addHook('preHandler', async (request, reply) => {
     const isNew = request.method === 'POST' && ['/charges', '/cards'].includes(request.routeOptions.url ?? '');
-    if (isNew && modeOf(request) === 'live' && !servesLive)
+    if (isNew && callerMode(request) === 'live' && !isLiveAllowed)
       await reply.status(403).send({ message: 'This bank takes no live payments.' });
   });
 }
 
-/** A TLS listener for browsers on a network. It serves only the challenge page: other routes would let every client make charges. */
+/**
+ * A TLS listener for browsers on a network. It serves only the challenge page: other routes would let every client
+ * create charges.
+ */
 async function listenForPayers(
   config: SimulatedAcquirerConfig,
   bank: SimulatedBank,
@@ -233,7 +237,7 @@ const CARD_BODY = {
   properties: { cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' } },
 } as const;
 
-/** Stored cards for later charges. */
+/** Serves the vault, which stores cards for later charges. */
 function serveVault(app: FastifyInstance, bank: SimulatedBank): void {
   app.post<{ Body: { cardNumber: string } }>('/cards', { schema: { body: CARD_BODY } }, ({ body }) =>
     Promise.resolve({ vaultToken: bank.storeCard(body.cardNumber) }),

@@ -9,9 +9,12 @@ import type {
   RefundDeclineReason,
   RefundRecord,
 } from './records.js';
-import { pageOf, type StatementPage } from './statement.js';
+import { type StatementPage, statementPage } from './statement.js';
 
-/** Test card numbers and their behaviour; every other valid number is approved. The README lists them. */
+/**
+ * Test card numbers and their behaviour. Charges to every other valid number are approved. The README lists these
+ * numbers.
+ */
 const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000000002': 'declined',
   '4000000000009995': 'insufficient-funds',
@@ -51,10 +54,10 @@ const APPROVED_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
 /** A pending refund succeeds at the poll of this number. */
 const POLLS_UNTIL_REFUND_SUCCEEDS = 2;
 
-/** Long enough to reload the payment page meanwhile, and below the platform's timeout of 8 s. */
+/** Long enough that a tester can reload the payment page meanwhile, but below the platform's timeout of 8 s. */
 const LATE_RESPONSE_MS = 6_000;
 
-function behaviourOfNumber(cardNumber: string): CardBehaviour {
+function cardNumberBehaviour(cardNumber: string): CardBehaviour {
   return BEHAVIOURS[cardNumber] ?? 'approved';
 }
 
@@ -71,11 +74,14 @@ export interface ChargeRequest extends BankAccount {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  /** Exactly one of the three: a card number, a card in the vault, or a challenge that the payer has passed. */
+  /**
+   * A request has exactly one of `cardNumber`, `vaultToken` (a stored card) and `challengeReference` (a passed
+   * challenge).
+   */
   readonly cardNumber?: string;
   readonly vaultToken?: string;
   readonly challengeReference?: string;
-  /** The payer is redirected here after a challenge; without it the bank requires none. */
+  /** The payer is redirected here after a challenge. Without a returnUrl, the bank requires no challenge. */
   readonly returnUrl?: string;
   /** The payer's address, e-mail and browser, as far as they are known. */
   readonly payer?: { readonly browser?: object };
@@ -92,8 +98,8 @@ export interface RefundRequest extends BankAccount {
 export class KeyConflictError extends Error {}
 
 /**
- * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each key. Charges
- * and refunds can be read, charges can be reversed, and each account has a statement for each day.
+ * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each
+ * key. Charges and refunds can be read, charges can be reversed, and each account has a statement for each day.
  */
 export class SimulatedBank {
   constructor(
@@ -101,48 +107,48 @@ export class SimulatedBank {
     private readonly now: () => Date,
   ) {}
 
-  /** Undefined if the bank charges and its response is lost. Throws {@link KeyConflictError}. */
+  /** Charges a card. Returns undefined if the response must be lost. Throws {@link KeyConflictError}. */
   charge(request: ChargeRequest): ChargeRecord | undefined {
-    const behaviour = this.behaviourOf(request);
-    assertOwnedBy(this.store.find(request.key), request);
-    const record = this.store.find(request.key) ?? this.decide(request, behaviour);
+    const behaviour = this.findBehaviour(request);
+    assertOwnedBy(this.store.findCharge(request.key), request);
+    const record = this.store.findCharge(request.key) ?? this.createCharge(request, behaviour);
     return behaviour === 'drops-the-answer' ? undefined : record;
   }
 
   /** Additional delay of the response to a charge. */
-  delayMsOf(request: ChargeRequest): number {
-    return this.behaviourOf(request) === 'answers-late' ? LATE_RESPONSE_MS : 0;
+  chargeResponseDelayMs(request: ChargeRequest): number {
+    return this.findBehaviour(request) === 'answers-late' ? LATE_RESPONSE_MS : 0;
   }
 
   /** Stores a card's token and behaviour, without its number. */
   storeCard(cardNumber: string): string {
-    return this.store.appendCard({ vaultToken: randomUUID(), behaviour: behaviourOfNumber(cardNumber) }).vaultToken;
+    return this.store.appendCard({ vaultToken: randomUUID(), behaviour: cardNumberBehaviour(cardNumber) }).vaultToken;
   }
 
-  /** Later charges to the card are declined. Deleting a card again, or an unknown one, changes nothing. */
+  /** Makes the bank decline later charges to the card. Deleting a card again, or an unknown card, changes nothing. */
   deleteCard(vaultToken: string): void {
     if (this.store.findCard(vaultToken)) this.store.appendCard({ vaultToken, behaviour: 'declined' });
   }
 
-  find(key: string, caller: BankAccount): ChargeRecord | undefined {
-    const record = this.store.find(key);
+  findCharge(key: string, caller: BankAccount): ChargeRecord | undefined {
+    const record = this.store.findCharge(key);
     return record && isOwnedBy(record, caller) ? record : undefined;
   }
 
   /**
-   * Returns the charged amount that was not yet refunded. Without a charge, the key is blocked: a charge that arrives later is not
-   * made. A repeat changes nothing. Throws {@link KeyConflictError}.
+   * Returns to the payer the charged amount that is not yet refunded. If there is no charge, the key is blocked: a
+   * charge that arrives later is not executed. A repeat changes nothing. Throws {@link KeyConflictError}.
    */
   reverse(key: string, caller: BankAccount): ChargeRecord {
-    const record = this.store.find(key);
+    const record = this.store.findCharge(key);
     assertOwnedBy(record, caller);
     if (record?.outcome === 'reversed') return record;
     const isCharged = record?.outcome === 'approved';
-    return this.store.append({
+    return this.store.appendCharge({
       key,
       outcome: 'reversed',
       mode: record?.mode ?? caller.mode,
-      ...accountMember(record?.account ?? caller.account),
+      ...accountField(record?.account ?? caller.account),
       ...(isCharged ? { reversedAmount: record.amount - this.store.refundedAmount(key) } : {}),
       at: this.now().toISOString(),
       amount: record?.amount ?? 0,
@@ -154,24 +160,24 @@ export class SimulatedBank {
     });
   }
 
-  /** Undefined if the bank refunds and its response is lost. Throws {@link KeyConflictError}. */
+  /** Refunds a charge. Returns undefined if the response must be lost. Throws {@link KeyConflictError}. */
   refund(request: RefundRequest): RefundRecord | undefined {
-    const charge = this.find(request.chargeKey, request);
+    const charge = this.findCharge(request.chargeKey, request);
     const known = this.store.findRefund(request.key);
     assertOwnedBy(known, request);
     if (known && (known.chargeKey !== request.chargeKey || known.amount !== request.amount))
       throw new KeyConflictError('This key was used for another refund.');
-    const record = known ?? this.decideRefund(request, charge);
+    const record = known ?? this.createRefund(request, charge);
     return charge?.refundBehaviour === 'refund-drops-the-answer' ? undefined : record;
   }
 
   /** Additional delay of the response to a refund. */
-  delayMsOfRefund(request: RefundRequest): number {
-    const charge = this.find(request.chargeKey, request);
+  refundResponseDelayMs(request: RefundRequest): number {
+    const charge = this.findCharge(request.chargeKey, request);
     return charge?.refundBehaviour === 'refund-answers-late' ? LATE_RESPONSE_MS : 0;
   }
 
-  /** The state of a refund; a pending one succeeds after a number of polls. */
+  /** The state of a refund. A pending refund succeeds after {@link POLLS_UNTIL_REFUND_SUCCEEDS} polls. */
   pollRefund(key: string, caller: BankAccount): RefundRecord | undefined {
     const known = this.store.findRefund(key);
     if (!known || !isOwnedBy(known, caller)) return undefined;
@@ -187,39 +193,42 @@ export class SimulatedBank {
 
   /** @param day UTC, `2026-11-22` */
   statement(day: string, { mode, account }: BankAccount, after: number): StatementPage {
-    return pageOf(this.store.statementOf(day, mode, account), after);
+    return statementPage(this.store.findStatement(day, mode, account), after);
   }
 
   findChallenge(reference: string): ChargeRecord | undefined {
     return this.store.findByChallenge(reference);
   }
 
-  /** The payer's answer on the bank's page; the first one counts. Undefined if there is no such challenge. */
+  /**
+   * Stores the payer's choice on the bank's page. Only the first choice is valid. Returns undefined if there is no such
+   * challenge.
+   */
   answerChallenge(reference: string, passed: boolean): Challenge | undefined {
     const record = this.store.findByChallenge(reference);
     if (!record) return undefined;
     if (record.outcome !== 'challenged' || record.challenge.state !== 'pending') return record.challenge;
     const challenge: Challenge = { ...record.challenge, state: passed ? 'passed' : 'failed' };
-    this.store.append({ ...record, challenge, at: this.now().toISOString() });
+    this.store.appendCharge({ ...record, challenge, at: this.now().toISOString() });
     return challenge;
   }
 
-  private behaviourOf({ cardNumber, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
+  private findBehaviour({ cardNumber, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
     if (challengeReference !== undefined) return this.challengeDeclineReason(challengeReference) ?? 'approved';
     if (vaultToken !== undefined) return this.store.findCard(vaultToken)?.behaviour ?? 'declined';
-    return behaviourOfNumber(cardNumber ?? '');
+    return cardNumberBehaviour(cardNumber ?? '');
   }
 
-  private decide(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
+  private createCharge(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
     const { returnUrl } = request;
     const isChallenged = behaviour === 'asks-for-verification' && returnUrl !== undefined;
     const reason = APPROVED_BEHAVIOURS.has(behaviour) ? undefined : (behaviour as DeclineReason);
-    return this.store.append({
+    return this.store.appendCharge({
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
       ...(reason ? { reason } : {}),
       mode: request.mode,
-      ...accountMember(request.account),
+      ...accountField(request.account),
       amount: request.amount,
       currency: request.currency,
       paymentReference: request.paymentReference,
@@ -232,15 +241,15 @@ export class SimulatedBank {
     });
   }
 
-  private decideRefund(request: RefundRequest, charge: ChargeRecord | undefined): RefundRecord {
-    const reason = this.refundRefusal(request, charge);
+  private createRefund(request: RefundRequest, charge: ChargeRecord | undefined): RefundRecord {
+    const reason = this.refundDeclineReason(request, charge);
     const outcome = charge?.refundBehaviour === 'refund-pending' ? 'pending' : 'succeeded';
     return this.store.appendRefund({
       refundKey: request.key,
       chargeKey: request.chargeKey,
       ...(reason ? { outcome: 'declined', reason } : { outcome }),
       mode: request.mode,
-      ...accountMember(request.account),
+      ...accountField(request.account),
       amount: request.amount,
       currency: charge?.currency ?? '',
       paymentReference: charge?.paymentReference ?? '',
@@ -250,7 +259,7 @@ export class SimulatedBank {
     });
   }
 
-  private refundRefusal(
+  private refundDeclineReason(
     { amount, chargeKey }: RefundRequest,
     charge: ChargeRecord | undefined,
   ): RefundDeclineReason | undefined {
@@ -270,7 +279,10 @@ function fieldNames({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): 
   return [...Object.keys(rest), ...Object.keys(browser ?? {}).map((name) => `browser.${name}`)].sort();
 }
 
-/** Lines of earlier releases have no account: every caller owns them. */
+/**
+ * Whether the caller may use the record. Records of earlier releases have no account, so every caller of their mode may
+ * use them.
+ */
 function isOwnedBy(
   { mode, account }: { readonly mode: string; readonly account?: string },
   caller: BankAccount,
@@ -285,6 +297,6 @@ function assertOwnedBy(
   if (record && !isOwnedBy(record, caller)) throw new KeyConflictError('This key belongs to another account.');
 }
 
-function accountMember(account: string | undefined): { account?: string } {
+function accountField(account: string | undefined): { account?: string } {
   return account === undefined ? {} : { account };
 }

@@ -18,14 +18,15 @@ export interface StatementLine {
 /** One page of a statement. */
 export interface StatementPage {
   readonly lines: readonly StatementLine[];
-  /** Offset of the next page; absent on the last one. */
+  /** Offset of the next page; absent on the last page. */
   readonly next?: number;
 }
 
+/** Number of lines of a full page. */
 export const STATEMENT_PAGE_LINES = 200;
 
 /** Converts a record to a line of a statement; undefined if it moved no money. */
-export function statementLineOf(record: ChargeRecord | RefundRecord): StatementLine | undefined {
+export function buildStatementLine(record: ChargeRecord | RefundRecord): StatementLine | undefined {
   if (record.at === undefined) return undefined;
   const { paymentReference, acquirerReference, currency, at } = record;
   const common = { paymentReference, acquirerReference, currency, at };
@@ -40,11 +41,11 @@ export function statementLineOf(record: ChargeRecord | RefundRecord): StatementL
 }
 
 /** The day (UTC) of a time in ISO 8601: `2026-11-22`. */
-export function dayOf(at: string): string {
+export function utcDay(at: string): string {
   return at.slice(0, 10);
 }
 
-export function pageOf(lines: readonly StatementLine[], after: number): StatementPage {
+export function statementPage(lines: readonly StatementLine[], after: number): StatementPage {
   const end = after + STATEMENT_PAGE_LINES;
   return { lines: lines.slice(after, end), ...(end < lines.length ? { next: end } : {}) };
 }

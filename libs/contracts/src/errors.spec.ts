@@ -1,6 +1,9 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry, paymentError } from './errors.js';
 
-/** Row P4, word for word. Payers quote these references to support. Codes may be added, but none of these may change its number. */
+/**
+ * Row P4 of the specification. Payers quote these references to support, so the reference of an error must never
+ * change.
+ */
 const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['10', /declined by the bank/],
   ['11', /insufficient funds/],
@@ -20,7 +23,7 @@ const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['40', /./],
   ['50', /./],
 ];
-/** Clients depend on these values: a changed row is a changed interface. */
+/** Clients depend on these values, so changing a row is a breaking change. */
 const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: number, retryable: boolean][] = [
   ['card.declined', '10', 402, false],
   ['card.insufficient-funds', '11', 402, false],
@@ -85,7 +88,7 @@ test.each(CATALOGUE)('%s has the reference %s, the status %d, and is retryable: 
   expect([errorReference, httpStatus, retryable]).toEqual(expected);
 });
 
-test('every error code has a row in this test', () => {
+test('every error code has a row in the table of this test', () => {
   expect(CATALOGUE.map(([code]) => code)).toEqual(Object.keys(ERROR_CATALOGUE));
 });
 
@@ -96,12 +99,12 @@ test('every error has a 4xx or 5xx status', () => {
   }
 });
 
-test('every error of the server has the errorReference 50', () => {
-  const ours = entries.filter(({ httpStatus }) => httpStatus === 500);
-  expect(new Set(ours.map(({ errorReference }) => errorReference))).toEqual(new Set(['50']));
+test('every error with status 500 has the errorReference 50', () => {
+  const internalErrors = entries.filter(({ httpStatus }) => httpStatus === 500);
+  expect(new Set(internalErrors.map(({ errorReference }) => errorReference))).toEqual(new Set(['50']));
 });
 
-test('an error on a payment has a reference and a message, and nothing else', () => {
+test('paymentError returns only the reference and the message of an error', () => {
   expect(paymentError('card.declined')).toEqual({
     errorReference: '10',
     message: 'The card was declined by the bank.',

@@ -1,9 +1,8 @@
 /**
  * The error catalogue: every error that this platform returns or records on a payment.
  *
- * Branch on the key (`card.declined`), never on a message. `errorReference` is the identifier of the specification (P4) that a
- * customer can quote to support; `httpStatus` is the status of the response when the error refuses a request; `retryable` says
- * whether the same request may succeed later. `docs/errors.md` is generated from this file.
+ * A program must branch on the key (`card.declined`), never on a message. {@link ErrorEntry} explains the fields.
+ * `docs/errors.md` is generated from this file.
  */
 export const ERROR_CATALOGUE = {
   'card.declined': {
@@ -241,7 +240,10 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export interface ErrorEntry {
-  /** Identifier to quote to support (P4). A string, although it looks like a number (specification, "Error"). */
+  /**
+   * Identifier that a customer can quote to support (P4). A string, although it looks like a number (specification,
+   * "Error").
+   */
   readonly errorReference: string;
   /** Status of the response when this error refuses a request. */
   readonly httpStatus: number;
@@ -255,7 +257,7 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** An error in a payment resource, as specified. */
 export interface PaymentError {
-  /** Identifier of {@link ERROR_CATALOGUE}, as text. */
+  /** The errorReference of an entry of {@link ERROR_CATALOGUE}. */
   readonly errorReference: string;
   readonly message: string;
 }

@@ -5,7 +5,7 @@ test.each([
   [1, PaymentStatus.Success],
   ['Failed', PaymentStatus.Failed],
   [2, PaymentStatus.Failed],
-])('a paymentStatus of %j is read, text or number (H4)', (value, status) => {
+])('readPaymentStatus accepts %j, because readers accept text and numbers (H4)', (value, status) => {
   expect(readPaymentStatus(value)).toBe(status);
 });
 
@@ -15,13 +15,13 @@ test.each([
   [3, ResponseStatus.NotFound],
   ['Unauthorized', ResponseStatus.Unauthorized],
   [5, ResponseStatus.InternalServer],
-])('a status of %j is read, text or number (H4)', (value, status) => {
+])('readResponseStatus accepts %j, because readers accept text and numbers (H4)', (value, status) => {
   expect(readResponseStatus(value)).toBe(status);
 });
 
-// An enum is an object with both directions in it: '1' is a name of it, and so are those every object has.
+// A TypeScript enum is an object that also has the keys '1' and '2', and every object inherits keys such as 'toString'.
 test.each(['success', '1', '', 0, 3, 1.5, true, null, undefined, 'toString', '__proto__', ['Success']])(
-  '%j is not a paymentStatus',
+  'readPaymentStatus returns undefined for %j',
   (value) => {
     expect(readPaymentStatus(value)).toBeUndefined();
   },

@@ -4,7 +4,10 @@ export enum PaymentStatus {
   Failed = 2,
 }
 
-/** API-level status of a hosted gateway response (specification, "ResponseStatus values"). Any value but Success is an error. */
+/**
+ * API-level status of a hosted gateway response (specification, "ResponseStatus values"). Any value but Success is an
+ * error.
+ */
 export enum ResponseStatus {
   Success = 1,
   BadRequest = 2,
@@ -13,8 +16,9 @@ export enum ResponseStatus {
   InternalServer = 5,
 }
 
-/** In the hosted gateway's API and webhook both enums are text (H4). */
+/** The names of PaymentStatus: the hosted gateway's API and webhook contain text, not numbers (H4). */
 export type PaymentStatusText = keyof typeof PaymentStatus;
+/** The names of ResponseStatus (H4). */
 export type ResponseStatusText = keyof typeof ResponseStatus;
 
 /** Reads a PaymentStatus written as text or as a number (H4: readers accept both). Undefined when it is neither. */

@@ -1,4 +1,4 @@
-import { appFor, bySpecificity, type Host, patternOf, type Route, ROUTES } from './routes.js';
+import { appFor, bySpecificity, type Host, pathPattern, type Route, ROUTES } from './routes.js';
 
 test.each<[Host, string, string | undefined]>([
   ['api', '/v1/auth/service/login', 'identity'],
@@ -68,13 +68,13 @@ test.each([
   ['DELETE', '/v1/cards/card_1', 'payment-processor'],
 ])('%s %s is routed to %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
 
-test('the app that makes payments has no route that reads payments', () => {
+test('payments are read from payment-history, not from the app that creates them', () => {
   expect(appFor('api', '/v1/payments', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments/ABC', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments', 'HEAD')).toBe('payment-history');
 });
 
-test('a longer path comes before a shorter one, and a route with a method before one without', () => {
+test('bySpecificity sorts a longer path before a shorter one, and a route with a method before one without', () => {
   const route = (path: string, method?: 'GET'): Route => ({ host: 'api', app: 'a', path, ...(method && { method }) });
   const sorted = [route('/a/b', 'GET'), route('/a/b'), route('/a', 'GET'), route('/a')];
   for (const [i, earlier] of sorted.entries())
@@ -85,16 +85,17 @@ test('a longer path comes before a shorter one, and a route with a method before
   expect(bySpecificity(route('/a'), route('/b'))).toBe(0);
 });
 
-// The Kubernetes Gateway API defines no order among regular expressions, nor between them and path prefixes.
+// The Kubernetes Gateway API defines no precedence among regular expressions, nor between regular expressions and
+// prefixes.
 test('no path matches two patterns, or a pattern and the prefix of another route', () => {
   const patterns = ROUTES.filter(({ path }) => path.includes('*'));
   for (const { host, path } of patterns) {
-    for (const text of [path.replaceAll('*', 'x'), path.replaceAll('*', 'payments')]) {
+    for (const examplePath of [path.replaceAll('*', 'x'), path.replaceAll('*', 'payments')]) {
       const others = ROUTES.filter((route) => route.host === host && route.path !== path).filter((route) => {
-        const pattern = patternOf(route.path);
-        return pattern === undefined ? text.startsWith(`${route.path}/`) : new RegExp(pattern).test(text);
+        const pattern = pathPattern(route.path);
+        return pattern === undefined ? examplePath.startsWith(`${route.path}/`) : new RegExp(pattern).test(examplePath);
       });
-      expect([text, others]).toEqual([text, []]);
+      expect([examplePath, others]).toEqual([examplePath, []]);
     }
   }
   expect(patterns.length).toBeGreaterThan(5);
@@ -104,4 +105,4 @@ test.each([
   ['/a/*/b', '^/a/[^/]+/b$'],
   ['/.well/*', '^/[.]well/[^/]+$'],
   ['/a', undefined],
-])('the path %s as a regular expression is %s', (path, pattern) => expect(patternOf(path)).toBe(pattern));
+])('the path %s as a regular expression is %s', (path, pattern) => expect(pathPattern(path)).toBe(pattern));

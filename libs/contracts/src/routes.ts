@@ -4,11 +4,12 @@ export type Host = 'api' | 'gateway' | 'shop' | 'admin';
 export interface Route {
   readonly host: Host;
   /**
-   * Path, or a prefix of it up to a slash; the longest match wins. A path with `*` must match the whole path, and each `*` one
-   * segment: no two of these may match the same path, because a Kubernetes Gateway guarantees no order among them.
+   * A path without `*` also matches the paths below it; the longest match wins. A path with `*` matches only whole
+   * paths, and each `*` matches one segment. No two paths with `*` may match the same path, because a Kubernetes
+   * Gateway guarantees no order among them.
    */
   readonly path: string;
-  /** Only for this method; if two services share a path, the line with the method wins. */
+  /** The route applies only to this method. If two apps share a path, the route with the method wins. */
   readonly method?: 'GET' | 'POST';
   /** Folder name of the app that serves it. */
   readonly app: string;
@@ -21,8 +22,8 @@ const SITE = `${MERCHANT}/sites/*`;
 export const ERROR_PAGES_PATH = '/errors';
 
 /**
- * The route table: the only mapping of paths to apps. The embedded listener reads it, and deploy/generate.ts generates the
- * Gateway routes and the front of compose from it.
+ * The route table: the only mapping of paths to apps. The all-in-one app reads it, and deploy/generate.ts generates
+ * from it the Gateway routes of Kubernetes and the configuration of the reverse proxy in compose.
  */
 export const ROUTES: readonly Route[] = [
   // Every host can return errors, and each error links to its page.
@@ -90,13 +91,16 @@ export function appFor(host: Host, path: string, method: string): string | undef
   return matching.sort(bySpecificity)[0]?.app;
 }
 
-/** Order of matching: longer paths first, and for the same path lines with a method first. */
+/** Sorts routes by precedence: longer paths first, and for the same path, routes with a method first. */
 export function bySpecificity(a: Route, b: Route): number {
   return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
-/** Regular expression of a path with `*`, also for the front of compose and Gateways; otherwise undefined. */
-export function patternOf(path: string): string | undefined {
+/**
+ * Regular expression of a path with `*`, also used by the reverse proxy and the Gateway; undefined for a path without
+ * `*`.
+ */
+export function pathPattern(path: string): string | undefined {
   if (!path.includes('*')) return undefined;
   const segments = path.split('/').map((segment) => (segment === '*' ? '[^/]+' : segment.replaceAll('.', '[.]')));
   return `^${segments.join('/')}$`;
@@ -104,7 +108,7 @@ export function patternOf(path: string): string | undefined {
 
 const PATTERNS = new Map(
   ROUTES.flatMap(({ path }) => {
-    const pattern = patternOf(path);
+    const pattern = pathPattern(path);
     return pattern === undefined ? [] : [[path, new RegExp(pattern)] as const];
   }),
 );

@@ -1,9 +1,11 @@
 /**
- * The event types that each service publishes and consumes, and the commands that it answers and sends: the only source of the
- * permissions of each service's RabbitMQ user (ADR 26). An event type has one publisher, a command one service that answers it.
- * Remove a line one release after the last code that uses it: during a rollout both releases need it.
+ * The event types that each service publishes and consumes, the commands to which it responds (`answers`), and the
+ * commands that it sends (`requests`). The permissions of each service's RabbitMQ user are generated only from this
+ * table (ADR 26). Each event type has one publisher, and to each command one service responds. Remove a line one
+ * release after the last code that uses it, because both releases run during a rollout.
  *
- * This file imports nothing, so tools run it without a build; a test compares it with the code of the services.
+ * This file imports nothing, so that tools can run it without a build. A test compares it with the code of the
+ * services.
  */
 export interface ServiceMessages {
   readonly publishes: readonly string[];
@@ -181,5 +183,5 @@ export const SERVICE_MESSAGES = {
 /** The services that have a RabbitMQ user. */
 export type MessagingService = keyof typeof SERVICE_MESSAGES;
 
-/** In the order of the table. */
+/** The names of these services, in the order of the table. */
 export const MESSAGING_SERVICES = Object.keys(SERVICE_MESSAGES) as MessagingService[];

@@ -6,7 +6,7 @@ test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value
 });
 
 test.each([0, -1, -0, 1.5, NaN, Infinity, MAX_AMOUNT_CENTS + 1, '1', null, undefined, true, [1], 1n])(
-  '%p is none: nothing is coerced (C1)',
+  '%p is not an amount in cents, because no value is coerced (C1)',
   (value) => {
     expect(isAmountInCents(value)).toBe(false);
   },
@@ -19,7 +19,7 @@ test('text has from 1 to the maximum number of characters, and is never truncate
 });
 
 test.each(['', ' ', '\t', 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', '\ud83d', 7, null, undefined, ['x'], {}])(
-  '%j is no text',
+  'isText(%j) is false',
   (value) => {
     expect(isText(value, 100)).toBe(false);
   },
@@ -39,7 +39,7 @@ class Request {
   tip: unknown = 0;
 }
 
-test('a rule has a name, and its own message or the default message', () => {
+test('each validation decorator reports its rule name, with the given message or the default message', () => {
   const problems = validateSync(new Request()).map(({ property, constraints }) => [property, constraints]);
   expect(Object.fromEntries(problems)).toEqual({
     name: { isText: 'name must be text of 1 to 3 characters without control characters' },

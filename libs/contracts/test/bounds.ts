@@ -1,88 +1,114 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
-/** Values of one field at the edges of what it takes, and just beyond them. */
+/**
+ * Values of one field at its limits, which validation must accept, and just beyond the limits, which it must reject.
+ */
 export interface Bounds {
-  readonly takes: readonly unknown[];
-  readonly refuses: readonly unknown[];
+  readonly accepted: readonly unknown[];
+  readonly rejected: readonly unknown[];
 }
 
-const NO_TEXT: readonly unknown[] = ['', ' ', 'a\u0000b', 'a\nb', '\ud83d', 7, true, {}, ['x']];
+const INVALID_TEXTS: readonly unknown[] = ['', ' ', 'a\u0000b', 'a\nb', '\ud83d', 7, true, {}, ['x']];
 
-/** Text of 1 to so many characters. */
-export const text = (most: number): Bounds => ({
-  takes: ['x', 'x'.repeat(most)],
-  refuses: [undefined, null, 'x'.repeat(most + 1), ...NO_TEXT],
+/** Bounds of text of 1 to `maxLength` characters that `IsText` accepts. */
+export const text = (maxLength: number): Bounds => ({
+  accepted: ['x', 'x'.repeat(maxLength)],
+  rejected: [undefined, null, 'x'.repeat(maxLength + 1), ...INVALID_TEXTS],
 });
 
-/** Whatever text, the empty one too, of `least` to `most` characters. */
-export const anyText = (most: number, least = 0): Bounds => ({
-  takes: ['x'.repeat(least), 'x'.repeat(most), ' \n'.repeat(least)],
-  refuses: [undefined, null, 7, ['x'], 'x'.repeat(most + 1), ...(least > 0 ? ['x'.repeat(least - 1)] : [])],
+/** Bounds of any text of `minLength` to `maxLength` characters, including blank text. */
+export const anyText = (maxLength: number, minLength = 0): Bounds => ({
+  accepted: ['x'.repeat(minLength), 'x'.repeat(maxLength), ' \n'.repeat(minLength)],
+  rejected: [
+    undefined,
+    null,
+    7,
+    ['x'],
+    'x'.repeat(maxLength + 1),
+    ...(minLength > 0 ? ['x'.repeat(minLength - 1)] : []),
+  ],
 });
 
 export const amount: Bounds = {
-  takes: [1, 100_000_000_000],
-  refuses: [undefined, null, 0, -1, 1.5, 100_000_000_001, '1', true],
+  accepted: [1, 100_000_000_000],
+  rejected: [undefined, null, 0, -1, 1.5, 100_000_000_001, '1', true],
 };
 
-export const wholeNumber: Bounds = { takes: [0, 12, 2030], refuses: [undefined, null, 1.5, '12', true, {}] };
+export const wholeNumber: Bounds = { accepted: [0, 12, 2030], rejected: [undefined, null, 1.5, '12', true, {}] };
 
-/** An object, or a list of at most so many, whose own members are checked: `good` is taken, `bad` refused by a member. */
-export const nested = (good: object, bad: object): Bounds => ({
-  takes: [good],
-  refuses: [undefined, null, 7, 'x', [good], [], bad],
+/** Bounds of a nested object whose fields are validated: `valid` must be accepted, `invalid` has a wrong field. */
+export const nested = (valid: object, invalid: object): Bounds => ({
+  accepted: [valid],
+  rejected: [undefined, null, 7, 'x', [valid], [], invalid],
 });
-export const nestedList = (most: number, good: object, bad: object): Bounds => ({
-  takes: [[], Array<object>(most).fill(good)],
-  refuses: [undefined, null, 7, 'x', good, Array<object>(most + 1).fill(good), [good, bad], [null], [7], [[good]]],
+/** Bounds of a list of at maxLength `maxItems` nested objects. */
+export const nestedList = (maxItems: number, valid: object, invalid: object): Bounds => ({
+  accepted: [[], Array<object>(maxItems).fill(valid)],
+  rejected: [
+    undefined,
+    null,
+    7,
+    'x',
+    valid,
+    Array<object>(maxItems + 1).fill(valid),
+    [valid, invalid],
+    [null],
+    [7],
+    [[valid]],
+  ],
 });
 
-/** May be left out or null. */
-export const optional = ({ takes, refuses }: Bounds): Bounds => ({
-  takes: [undefined, null, ...takes],
-  refuses: refuses.filter((value) => value !== undefined && value !== null),
+/** Bounds of a field that may also be absent or null. */
+export const optional = ({ accepted, rejected }: Bounds): Bounds => ({
+  accepted: [undefined, null, ...accepted],
+  rejected: rejected.filter((value) => value !== undefined && value !== null),
 });
 
-/** Paths of the fields that are refused, each with the rules that refuse it and their messages. */
-export function problemsOf(type: new () => object, body: object): Record<string, Record<string, string>> {
-  return Object.fromEntries(validateSync(plainToInstance(type, body), { whitelist: true }).flatMap((e) => problems(e)));
+/** For each rejected field: its path, and the rules that reject it with their messages. */
+export function validationErrors(type: new () => object, body: object): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    validateSync(plainToInstance(type, body), { whitelist: true }).flatMap((e) => collectErrors(e)),
+  );
 }
 
-function problems(error: ValidationError, parent = ''): [string, Record<string, string>][] {
+function collectErrors(error: ValidationError, parent = ''): [string, Record<string, string>][] {
   const path = parent + error.property;
-  const own: [string, Record<string, string>][] = error.constraints ? [[path, error.constraints]] : [];
-  return [...own, ...(error.children ?? []).flatMap((child) => problems(child, `${path}.`))];
+  const ownErrors: [string, Record<string, string>][] = error.constraints ? [[path, error.constraints]] : [];
+  return [...ownErrors, ...(error.children ?? []).flatMap((child) => collectErrors(child, `${path}.`))];
 }
 
-/** Declares the tests of a request: `valid` is taken, each field has its bounds, and no field is without any. */
+/**
+ * Declares the tests of a request class: `valid` is accepted, every field has bounds, and each field is validated at
+ * its bounds.
+ */
 export function describeBounds<T extends object>(
   type: new () => T,
   valid: { [Field in keyof T]?: unknown },
   bounds: { [Field in keyof T]-?: Bounds },
 ): void {
   const fields = Object.entries<Bounds>(bounds);
-  const shown = (value: unknown): string => (JSON.stringify(value) ?? 'undefined').slice(0, 40);
+  const formatValue = (value: unknown): string => (JSON.stringify(value) ?? 'undefined').slice(0, 40);
 
   describe(`${type.name}`, () => {
-    it('is taken as it is documented, and every field of it is checked', () => {
-      expect(problemsOf(type, valid)).toEqual({});
+    it('accepts the valid example, and validates every field', () => {
+      expect(validationErrors(type, valid)).toEqual({});
       const checked = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
       expect(new Set(checked.map(({ propertyName }) => propertyName))).toEqual(new Set(Object.keys(bounds)));
     });
 
-    it.each(fields.flatMap(([field, { takes }]) => takes.map((value) => [field, shown(value), value] as const)))(
-      'takes %s %s',
-      (field, _, value) => expect(problemsOf(type, { ...valid, [field]: value })).toEqual({}),
+    it.each(
+      fields.flatMap(([field, { accepted }]) => accepted.map((value) => [field, formatValue(value), value] as const)),
+    )('accepts the value of %s: %s', (field, _, value) =>
+      expect(validationErrors(type, { ...valid, [field]: value })).toEqual({}),
     );
 
-    it.each(fields.flatMap(([field, { refuses }]) => refuses.map((value) => [field, shown(value), value] as const)))(
-      'refuses %s %s',
-      (field, _, value) => {
-        const paths = Object.keys(problemsOf(type, { ...valid, [field]: value }));
-        expect(paths.length).toBeGreaterThan(0);
-        for (const path of paths) expect(path.split('.')[0]).toBe(field);
-      },
-    );
+    it.each(
+      fields.flatMap(([field, { rejected }]) => rejected.map((value) => [field, formatValue(value), value] as const)),
+    )('rejects the value of %s: %s', (field, _, value) => {
+      const paths = Object.keys(validationErrors(type, { ...valid, [field]: value }));
+      expect(paths.length).toBeGreaterThan(0);
+      for (const path of paths) expect(path.split('.')[0]).toBe(field);
+    });
   });
 }

@@ -5,10 +5,10 @@ import { webhookCommand } from '../dist/command-line/webhook-command.js';
 
 const args = process.argv.slice(2);
 if (isForwardCommand(args)) {
-  const ended = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abort());
-  process.exitCode = await forwardCommand(args, (line) => console.log(line), ended.signal);
-  // A feed that is being read holds the process for a moment; nothing is lost with it.
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => abort.abort());
+  process.exitCode = await forwardCommand(args, (line) => console.log(line), abort.signal);
+  // Exit without waiting for open connections.
   process.exit();
 }
 const { exitCode, lines } = webhookCommand(args, await buffer(process.stdin));

@@ -5,51 +5,51 @@ import { PartnerClient } from './partner/partner-client.js';
 const gateway = { gatewayUrl: 'https://pay.example', merchantId: 1001, siteId: 2, apiKey: 'svc_test_site_1' };
 const merchant = { apiUrl: 'https://api.example', merchantId: 1001, apiKey: 'svc_test_merchant_1' };
 const partner = { apiUrl: 'https://api.example', apiKey: 'svc_test_partner_1', organisationId: 'o', apiToken: 't' };
-const MISSING = 'is missing: check the setting that it comes from';
-const ADDRESS = 'must be an http(s) address, as in https://pay.example.com';
-const CHARACTER = 'has a space, a line break or another invalid character';
+const MISSING_ERROR = 'is missing: check the setting that it comes from';
+const ADDRESS_ERROR = 'must be an http(s) address, as in https://pay.example.com';
+const CHARACTER_ERROR = 'has a space, a line break or another invalid character';
 
 it.each([
-  ['gatewayUrl', undefined, MISSING],
-  ['gatewayUrl', '', MISSING],
-  ['gatewayUrl', 'pay.example', ADDRESS],
-  ['gatewayUrl', 'ftp://pay.example', ADDRESS],
-  ['gatewayUrl', 'https://pay.example\n', CHARACTER],
+  ['gatewayUrl', undefined, MISSING_ERROR],
+  ['gatewayUrl', '', MISSING_ERROR],
+  ['gatewayUrl', 'pay.example', ADDRESS_ERROR],
+  ['gatewayUrl', 'ftp://pay.example', ADDRESS_ERROR],
+  ['gatewayUrl', 'https://pay.example\n', CHARACTER_ERROR],
   ['gatewayUrl', 'https://user:secret@pay.example', 'must be an address without a user, a query and a fragment'],
   ['gatewayUrl', 'https://pay.example/?a=b', 'must be an address without a user, a query and a fragment'],
-  ['merchantId', undefined, MISSING],
+  ['merchantId', undefined, MISSING_ERROR],
   ['merchantId', 'shop', 'must be digits'],
-  ['siteId', null, MISSING],
+  ['siteId', null, MISSING_ERROR],
   ['siteId', '..', 'must be digits'],
-  ['apiKey', 'svc_test_site_1\n', CHARACTER],
-  ['apiKey', '', MISSING],
+  ['apiKey', 'svc_test_site_1\n', CHARACTER_ERROR],
+  ['apiKey', '', MISSING_ERROR],
   ['apiKey', 1, 'must be text'],
   ['version', 'v4', 'must be v3.1 or v3'],
-])('a client of the gateway reports what is wrong with %s %j', (name, value, says) => {
+])('HostedGatewayClient refuses the option %s with the value %j', (name, value, problem) => {
   const options = { ...gateway, [name]: value };
-  expect(() => new HostedGatewayClient(options)).toThrow(new TypeError(`${name} ${says}`));
+  expect(() => new HostedGatewayClient(options)).toThrow(new TypeError(`${name} ${problem}`));
 });
 
 it.each([
-  ['apiUrl', undefined, MISSING],
-  ['apiUrl', 'ftp://api.example', ADDRESS],
-  ['merchantId', undefined, MISSING],
+  ['apiUrl', undefined, MISSING_ERROR],
+  ['apiUrl', 'ftp://api.example', ADDRESS_ERROR],
+  ['merchantId', undefined, MISSING_ERROR],
   ['merchantId', '1/2', 'must be digits'],
-  ['apiKey', undefined, MISSING],
-])('a client of a merchant reports what is wrong with %s %j', (name, value, says) => {
-  expect(() => new MerchantClient({ ...merchant, [name]: value })).toThrow(new TypeError(`${name} ${says}`));
+  ['apiKey', undefined, MISSING_ERROR],
+])('MerchantClient refuses the option %s with the value %j', (name, value, problem) => {
+  expect(() => new MerchantClient({ ...merchant, [name]: value })).toThrow(new TypeError(`${name} ${problem}`));
 });
 
 it.each([
-  ['apiUrl', undefined, MISSING],
-  ['apiKey', undefined, MISSING],
-  ['organisationId', undefined, MISSING],
-  ['apiToken', ' t', CHARACTER],
-])('a client of a partner reports what is wrong with %s %j', (name, value, says) => {
-  expect(() => new PartnerClient({ ...partner, [name]: value })).toThrow(new TypeError(`${name} ${says}`));
+  ['apiUrl', undefined, MISSING_ERROR],
+  ['apiKey', undefined, MISSING_ERROR],
+  ['organisationId', undefined, MISSING_ERROR],
+  ['apiToken', ' t', CHARACTER_ERROR],
+])('PartnerClient refuses the option %s with the value %j', (name, value, problem) => {
+  expect(() => new PartnerClient({ ...partner, [name]: value })).toThrow(new TypeError(`${name} ${problem}`));
 });
 
-it('clients accept valid options, and the gateway client also accepts options without a key', () => {
+it('each client accepts valid options, and HostedGatewayClient also accepts options without a key', () => {
   const { apiKey: _, ...keyless } = gateway;
   expect(new HostedGatewayClient(keyless)).toBeInstanceOf(HostedGatewayClient);
   expect(new MerchantClient(merchant)).toBeInstanceOf(MerchantClient);

@@ -6,7 +6,7 @@ import {
   readHostedPaymentNotification,
   readObject,
   readResponseStatus,
-  readWhole,
+  readWholeNumber,
 } from './hosted-payment.js';
 
 const PAYMENT = {
@@ -20,7 +20,7 @@ const PAYMENT = {
   status: 'Success',
 };
 
-const thrownBy = (read: () => unknown): unknown => {
+const catchError = (read: () => unknown): unknown => {
   try {
     return read();
   } catch (error) {
@@ -28,7 +28,7 @@ const thrownBy = (read: () => unknown): unknown => {
   }
 };
 
-test('a payment has the fields of the specification, and no others', () => {
+test('readHostedPayment returns the fields of the specification, and no other fields', () => {
   expect(readHostedPayment({ ...PAYMENT, userMessage: null, errors: [], note: 'unknown' })).toEqual(PAYMENT);
   const failed = {
     ...PAYMENT,
@@ -42,25 +42,25 @@ test('a payment has the fields of the specification, and no others', () => {
 
 test.each(Object.keys(PAYMENT))('a payment without %s is malformed, and the error names the field', (field) => {
   for (const value of [undefined, null, {}, true]) {
-    const error = thrownBy(() => readHostedPayment({ ...PAYMENT, [field]: value }));
+    const error = catchError(() => readHostedPayment({ ...PAYMENT, [field]: value }));
     expect(error).toBeInstanceOf(MalformedPaymentError);
     expect(error).toMatchObject({ name: 'MalformedPaymentError', field, message: `${field} is missing or malformed` });
   }
 });
 
 test.each([['userMessage'], ['paymentMethod']])('%s must be text if it is present', (field) => {
-  expect(thrownBy(() => readHostedPayment({ ...PAYMENT, [field]: 7 }))).toMatchObject({ field });
+  expect(catchError(() => readHostedPayment({ ...PAYMENT, [field]: 7 }))).toMatchObject({ field });
 });
 
 test.each([undefined, null, 'payment', 7, [PAYMENT]])('%j is neither a payment nor a notification', (value) => {
-  expect(thrownBy(() => readHostedPayment(value))).toMatchObject({ field: 'payment' });
-  expect(thrownBy(() => readHostedPaymentNotification(value))).toMatchObject({ field: 'notification' });
-  expect(thrownBy(() => readObject(value, 'envelope'))).toMatchObject({ field: 'envelope' });
+  expect(catchError(() => readHostedPayment(value))).toMatchObject({ field: 'payment' });
+  expect(catchError(() => readHostedPaymentNotification(value))).toMatchObject({ field: 'notification' });
+  expect(catchError(() => readObject(value, 'envelope'))).toMatchObject({ field: 'envelope' });
 });
 
-test('a notification is a payment with a signature', () => {
+test('readHostedPaymentNotification returns a payment with its signature, and requires the signature', () => {
   expect(readHostedPaymentNotification({ ...PAYMENT, signature: '0e73' })).toEqual({ ...PAYMENT, signature: '0e73' });
-  expect(thrownBy(() => readHostedPaymentNotification(PAYMENT))).toMatchObject({ field: 'signature' });
+  expect(catchError(() => readHostedPaymentNotification(PAYMENT))).toMatchObject({ field: 'signature' });
 });
 
 test.each([0, 1, MAX_AMOUNT_CENTS])('%d is a valid amount', (amount) => {
@@ -70,13 +70,13 @@ test.each([0, 1, MAX_AMOUNT_CENTS])('%d is a valid amount', (amount) => {
 test.each([-1, MAX_AMOUNT_CENTS + 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '100', 100n])(
   '%p is not a valid amount',
   (amount) => {
-    expect(thrownBy(() => readHostedPayment({ ...PAYMENT, amount }))).toMatchObject({ field: 'amount' });
+    expect(catchError(() => readHostedPayment({ ...PAYMENT, amount }))).toMatchObject({ field: 'amount' });
   },
 );
 
-test('a whole number is limited to the given maximum', () => {
-  expect(readWhole({ month: 12 }, 'month', 12)).toBe(12);
-  expect(thrownBy(() => readWhole({ month: 13 }, 'month', 12))).toMatchObject({ field: 'month' });
+test('readWholeNumber refuses a number above the given maximum', () => {
+  expect(readWholeNumber({ month: 12 }, 'month', 12)).toBe(12);
+  expect(catchError(() => readWholeNumber({ month: 13 }, 'month', 12))).toMatchObject({ field: 'month' });
 });
 
 test.each([
@@ -84,17 +84,17 @@ test.each([
   ['Failed', 'Failed'],
   [1, 'Success'],
   [2, 'Failed'],
-])('a paymentStatus of %j is read as %s (H4)', (paymentStatus, expected) => {
+])('the paymentStatus %j is converted to %s (H4)', (paymentStatus, expected) => {
   expect(readHostedPayment({ ...PAYMENT, paymentStatus }).paymentStatus).toBe(expected);
 });
 
 test.each([0, 3, 1.5, -1, 'success', '1', '', true])('a paymentStatus of %j is malformed', (paymentStatus) => {
-  const error = thrownBy(() => readHostedPayment({ ...PAYMENT, paymentStatus }));
+  const error = catchError(() => readHostedPayment({ ...PAYMENT, paymentStatus }));
   expect(error).toMatchObject({ field: 'paymentStatus' });
 });
 
 test.each(['Success', 'BadRequest', 'NotFound', 'Unauthorized', 'InternalServer'])(
-  'the status %s is read as text and by its number',
+  'the status %s is accepted as text and as its number',
   (status) => {
     const number = ['Success', 'BadRequest', 'NotFound', 'Unauthorized', 'InternalServer'].indexOf(status) + 1;
     expect(readResponseStatus(status)).toBe(status);
@@ -107,12 +107,19 @@ test.each([0, 6, 'success', undefined, null])('%j is not a response status', (va
   expect(readResponseStatus(value)).toBeUndefined();
 });
 
-test('errors have a message, reference and field; those without a message are omitted', () => {
-  const whole = { message: 'Not the amount.', errorReference: '22', field: 'amount' };
-  const errors = [whole, { message: 'm', errorReference: 22, field: null, more: 1 }, {}, { message: 1 }, null, 'text'];
-  expect(readErrors(errors)).toEqual([whole, { message: 'm' }]);
+test('readErrors returns the message, reference and field of each error, and omits errors without a message', () => {
+  const complete = { message: 'Not the amount.', errorReference: '22', field: 'amount' };
+  const errors = [
+    complete,
+    { message: 'm', errorReference: 22, field: null, more: 1 },
+    {},
+    { message: 1 },
+    null,
+    'text',
+  ];
+  expect(readErrors(errors)).toEqual([complete, { message: 'm' }]);
 });
 
-test.each([undefined, null, 'text', { message: 'm' }])('%j contains no errors', (value) => {
+test.each([undefined, null, 'text', { message: 'm' }])('readErrors returns an empty list for %j', (value) => {
   expect(readErrors(value)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * The hosted payment in responses and webhooks (rows H3, H4), and its parser: strict for money and identity, lenient where the
- * specification allows two forms.
+ * The hosted payment in responses and webhooks (rows H3, H4), and its parser. The parser accepts text and numbers for
+ * enumerations, because the specification allows both. It is strict for all other fields.
  */
 
 /** Result of a payment: `Success` (1) or `Failed` (2). */
@@ -10,11 +10,11 @@ export type PaymentStatus = 'Success' | 'Failed';
 export type ResponseStatus = 'Success' | 'BadRequest' | 'NotFound' | 'Unauthorized' | 'InternalServer';
 
 export interface ApiErrorItem {
-  /** Human-readable. Branch on statuses, never on this text. */
+  /** Text for people. Programs must branch on statuses, never on this text. */
   message: string;
-  /** Identifier to quote to support, e.g. `22`; from the main API. */
+  /** Identifier to quote to support, e.g. `22`; only in errors of the main API. */
   errorReference?: string;
-  /** Name of the field; from the main API. */
+  /** Name of the invalid field; only in errors of the main API. */
   field?: string;
 }
 
@@ -25,9 +25,9 @@ export interface HostedPayment {
   amount: number;
   /** ISO 4217; only ZAR is supported. */
   currencyISOCode: string;
-  /** Your order reference, as given when the session was created. */
+  /** Your order reference, as sent when the session was created. */
   merchantOrderId: string;
-  /** The service's payment id, 18 characters (C3). Apply each one once. */
+  /** The service's payment id, 18 characters (C3). Apply each payment id once. */
   paymentReference: string;
   paymentStatus: PaymentStatus;
   /** Message for the payer; only when paymentStatus is not Success. */
@@ -59,7 +59,7 @@ const RESPONSE_STATUSES: readonly ResponseStatus[] = [
 /** Row C1: the largest amount of the platform, in cents. */
 export const MAX_AMOUNT_CENTS = 100_000_000_000;
 
-/** A body that does not match the specification; `field` has the place. */
+/** A body that does not match the specification. `field` is the name of the wrong field. */
 export class MalformedPaymentError extends Error {
   override readonly name = 'MalformedPaymentError';
   constructor(readonly field: string) {
@@ -67,12 +67,12 @@ export class MalformedPaymentError extends Error {
   }
 }
 
-/** Reads one hosted payment; enumerations as text or number (H4). Omits unknown fields. */
+/** Parses one hosted payment. Enumerations may be text or numbers (H4). Unknown fields are omitted. */
 export function readHostedPayment(value: unknown): HostedPayment {
   const body = readObject(value, 'payment');
   const payment: HostedPayment = {
     sessionId: readText(body, 'sessionId'),
-    amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+    amount: readWholeNumber(body, 'amount', MAX_AMOUNT_CENTS),
     currencyISOCode: readText(body, 'currencyISOCode'),
     merchantOrderId: readText(body, 'merchantOrderId'),
     paymentReference: readText(body, 'paymentReference'),
@@ -89,13 +89,13 @@ export function readHostedPayment(value: unknown): HostedPayment {
   return payment;
 }
 
-/** Reads a webhook body; see `readHostedPayment`. */
+/** Parses a webhook body; see `readHostedPayment`. */
 export function readHostedPaymentNotification(value: unknown): HostedPaymentNotification {
   const body = readObject(value, 'notification');
   return { ...readHostedPayment(body), signature: readText(body, 'signature') };
 }
 
-/** The `errors` of an envelope or a problem; entries without a message are left out. */
+/** Parses the `errors` of an envelope or a problem (RFC 9457). Entries without a message are omitted. */
 export function readErrors(value: unknown): ApiErrorItem[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item: unknown) => {
@@ -116,9 +116,9 @@ export function readObject(value: unknown, field: string): Record<string, unknow
   return value as Record<string, unknown>;
 }
 
-/** A status as text or number (row H4), or undefined when it is neither. */
+/** Converts a status, which may be text or a number (row H4), to text. Undefined if it is neither. */
 export function readResponseStatus(value: unknown): ResponseStatus | undefined {
-  return enumText(value, RESPONSE_STATUSES);
+  return parseEnum(value, RESPONSE_STATUSES);
 }
 
 export function readText(body: Record<string, unknown>, field: string): string {
@@ -127,26 +127,29 @@ export function readText(body: Record<string, unknown>, field: string): string {
   return value;
 }
 
-/** A whole number from 0 to `max`. No coercion of "100" or 100.5: only exact cents may reach an order. */
-export function readWhole(body: Record<string, unknown>, field: string, max: number): number {
+/**
+ * A whole number from 0 to `max`. "100" and 100.5 are refused, not converted, because an order may contain only exact
+ * cents.
+ */
+export function readWholeNumber(body: Record<string, unknown>, field: string, max: number): number {
   const value = body[field] as number;
   if (!Number.isInteger(value) || value < 0 || value > max) throw new MalformedPaymentError(field);
   return value;
 }
 
-/** As text or number (H4). */
+/** The field may be text or a number (H4). */
 export function readPaymentStatus(body: Record<string, unknown>, field: string): PaymentStatus {
   return readEnum(body, field, PAYMENT_STATUSES);
 }
 
 function readEnum<T extends string>(body: Record<string, unknown>, field: string, values: readonly T[]): T {
-  const text = enumText(body[field], values);
+  const text = parseEnum(body[field], values);
   if (text === undefined) throw new MalformedPaymentError(field);
   return text;
 }
 
-/** Enumeration values are numbered from 1 in the order of the specification. */
-function enumText<T extends string>(value: unknown, values: readonly T[]): T | undefined {
+/** Converts an enumeration value to text. The numbers begin with 1, in the order of the specification. */
+function parseEnum<T extends string>(value: unknown, values: readonly T[]): T | undefined {
   if (typeof value === 'number') return values[value - 1];
   return values.find((candidate) => candidate === value);
 }

@@ -1,17 +1,17 @@
 import { MalformedPaymentError } from './hosted-payment.js';
 import {
   type ApiRequest,
-  describeFailure,
+  createApiError,
   HttpExchange,
   type HttpExchangeOptions,
-  readAnswer,
+  readResponse,
 } from './http-exchange.js';
 import { SvcApiError } from './svc-api-error.js';
 
 const GET: ApiRequest = { method: 'GET', url: 'https://api.example/v1/payments', headers: { 'x-api-key': 'key' } };
 const DATE = 'Fri, 20 Nov 2026 18:00:00 GMT';
 
-/** How a server handles one request: a response or a connection error. `tookMs` advances the clock. */
+/** The result of one request: a response, or a connection error in `failure`. `tookMs` advances the clock. */
 interface Step {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -20,31 +20,31 @@ interface Step {
   readonly tookMs?: number;
 }
 
-let sent: { url: string; init: RequestInit }[];
+let sentRequests: { url: string; init: RequestInit }[];
 let pauses: number[];
 let time: number;
 beforeEach(() => {
-  [sent, pauses, time] = [[], [], 0];
+  [sentRequests, pauses, time] = [[], [], 0];
 });
 afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
 });
 
-/** Responds with each step in turn, and then repeats the last one. */
-function fetchOf(...steps: Step[]): typeof globalThis.fetch {
+/** A fetch function that returns the result of each step in turn, and then repeats the last step. */
+function createFetch(...steps: Step[]): typeof globalThis.fetch {
   return async (url, init) => {
-    const step = steps[Math.min(sent.length, steps.length - 1)]!;
-    sent.push({ url: url as string, init: init! });
+    const step = steps[Math.min(sentRequests.length, steps.length - 1)]!;
+    sentRequests.push({ url: url as string, init: init! });
     time += step.tookMs ?? 0;
     if ('failure' in step) throw step.failure;
     return new Response(step.body ?? null, { status: step.status ?? 200, headers: step.headers ?? {} });
   };
 }
 
-function exchange(steps: Step[], options: HttpExchangeOptions = {}): HttpExchange {
+function createExchange(steps: Step[], options: HttpExchangeOptions = {}): HttpExchange {
   return new HttpExchange({
-    fetch: fetchOf(...steps),
+    fetch: createFetch(...steps),
     wait: async (milliseconds) => {
       pauses.push(milliseconds);
       time += milliseconds;
@@ -55,7 +55,7 @@ function exchange(steps: Step[], options: HttpExchangeOptions = {}): HttpExchang
   });
 }
 
-const answerOf = (status: number, headers: Record<string, string> = {}, body?: unknown) => ({
+const createResponse = (status: number, headers: Record<string, string> = {}, body?: unknown) => ({
   url: GET.url,
   httpStatus: status,
   ok: status >= 200 && status < 300,
@@ -64,31 +64,36 @@ const answerOf = (status: number, headers: Record<string, string> = {}, body?: u
   body,
 });
 
-describe('a single call', () => {
-  it('sends the given request, and follows no redirect', async () => {
-    await exchange([{}]).once(GET);
-    await exchange([{}]).once({ ...GET, method: 'POST', body: '{"amount":1}' });
-    expect(sent[0]).toMatchObject({ url: GET.url, init: { method: 'GET', headers: GET.headers, redirect: 'error' } });
-    expect(sent[0]!.init).not.toHaveProperty('body');
-    expect(sent[1]!.init).toMatchObject({ method: 'POST', body: '{"amount":1}' });
+describe('sendOnce', () => {
+  it('sends the given request, and does not follow a redirect', async () => {
+    await createExchange([{}]).sendOnce(GET);
+    await createExchange([{}]).sendOnce({ ...GET, method: 'POST', body: '{"amount":1}' });
+    expect(sentRequests[0]).toMatchObject({
+      url: GET.url,
+      init: { method: 'GET', headers: GET.headers, redirect: 'error' },
+    });
+    expect(sentRequests[0]!.init).not.toHaveProperty('body');
+    expect(sentRequests[1]!.init).toMatchObject({ method: 'POST', body: '{"amount":1}' });
   });
 
-  it('reads status, headers and JSON', async () => {
-    const answer = await exchange([{ status: 404, headers: { 'x-request-id': 'r' }, body: '{"a":[1]}' }]).once(GET);
-    expect(answer).toMatchObject({ httpStatus: 404, ok: false, body: { a: [1] } });
-    expect(answer.headers.get('x-request-id')).toBe('r');
-    expect((await exchange([{}]).once(GET)).ok).toBe(true);
+  it('returns status, headers and parsed JSON', async () => {
+    const response = await createExchange([
+      { status: 404, headers: { 'x-request-id': 'r' }, body: '{"a":[1]}' },
+    ]).sendOnce(GET);
+    expect(response).toMatchObject({ httpStatus: 404, ok: false, body: { a: [1] } });
+    expect(response.headers.get('x-request-id')).toBe('r');
+    expect((await createExchange([{}]).sendOnce(GET)).ok).toBe(true);
   });
 
   it.each([
     ['no body', { status: 204 }],
     ['an empty body', { body: '' }],
     ['a body that is not JSON', { body: '<html>' }],
-  ])('has no parsed body if the response has %s', async (_, step) => {
-    expect((await exchange([step]).once(GET)).body).toBeUndefined();
+  ])('returns no parsed body if the response has %s', async (_, step) => {
+    expect((await createExchange([step]).sendOnce(GET)).body).toBeUndefined();
   });
 
-  it('reads a character whose bytes arrive in two parts', async () => {
+  it('decodes a character whose bytes arrive in separate chunks', async () => {
     const bytes = new TextEncoder().encode('"é💳"');
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -96,20 +101,20 @@ describe('a single call', () => {
         controller.close();
       },
     });
-    expect((await exchange([{ body }]).once(GET)).body).toBe('é💳');
+    expect((await createExchange([{ body }]).sendOnce(GET)).body).toBe('é💳');
   });
 
-  it('reads up to 1 MiB, and stops reading a larger response', async () => {
+  it('reads a response of 1 MiB, and cancels a larger response', async () => {
     const mebibyte = 1024 * 1024;
-    const full = await exchange([{ body: `"${'x'.repeat(mebibyte - 2)}"` }]).once(GET);
-    expect(full.body).toHaveLength(mebibyte - 2);
+    const largest = await createExchange([{ body: `"${'x'.repeat(mebibyte - 2)}"` }]).sendOnce(GET);
+    expect(largest.body).toHaveLength(mebibyte - 2);
 
     const cancel = jest.fn();
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(mebibyte / 2 + 1)),
       cancel,
     });
-    await expect(exchange([{ body }]).once(GET)).rejects.toMatchObject({
+    await expect(createExchange([{ body }]).sendOnce(GET)).rejects.toMatchObject({
       httpStatus: 0,
       errors: [{ message: expect.stringMatching(/^https?:\/\/[\w.:]+: The answer is larger than 1 MiB$/) as string }],
     });
@@ -133,9 +138,9 @@ describe('a single call', () => {
       'connect ::1; connect 127.0.0.1',
     ],
     ['refused', 'refused'],
-  ])('without a response is a retryable error: %p', async (failure, message) => {
-    const error: unknown = await exchange([{ failure }])
-      .once(GET)
+  ])('throws a retryable error if fetch fails with %p', async (failure, message) => {
+    const error: unknown = await createExchange([{ failure }])
+      .sendOnce(GET)
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SvcApiError);
     const expected = {
@@ -158,113 +163,121 @@ describe('the timeout of a call', () => {
     [undefined, 10_000],
     [1, 1],
     [120_000, 120_000],
-  ])('for the option %p is %d ms', async (timeoutMs, expected) => {
-    await exchange([{}], timeoutMs === undefined ? {} : { timeoutMs }).once(GET);
+  ])('with the option timeoutMs = %p is %d ms', async (timeoutMs, expected) => {
+    await createExchange([{}], timeoutMs === undefined ? {} : { timeoutMs }).sendOnce(GET);
     expect(timeouts()).toEqual([expected]);
-    expect(sent[0]!.init.signal).toBe(timeout.mock.results[0]!.value);
+    expect(sentRequests[0]!.init.signal).toBe(timeout.mock.results[0]!.value);
   });
 
-  it.each([0, -1, 1.5, 120_001, Number.NaN])('refuses the option %p', (timeoutMs) => {
-    expect(() => exchange([], { timeoutMs })).toThrow('timeoutMs must be a whole number from 1 to 120000');
+  it.each([0, -1, 1.5, 120_001, Number.NaN])('cannot be %p', (timeoutMs) => {
+    expect(() => createExchange([], { timeoutMs })).toThrow('timeoutMs must be a whole number from 1 to 120000');
   });
 
   it('is a whole number of at least one millisecond', async () => {
-    const http = exchange([{}]);
-    for (const milliseconds of [200.4, 0.2, -5]) await http.once(GET, milliseconds);
+    const http = createExchange([{}]);
+    for (const milliseconds of [200.4, 0.2, -5]) await http.sendOnce(GET, milliseconds);
     expect(timeouts()).toEqual([201, 1, 1]);
   });
 
-  it('is shared by all attempts: at most three times that of one', async () => {
+  it('limits the duration of all attempts together to three times the timeout', async () => {
     const steps = [{ failure: new Error('timeout'), tookMs: 1_000 }];
-    await expect(exchange(steps, { timeoutMs: 1_000 }).repeatably(GET)).rejects.toThrow('timeout');
+    await expect(createExchange(steps, { timeoutMs: 1_000 }).sendWithRetries(GET)).rejects.toThrow('timeout');
     expect(pauses).toEqual([250, 500]);
     expect(timeouts()).toEqual([1_000, 1_000, 250]);
   });
 });
 
-describe('a repeatable call', () => {
-  const repeatable: Step[] = [
+describe('sendWithRetries', () => {
+  const temporaryFailures: Step[] = [
     ...[429, 502, 503, 504].map((status) => ({ status })),
     { status: 409, headers: { 'retry-after': '0' } },
     { failure: new Error('connection lost') },
   ];
-  it.each(repeatable)('is sent again after %j', async (step) => {
-    const answer = await exchange([step, { status: 201, body: '7' }]).repeatably(GET);
-    expect(answer).toMatchObject({ httpStatus: 201, body: 7 });
-    expect(sent).toHaveLength(2);
+  it.each(temporaryFailures)('sends the request again after %j', async (step) => {
+    const response = await createExchange([step, { status: 201, body: '7' }]).sendWithRetries(GET);
+    expect(response).toMatchObject({ httpStatus: 201, body: 7 });
+    expect(sentRequests).toHaveLength(2);
   });
 
   it.each([200, 204, 400, 401, 403, 404, 408, 409, 413, 422, 425, 428, 430, 500, 501, 505])(
-    'is not sent again after %d',
+    'does not send the request again after %d',
     async (status) => {
-      expect(await exchange([{ status }, {}]).repeatably(GET)).toMatchObject({ httpStatus: status });
-      expect(sent).toHaveLength(1);
+      expect(await createExchange([{ status }, {}]).sendWithRetries(GET)).toMatchObject({ httpStatus: status });
+      expect(sentRequests).toHaveLength(1);
     },
   );
 
-  it('is sent at most four times, and returns the last response or error', async () => {
-    const answer = await exchange([{ status: 503 }, { status: 503 }, { status: 503 }, { status: 502 }]).repeatably(GET);
-    expect(answer.httpStatus).toBe(502);
-    expect(sent).toHaveLength(4);
+  it('sends the request at most four times, and returns the last response or throws the last error', async () => {
+    const response = await createExchange([
+      { status: 503 },
+      { status: 503 },
+      { status: 503 },
+      { status: 502 },
+    ]).sendWithRetries(GET);
+    expect(response.httpStatus).toBe(502);
+    expect(sentRequests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1_000]);
 
-    sent = [];
-    const last = [{ status: 503 }, { status: 503 }, { status: 503 }, { failure: new Error('the last one') }];
-    await expect(exchange(last).repeatably(GET)).rejects.toThrow('the last one');
+    sentRequests = [];
+    const steps = [{ status: 503 }, { status: 503 }, { status: 503 }, { failure: new Error('fourth attempt') }];
+    await expect(createExchange(steps).sendWithRetries(GET)).rejects.toThrow('fourth attempt');
   });
 
   it.each([
     [0, [187.5, 375, 750]],
     [1, [312.5, 625, 1_250]],
-  ])('waits longer before each attempt, with a jitter of a quarter: %d', async (random, expected) => {
-    await exchange([{ status: 503 }], { random: () => random }).repeatably(GET);
-    expect(pauses).toEqual(expected);
-  });
+  ])(
+    'waits longer before each attempt, with 25 %% jitter: the random number %d results in the pauses %j',
+    async (random, expected) => {
+      await createExchange([{ status: 503 }], { random: () => random }).sendWithRetries(GET);
+      expect(pauses).toEqual(expected);
+    },
+  );
 
   it('waits as long as Retry-After requires, unless no time is left for another attempt', async () => {
-    const asked = (seconds: string) =>
-      exchange([{ status: 429, headers: { 'retry-after': seconds } }, {}], { timeoutMs: 1_000 });
-    expect((await asked('2').repeatably(GET)).httpStatus).toBe(200);
+    const exchangeWithRetryAfter = (seconds: string) =>
+      createExchange([{ status: 429, headers: { 'retry-after': seconds } }, {}], { timeoutMs: 1_000 });
+    expect((await exchangeWithRetryAfter('2').sendWithRetries(GET)).httpStatus).toBe(200);
     expect(pauses).toEqual([2_000]);
-    [sent, pauses, time] = [[], [], 0];
-    expect((await asked('3').repeatably(GET)).httpStatus).toBe(429);
+    [sentRequests, pauses, time] = [[], [], 0];
+    expect((await exchangeWithRetryAfter('3').sendWithRetries(GET)).httpStatus).toBe(429);
     expect(pauses).toEqual([]);
   });
 
   it('uses fetch, clock, timer and random numbers of the platform by default', async () => {
     jest.useFakeTimers();
-    jest.spyOn(globalThis, 'fetch').mockImplementation(fetchOf({ status: 503 }, { status: 200 }));
+    jest.spyOn(globalThis, 'fetch').mockImplementation(createFetch({ status: 503 }, { status: 200 }));
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
-    const answer = new HttpExchange({}).repeatably(GET);
+    const response = new HttpExchange({}).sendWithRetries(GET);
     await jest.advanceTimersByTimeAsync(299);
-    expect(sent).toHaveLength(1);
+    expect(sentRequests).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(1);
-    expect(await answer).toMatchObject({ httpStatus: 200 });
-    expect(sent).toHaveLength(2);
+    expect(await response).toMatchObject({ httpStatus: 200 });
+    expect(sentRequests).toHaveLength(2);
   });
 });
 
-describe('the error of a response', () => {
+describe('the error that createApiError returns for a response', () => {
   it.each<[number, string, unknown, string[]]>([
     [404, '<h1>', undefined, ['https://api.example has no such address']],
     [404, '{}', { title: 'Nothing was found here.' }, ['https://api.example has no such address']],
     [404, '{}', { errors: [{ message: 'No session.' }] }, ['No session.']],
     [404, '', undefined, []],
     [403, '<h1>', undefined, []],
-  ])('with status %d, the text %p and the body %j has the messages %j', (httpStatus, text, body, said) => {
-    const { errors } = describeFailure({ ...answerOf(httpStatus, {}, body), text });
+  ])('with status %d, the text %p and the body %j has the messages %j', (httpStatus, text, body, messages) => {
+    const { errors } = createApiError({ ...createResponse(httpStatus, {}, body), text });
     expect(
       errors.map(({ message }) => (message.split(':')[0] === message ? message : `${message.split(': ')[0]}`)),
-    ).toEqual(said);
+    ).toEqual(messages);
   });
 
   it.each([
     ['https://api.example/api/v3.1/sessions', 'https://api.example has no such address'],
     ['https://api.example/business/api/v1/merchants/7', 'Nothing was found here.'],
-  ])('that is a problem from %s has the message %j', (url, said) => {
+  ])('that is a problem (RFC 9457) with status 404 from %s has the message %j', (url, expectedMessage) => {
     const message = 'Nothing was found here.';
-    const answer = answerOf(404, {}, { title: message, errors: [{ message }] });
-    expect(describeFailure({ ...answer, text: '{}', url }).errors[0]!.message).toContain(said);
+    const response = createResponse(404, {}, { title: message, errors: [{ message }] });
+    expect(createApiError({ ...response, text: '{}', url }).errors[0]!.message).toContain(expectedMessage);
   });
 
   it.each([
@@ -276,20 +289,20 @@ describe('the error of a response', () => {
     [499, 'BadRequest'],
     [500, 'InternalServer'],
     [503, 'InternalServer'],
-  ])('with status %d and no envelope is %s', (httpStatus, status) => {
+  ])('with HTTP status %d and no envelope has the status %s', (httpStatus, status) => {
     for (const body of [undefined, null, 'text', []])
-      expect(describeFailure(answerOf(httpStatus, {}, body))).toMatchObject({ httpStatus, status, errors: [] });
+      expect(createApiError(createResponse(httpStatus, {}, body))).toMatchObject({ httpStatus, status, errors: [] });
   });
 
-  it('has the status of the envelope, as text or number', () => {
+  it('has the status of the envelope, which may be text or a number', () => {
     const errors = [{ message: 'amount must be positive' }];
     const headers = { 'x-request-id': 'req-77' };
-    expect(describeFailure(answerOf(500, headers, { status: 'NotFound', errors }))).toMatchObject({
+    expect(createApiError(createResponse(500, headers, { status: 'NotFound', errors }))).toMatchObject({
       status: 'NotFound',
       errors,
       requestId: 'req-77',
     });
-    expect(describeFailure(answerOf(500, {}, { status: 4 }))).toMatchObject({
+    expect(createApiError(createResponse(500, {}, { status: 4 }))).toMatchObject({
       status: 'Unauthorized',
       requestId: undefined,
     });
@@ -306,8 +319,8 @@ describe('the error of a response', () => {
     [`</${'x'.repeat(2048)}>; rel="help"`, undefined],
     ['x</errors/a.b>; rel="help"', undefined],
     ['</errors/a.b>; rel="help", <x>; rel="y"', undefined],
-  ])('with the Link %p has the page: %p', (link, type) => {
-    expect(describeFailure(answerOf(404, link === undefined ? {} : { link }, { errors: [] })).type).toBe(type);
+  ])('with the header Link %p has the help page %p', (link, type) => {
+    expect(createApiError(createResponse(404, link === undefined ? {} : { link }, { errors: [] })).type).toBe(type);
   });
 
   it.each([
@@ -316,8 +329,8 @@ describe('the error of a response', () => {
     [409, {}, false],
     [400, { 'retry-after': '1' }, false],
     [500, {}, false],
-  ])('with status %d and headers %j is retryable: %s', (status, headers, retryable) => {
-    expect(describeFailure(answerOf(status, headers as Record<string, string>)).retryable).toBe(retryable);
+  ])('with status %d and headers %j has retryable = %s', (status, headers, retryable) => {
+    expect(createApiError(createResponse(status, headers as Record<string, string>)).retryable).toBe(retryable);
   });
 
   it.each<[string | undefined, string | undefined, number | undefined]>([
@@ -333,31 +346,34 @@ describe('the error of a response', () => {
     ['Fri, 20 Nov 2026 17:59:00 GMT', DATE, 0],
     ['Fri, 20 Nov 2026 18:00:04 GMT', undefined, undefined],
     ['soon', DATE, undefined],
-  ])('with Retry-After %p and Date %p has a delay of %p seconds', (retryAfter, date, seconds) => {
+  ])('with the headers Retry-After %p and Date %p has retryAfterSeconds = %p', (retryAfter, date, seconds) => {
     const headers = { ...(retryAfter && { 'retry-after': retryAfter }), ...(date && { date }) };
-    expect(describeFailure(answerOf(503, headers)).retryAfterSeconds).toBe(seconds);
+    expect(createApiError(createResponse(503, headers)).retryAfterSeconds).toBe(seconds);
   });
 });
 
-describe('the content of a response', () => {
-  const read = (answer: ReturnType<typeof answerOf>, reader = (body: Record<string, unknown>) => body['a']) => {
+describe('readResponse', () => {
+  const readOrCatch = (
+    response: ReturnType<typeof createResponse>,
+    reader = (body: Record<string, unknown>) => body['a'],
+  ) => {
     try {
-      return readAnswer(answer, reader);
+      return readResponse(response, reader);
     } catch (error) {
       return error;
     }
   };
 
-  it('is the result of the reader', () => {
-    expect(read(answerOf(201, {}, { a: 1 }))).toBe(1);
+  it('returns the result of the reader', () => {
+    expect(readOrCatch(createResponse(201, {}, { a: 1 }))).toBe(1);
   });
 
-  it('is the error of the response if it is one', () => {
-    expect(read(answerOf(404, {}, { a: 1 }))).toMatchObject({ httpStatus: 404, status: 'NotFound' });
+  it('throws the error of the response if its status is not 2xx', () => {
+    expect(readOrCatch(createResponse(404, {}, { a: 1 }))).toMatchObject({ httpStatus: 404, status: 'NotFound' });
   });
 
-  it.each([undefined, null, 'text', []])('is an error if the body is %j', (body) => {
-    expect(read(answerOf(200, { 'x-request-id': 'req-77' }, body))).toMatchObject({
+  it.each([undefined, null, 'text', []])('throws an error if the body is %j', (body) => {
+    expect(readOrCatch(createResponse(200, { 'x-request-id': 'req-77' }, body))).toMatchObject({
       httpStatus: 200,
       status: 'InternalServer',
       errors: [{ message: 'The answer cannot be read: body is missing or malformed' }],
@@ -365,14 +381,14 @@ describe('the content of a response', () => {
       retryable: false,
       cause: new MalformedPaymentError('body'),
     });
-    expect(read(answerOf(200, {}, body))).toMatchObject({ requestId: undefined });
+    expect(readOrCatch(createResponse(200, {}, body))).toMatchObject({ requestId: undefined });
   });
 
-  it('is not an error of the response if the reader itself has a bug', () => {
-    const mistake = new RangeError('a bug');
-    const thrown = read(answerOf(200, {}, {}), () => {
-      throw mistake;
+  it('rethrows an error of the reader that is not a MalformedPaymentError', () => {
+    const bug = new RangeError('a bug in the reader');
+    const thrown = readOrCatch(createResponse(200, {}, {}), () => {
+      throw bug;
     });
-    expect(thrown).toBe(mistake);
+    expect(thrown).toBe(bug);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * One HTTP call with limits of time and size, and bounded retries. It is *not* for calls that move money without an idempotency
- * key: `repeatably` may send a request that has already taken effect.
+ * HTTP calls with limits of time and size, and a limited number of retries. A call that moves money without an
+ * idempotency key must use `sendOnce`: `sendWithRetries` may repeat a request that has already taken effect.
  */
 import {
   MalformedPaymentError,
@@ -12,15 +12,18 @@ import {
 import { SvcApiError } from './svc-api-error.js';
 
 export interface HttpExchangeOptions {
-  /** Instead of the global one, for a proxy or a test. */
+  /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: typeof globalThis.fetch;
-  /** For one attempt, including connecting and reading; default 10 000. All attempts together take at most three times this. */
+  /**
+   * Timeout of one attempt, including connecting and reading; default 10 000. All attempts together take at most three
+   * times this.
+   */
   timeoutMs?: number;
-  /** Waits between attempts; a test replaces it. */
+  /** Waits between attempts; a test may replace it. */
   wait?: (milliseconds: number) => Promise<void>;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock; a test may replace it. */
   monotonicNow?: () => number;
-  /** 0 to 1, jitter between callers. */
+  /** Returns a number from 0 to 1, for jitter between callers; a test may replace it. */
   random?: () => number;
 }
 
@@ -31,24 +34,27 @@ export interface ApiRequest {
   body?: string;
 }
 
-export interface ApiAnswer {
-  /** Method and URL of the request. */
+export interface ApiResponse {
+  /** URL of the request. */
   url: string;
   httpStatus: number;
   ok: boolean;
   headers: Headers;
   /** The raw body. */
   text: string;
-  /** Parsed JSON; undefined when the body was empty or not JSON. */
+  /** Parsed JSON; undefined if the body is empty or not JSON. */
   body: unknown;
 }
 
-const MAX_TRIES = 4;
-const FIRST_PAUSE_MS = 250;
-const BUDGET_IN_TIMEOUTS = 3;
-const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Never processed, or safe to retry because the call is idempotent. */
-const RETRYABLE = new Set([429, 502, 503, 504]);
+const MAX_ATTEMPTS = 4;
+const INITIAL_BACKOFF_MS = 250;
+const MAX_DURATION_IN_TIMEOUTS = 3;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+/**
+ * The server has not processed the request, or it is unknown whether it has; then a retry is safe because the call is
+ * idempotent.
+ */
+const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 
 export class HttpExchange {
   private readonly fetch: typeof globalThis.fetch;
@@ -68,40 +74,44 @@ export class HttpExchange {
     this.random = options.random ?? Math.random;
   }
 
-  /** @throws SvcApiError with httpStatus 0 without a response */
-  async once(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiAnswer> {
+  /** Sends the request once. @throws SvcApiError with httpStatus 0 if there is no response */
+  async sendOnce(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiResponse> {
     try {
       const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
-      return await answerOf(request.url, response);
+      return await parseResponse(request.url, response);
     } catch (cause) {
-      throw noAnswer(request.url, cause);
+      throw noResponseError(request.url, cause);
     }
   }
 
   /**
-   * A streaming response: its headers must arrive in time, its body may last as long as the server sends it.
+   * Opens a streaming response. The headers must arrive within the timeout, but the body has no time limit.
    *
-   * @throws SvcApiError for any status other than 2xx, and with httpStatus 0 without a response
+   * @throws SvcApiError for any status other than 2xx, and with httpStatus 0 if there is no response
    */
-  async open(request: ApiRequest, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error('The answer does not begin in time')), this.timeoutMs);
-    let answer: ApiAnswer;
+  async openStream(request: ApiRequest, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new Error('The answer does not begin in time')), this.timeoutMs);
+    let apiResponse: ApiResponse;
     try {
-      const response = await this.send(request, AbortSignal.any([signal, late.signal]));
+      const response = await this.send(request, AbortSignal.any([signal, timeout.signal]));
       if (response.ok && response.body) return response.body;
-      answer = await answerOf(request.url, response);
+      apiResponse = await parseResponse(request.url, response);
     } catch (cause) {
-      throw noAnswer(request.url, cause);
+      throw noResponseError(request.url, cause);
     } finally {
       clearTimeout(timer);
     }
-    throw describeFailure(answer);
+    throw createApiError(apiResponse);
   }
 
-  /** Waits before the next attempt with exponential backoff, at least as long as `Retry-After`. */
-  pause(tries: number, askedSeconds?: number): Promise<void> {
-    return this.wait(this.pauseBeforeNext(tries, askedSeconds));
+  /**
+   * Waits before the next attempt with exponential backoff, but at least as long as `Retry-After` requires.
+   *
+   * @param attempts number of attempts so far
+   */
+  waitBeforeRetry(attempts: number, retryAfterSeconds?: number): Promise<void> {
+    return this.wait(this.retryDelayMs(attempts, retryAfterSeconds));
   }
 
   private send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
@@ -116,91 +126,101 @@ export class HttpExchange {
   }
 
   /**
-   * The call with retries after temporary failures. Returns the last response, or throws the last error. A response for which
-   * `isFinal` is true is not retried here, although the same call may succeed later.
+   * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last
+   * error. After a response for which `isFinal` returns true, the request is not sent again, although it may succeed
+   * later.
    */
-  async repeatably(request: ApiRequest, isFinal: (answer: ApiAnswer) => boolean = () => false): Promise<ApiAnswer> {
-    const deadline = this.now() + this.timeoutMs * BUDGET_IN_TIMEOUTS;
-    for (let tries = 1; ; tries++) {
-      let answer: ApiAnswer | undefined;
+  async sendWithRetries(
+    request: ApiRequest,
+    isFinal: (apiResponse: ApiResponse) => boolean = () => false,
+  ): Promise<ApiResponse> {
+    const deadline = this.now() + this.timeoutMs * MAX_DURATION_IN_TIMEOUTS;
+    for (let attempt = 1; ; attempt++) {
+      let apiResponse: ApiResponse | undefined;
       let failure: unknown;
       try {
-        answer = await this.once(request, Math.min(this.timeoutMs, deadline - this.now()));
-        if (!isRetryable(answer) || isFinal(answer)) return answer;
+        apiResponse = await this.sendOnce(request, Math.min(this.timeoutMs, deadline - this.now()));
+        if (!isRetryable(apiResponse) || isFinal(apiResponse)) return apiResponse;
       } catch (error) {
         failure = error;
       }
-      const pause = this.pauseBeforeNext(tries, answer && retryAfterSeconds(answer.headers));
-      // A pause that leaves no time for another attempt would only delay the same error.
-      if (tries === MAX_TRIES || this.now() + pause >= deadline) {
-        if (answer) return answer;
+      const pause = this.retryDelayMs(attempt, apiResponse && retryAfterSeconds(apiResponse.headers));
+      // If no time is left for another attempt after the pause, the pause would only delay the error.
+      if (attempt === MAX_ATTEMPTS || this.now() + pause >= deadline) {
+        if (apiResponse) return apiResponse;
         throw failure;
       }
       await this.wait(pause);
     }
   }
 
-  private pauseBeforeNext(tries: number, asked: number | undefined): number {
-    const backoff = FIRST_PAUSE_MS * 2 ** (tries - 1);
-    return Math.max((asked ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
+  private retryDelayMs(attempts: number, retryAfterSeconds: number | undefined): number {
+    const backoff = INITIAL_BACKOFF_MS * 2 ** (attempts - 1);
+    return Math.max((retryAfterSeconds ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
   }
 }
 
-async function answerOf(url: string, response: Response): Promise<ApiAnswer> {
+async function parseResponse(url: string, response: Response): Promise<ApiResponse> {
   const text = response.body ? await readBounded(response.body) : '';
   return { url, httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
 }
 
-/** The address without its path, because a path may have confidential data. */
-function noAnswer(url: string, cause: unknown): SvcApiError {
+/**
+ * The error of a call without a response. It contains the URL's origin but not its path, which may contain confidential
+ * data.
+ */
+function noResponseError(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
     status: 'InternalServer',
-    errors: [{ message: `${new URL(url).origin}: ${withHint(reasonOf(cause))}` }],
+    errors: [{ message: `${new URL(url).origin}: ${addAddressHint(describeCause(cause))}` }],
     retryable: true,
     cause,
   });
 }
 
-/** An unknown host name, or a closed port. */
-function withHint(reason: string): string {
+/** An unknown host name or a closed port is often caused by a wrong URL. */
+function addAddressHint(reason: string): string {
   return /ECONNREFUSED|ENOTFOUND/.test(reason) ? `${reason}. Is this the right address?` : reason;
 }
 
-/** The error of `fetch` is "fetch failed", with the reason in its cause: "connect ECONNREFUSED 127.0.0.1:443". */
-function reasonOf(error: unknown): string {
+/**
+ * The message of an error of `fetch` is only "fetch failed". Its cause has the reason, as in "connect ECONNREFUSED
+ * 127.0.0.1:443".
+ */
+function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.cause !== undefined) return reasonOf(error.cause);
-  // If both addresses of a name (IPv6, IPv4) refuse, the error itself has no reason.
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
+  if (error.cause !== undefined) return describeCause(error.cause);
+  // If both the IPv6 and the IPv4 address of a host refuse, the error has no message, but contains one error for each.
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(describeCause).join('; ');
   return error.message || error.name;
 }
 
-/** The error for a status other than 2xx. */
-export function describeFailure(answer: ApiAnswer): SvcApiError {
-  const envelope = (answer.body ?? {}) as { status?: unknown; errors?: unknown; code?: unknown };
+/** Creates the error for a response with a status other than 2xx. */
+export function createApiError(apiResponse: ApiResponse): SvcApiError {
+  const envelope = (apiResponse.body ?? {}) as { status?: unknown; errors?: unknown; code?: unknown };
   return new SvcApiError({
-    httpStatus: answer.httpStatus,
-    status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
-    errors: notThere(answer) ?? readErrors(envelope.errors),
+    httpStatus: apiResponse.httpStatus,
+    status: readResponseStatus(envelope.status) ?? defaultStatus(apiResponse.httpStatus),
+    errors: wrongAddressErrors(apiResponse) ?? readErrors(envelope.errors),
     code: typeof envelope.code === 'string' ? envelope.code : undefined,
-    type: errorPageOf(answer),
-    requestId: answer.headers.get('x-request-id') ?? undefined,
-    retryable: isRetryable(answer),
-    retryAfterSeconds: retryAfterSeconds(answer.headers),
+    type: helpPageUrl(apiResponse),
+    requestId: apiResponse.headers.get('x-request-id') ?? undefined,
+    retryable: isRetryable(apiResponse),
+    retryAfterSeconds: retryAfterSeconds(apiResponse.headers),
   });
 }
 
 /**
- * Detects a wrong host, or a wrong path before the API: another server responded. A 404 of the API has its own format, with
- * `errors` or without a body.
+ * Detects that a server other than the API has responded, because the configured URL has a wrong host or path. A 404 of
+ * the API contains `errors` in the format of that API, or has no body.
  */
-function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string }[] | undefined {
+function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { message: string }[] | undefined {
   const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
   const { origin, pathname } = new URL(url);
-  // The gateway returns its envelope; the main API returns a problem.
-  const isInItsForm = !pathname.includes('/api/v3') || title === undefined;
-  if (httpStatus !== 404 || text === '' || (errors !== undefined && isInItsForm)) return undefined;
+  // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has one.
+  const hasFormatOfApi = !pathname.includes('/api/v3') || title === undefined;
+  if (httpStatus !== 404 || text === '' || (errors !== undefined && hasFormatOfApi)) return undefined;
   return [
     {
       message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,
@@ -208,50 +228,63 @@ function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string
   ];
 }
 
-const MAX_ADDRESS_LENGTH = 2048;
+const MAX_URL_LENGTH = 2048;
 
-/** The help page in the header `Link` (RFC 8288), also for responses without a problem's `type`. */
-function errorPageOf({ headers, url }: ApiAnswer): string | undefined {
+/** URL of the help page in the header `Link` (RFC 8288), which responses without a body also have. */
+function helpPageUrl({ headers, url }: ApiResponse): string | undefined {
   const page = /^<([^<>]+)>; rel="help"$/.exec(headers.get('link') ?? '')?.[1];
-  if (page === undefined || page.length > MAX_ADDRESS_LENGTH || !URL.canParse(page, url)) return undefined;
+  if (page === undefined || page.length > MAX_URL_LENGTH || !URL.canParse(page, url)) return undefined;
   const { protocol, href } = new URL(page, url);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
-/** Reads a response with `reader`, which throws {@link MalformedPaymentError} for invalid content. @throws SvcApiError */
-export function readAnswer<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
-  if (!answer.ok) throw describeFailure(answer);
+/**
+ * Converts a response with `reader`, which throws {@link MalformedPaymentError} for invalid content.
+ *
+ * @throws SvcApiError for a status other than 2xx, or for invalid content
+ */
+export function readResponse<T>(apiResponse: ApiResponse, reader: (body: Record<string, unknown>) => T): T {
+  if (!apiResponse.ok) throw createApiError(apiResponse);
   try {
-    return reader(readObject(answer.body, 'body'));
+    return reader(readObject(apiResponse.body, 'body'));
   } catch (cause) {
     if (!(cause instanceof MalformedPaymentError)) throw cause;
     throw new SvcApiError({
-      httpStatus: answer.httpStatus,
+      httpStatus: apiResponse.httpStatus,
       status: 'InternalServer',
       errors: [{ message: `The answer cannot be read: ${cause.message}` }],
-      requestId: answer.headers.get('x-request-id') ?? undefined,
+      requestId: apiResponse.headers.get('x-request-id') ?? undefined,
       retryable: false,
       cause,
     });
   }
 }
 
-/** 409 with `Retry-After` means that an equal request is still running (C7); without it, the request can never succeed. */
-function isRetryable(answer: ApiAnswer): boolean {
-  return RETRYABLE.has(answer.httpStatus) || (answer.httpStatus === 409 && answer.headers.has('retry-after'));
+/**
+ * A 409 with `Retry-After` means that an equal request is in progress (C7). Without `Retry-After`, the request can
+ * never succeed.
+ */
+function isRetryable(apiResponse: ApiResponse): boolean {
+  return (
+    RETRYABLE_STATUSES.has(apiResponse.httpStatus) ||
+    (apiResponse.httpStatus === 409 && apiResponse.headers.has('retry-after'))
+  );
 }
 
-function statusOf(httpStatus: number): ResponseStatus {
+function defaultStatus(httpStatus: number): ResponseStatus {
   if (httpStatus === 401) return 'Unauthorized';
   if (httpStatus === 404) return 'NotFound';
   return httpStatus >= 400 && httpStatus < 500 ? 'BadRequest' : 'InternalServer';
 }
 
-/** Seconds, or a date compared with the answer's own `Date`, so that the caller's clock does not matter. */
+/**
+ * `Retry-After` contains seconds or a date. A date is compared with the response's `Date`, because the caller's clock
+ * may be wrong.
+ */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const text = String(headers.get('retry-after'));
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // An absent header is not a date.
+  // If a header is absent, parsing its text "null" results in NaN.
   const seconds = (Date.parse(text) - Date.parse(String(headers.get('date')))) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
@@ -265,7 +298,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) {
+    if (bytes > MAX_RESPONSE_BYTES) {
       await reader.cancel();
       throw new Error('The answer is larger than 1 MiB');
     }
@@ -273,7 +306,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** Undefined if it is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

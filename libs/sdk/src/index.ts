@@ -1,6 +1,7 @@
 /**
- * For a merchant's server: a typed client of the hosted gateway, verification of webhooks, payments, invoices and codes of tills.
- * For a partner's server: payments, stored cards and the history, for itself and its customers.
+ * For a merchant's server: clients for the hosted page, for payments, refunds, invoices and codes of tills;
+ * verification of webhooks. For a partner's server: a client for payments, stored cards and the payment history, of the
+ * partner and of its customers.
  */
 export {
   HostedGatewayClient,

@@ -1,8 +1,8 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { type CreateSessionRequest, HostedGatewayClient, MerchantClient, PartnerClient } from './index.js';
 
-const OURS = '/business/api/v1/merchants/1';
-const SITE = `${OURS}/sites/2`;
+const MERCHANT_PATH = '/business/api/v1/merchants/1';
+const SITE_PATH = `${MERCHANT_PATH}/sites/2`;
 const INVOICE = {
   siteReference: 'T',
   currencyISOCode: 'ZAR',
@@ -11,7 +11,7 @@ const INVOICE = {
   createdUTCDate: '2026-11-20T18:03:36Z',
 } as const;
 
-/** Each call of the SDK, and whether the same request may be sent again if its result is unknown. */
+/** Each call of the SDK, and whether the SDK may send the request again if the result is unknown. */
 const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call: () => Promise<unknown>][] = [
   ['createSession', true, 'POST /api/v3.1/sessions', () => gateway().createSession({} as CreateSessionRequest)],
   ['listPayments', true, 'GET /api/v3.1/payments', () => gateway().listPayments('s-1')],
@@ -21,32 +21,50 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['a login', true, 'POST /v1/auth/service/login', () => partner().service.deleteCard('c')],
   ["a customer's login", true, 'POST /v1/auth/customers/login', () => customer().deleteCard('c')],
   ['the encryption key', true, 'GET /v1/cards/encryption-key', () => partner().service.storeCard(CARD)],
-  // The service charges once for repeated requests: the reference is the idempotency key (C7).
+  // The API charges only once for repeated requests, because the reference is the idempotency key (C7).
   ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c', customer: { id: 'c' } })],
   ['decode', true, 'GET /v1/codes/eA', () => partner().service.decode('x')],
   ['history', true, 'GET /v1/payments', () => partner().service.history().next()],
   // Each request stores another card.
   ['storeCard', false, 'POST /v1/cards', () => partner().service.storeCard(CARD)],
   ['deleteCard', false, 'DELETE /v1/cards/c', () => partner().service.deleteCard('c')],
-  ['paymentsOfInvoice', true, `GET ${OURS}/invoices/i/payments`, () => merchant().paymentsOfInvoice('i')],
-  ['paymentsOfExternalReference', true, `GET ${OURS}/payments`, () => merchant().paymentsOfExternalReference('x')],
-  ['payment', true, `GET ${OURS}/payments/P`, () => merchant().payment('P')],
-  // The same reference and content are the same invoice; without a reference, each request creates another invoice.
-  ['createInvoice', true, `POST ${SITE}/invoices`, () => site().createInvoice({ ...INVOICE, externalReference: 'x' })],
-  ['createInvoice without one', false, `POST ${SITE}/invoices`, () => site().createInvoice(INVOICE)],
-  ['invoice', true, `GET ${SITE}/invoices/i`, () => site().invoice('i')],
-  ['invoiceQrCode', true, `GET ${SITE}/invoices/i`, () => site().invoiceQrCode('i')],
-  ['closeInvoice', false, `DELETE ${SITE}/invoices`, () => site().closeInvoice('x')],
-  ['tillCode', true, `PUT ${SITE}/tills/T/code`, () => site().tillCode('T')],
-  ['tillQrCode', true, `GET ${SITE}/tills/T/code`, () => site().tillQrCode('T')],
-  // Only until the first connection; after that, it always reconnects.
-  ['stream', true, `GET ${SITE}/payments/stream`, () => site().stream().next()],
+  ['paymentsOfInvoice', true, `GET ${MERCHANT_PATH}/invoices/i/payments`, () => merchant().paymentsOfInvoice('i')],
+  [
+    'paymentsOfExternalReference',
+    true,
+    `GET ${MERCHANT_PATH}/payments`,
+    () => merchant().paymentsOfExternalReference('x'),
+  ],
+  ['payment', true, `GET ${MERCHANT_PATH}/payments/P`, () => merchant().payment('P')],
+  // A request with the same reference and content returns the same invoice. Without a reference, each request creates
+  // an invoice.
+  [
+    'createInvoice',
+    true,
+    `POST ${SITE_PATH}/invoices`,
+    () => site().createInvoice({ ...INVOICE, externalReference: 'x' }),
+  ],
+  ['createInvoice without a reference', false, `POST ${SITE_PATH}/invoices`, () => site().createInvoice(INVOICE)],
+  ['invoice', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoice('i')],
+  ['invoiceQrCode', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoiceQrCode('i')],
+  ['closeInvoice', false, `DELETE ${SITE_PATH}/invoices`, () => site().closeInvoice('x')],
+  ['tillCode', true, `PUT ${SITE_PATH}/tills/T/code`, () => site().tillCode('T')],
+  ['tillQrCode', true, `GET ${SITE_PATH}/tills/T/code`, () => site().tillQrCode('T')],
+  // The limit of four attempts applies only until the first connection. After that, the stream always reconnects.
+  ['stream', true, `GET ${SITE_PATH}/payments/stream`, () => site().stream().next()],
 ];
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 
 type Failure = number | 'conflict while an equal request runs' | 'connection lost';
-const MAY_PASS: readonly Failure[] = [429, 502, 503, 504, 'conflict while an equal request runs', 'connection lost'];
-const STAYS: readonly Failure[] = [400, 403, 404, 409, 422, 500, 501];
+const TEMPORARY_FAILURES: readonly Failure[] = [
+  429,
+  502,
+  503,
+  504,
+  'conflict while an equal request runs',
+  'connection lost',
+];
+const PERMANENT_FAILURES: readonly Failure[] = [400, 403, 404, 409, 422, 500, 501];
 
 let requests: { route: string; body: unknown; authorization: string | null }[];
 let failing: { route: string; failure: Failure };
@@ -56,8 +74,8 @@ beforeAll(async () => {
 });
 beforeEach(() => void (requests = []));
 
-/** Handles logins and returns keys; the route under test fails. */
-async function fetchDouble(url: unknown, init: RequestInit = {}): Promise<Response> {
+/** Responds to logins and to requests of the encryption key. The route under test fails. */
+async function fakeFetch(url: unknown, init: RequestInit = {}): Promise<Response> {
   const route = `${init.method} ${new URL(url as string).pathname}`;
   requests.push({ route, body: init.body, authorization: new Headers(init.headers).get('authorization') });
   if (route === failing.route) {
@@ -69,7 +87,7 @@ async function fetchDouble(url: unknown, init: RequestInit = {}): Promise<Respon
   return Response.json(publicJwk);
 }
 
-const options = { fetch: fetchDouble as typeof fetch, wait: async () => undefined, monotonicNow: () => 0 };
+const options = { fetch: fakeFetch as typeof fetch, wait: async () => undefined, monotonicNow: () => 0 };
 const gateway = () =>
   new HostedGatewayClient({ ...options, gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 2 });
 const partner = () =>
@@ -77,20 +95,23 @@ const partner = () =>
 const merchant = () => new MerchantClient({ ...options, apiUrl: 'https://api.example', merchantId: 1, apiKey: 'k' });
 const site = () => merchant().site(2);
 const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p' });
-const sent = (route: string) => requests.filter((request) => request.route === route);
+const requestsTo = (route: string) => requests.filter((request) => request.route === route);
 
-describe.each(CALLS)('%s (repeated: %s)', (_, isRepeatable, route, call) => {
-  it.each(MAY_PASS)('is sent at most four times if repeatable, and otherwise once, after %s', async (failure) => {
-    failing = { route, failure };
-    await expect(call()).rejects.toMatchObject({ retryable: true });
-    expect(sent(route)).toHaveLength(isRepeatable ? 4 : 1);
-    expect(new Set(sent(route).map(({ body }) => body)).size).toBe(1);
-  });
+describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, route, call) => {
+  it.each(TEMPORARY_FAILURES)(
+    'is sent four times if it is repeatable, and otherwise once, after the failure %s',
+    async (failure) => {
+      failing = { route, failure };
+      await expect(call()).rejects.toMatchObject({ retryable: true });
+      expect(requestsTo(route)).toHaveLength(isRepeatable ? 4 : 1);
+      expect(new Set(requestsTo(route).map(({ body }) => body)).size).toBe(1);
+    },
+  );
 
-  it.each(STAYS)('is sent once if the response is %s', async (failure) => {
+  it.each(PERMANENT_FAILURES)('is sent once if the response is %s', async (failure) => {
     failing = { route, failure };
     await expect(call()).rejects.toMatchObject({ retryable: false });
-    expect(sent(route)).toHaveLength(1);
+    expect(requestsTo(route)).toHaveLength(1);
   });
 });
 
@@ -99,25 +120,25 @@ test('a call whose token was refused is sent once more with a new token, even if
     failing = { route, failure: 401 };
     requests = [];
     await expect(call()).rejects.toMatchObject({ httpStatus: 401 });
-    expect(sent(route)).toHaveLength(2);
-    expect(sent('POST /v1/auth/service/login')).toHaveLength(2);
+    expect(requestsTo(route)).toHaveLength(2);
+    expect(requestsTo('POST /v1/auth/service/login')).toHaveLength(2);
   }
 });
 
 test('a request to replace an invoice that is being paid is sent once', async () => {
-  const answer = { status: 409, headers: { 'retry-after': '2' } };
-  let tries = 0;
-  const fetch = async (): Promise<Response> => (tries++, Response.json({ code: 'payment.in-progress' }, answer));
+  const response = { status: 409, headers: { 'retry-after': '2' } };
+  let attempts = 0;
+  const fetch = async (): Promise<Response> => (attempts++, Response.json({ code: 'payment.in-progress' }, response));
   const client = new MerchantClient({ ...options, fetch, apiUrl: 'https://api.example', merchantId: 1, apiKey: 'k' });
   await expect(client.site(2).createInvoice({ ...INVOICE, externalReference: 'x' })).rejects.toMatchObject({
     code: 'payment.in-progress',
     retryable: true,
     retryAfterSeconds: 2,
   });
-  expect(tries).toBe(1);
+  expect(attempts).toBe(1);
 });
 
-test('the gateway and the business API are called once when they refuse the key', async () => {
+test('a request to the gateway or the business API is sent once if the key is refused', async () => {
   for (const [, , route, call] of CALLS.filter(([, , path]) => /\/api\//.test(path))) {
     failing = { route, failure: 401 };
     requests = [];

@@ -8,11 +8,11 @@ test.each([
   [{ ...FAILURE, errors: [{ message: 'amount' }, { message: 'origin' }] }, '400: amount; origin'],
   [{ ...FAILURE, type: 'https://a.example/errors/b' }, '400: BadRequest (see https://a.example/errors/b)'],
   [{ ...FAILURE, httpStatus: 0, errors: [{ message: 'fetch failed' }] }, 'No answer: fetch failed'],
-])('%j has the message %p', (failure, message) => {
+])('the error for the failure %j has the message %p', (failure, message) => {
   expect(new SvcApiError(failure)).toMatchObject({ ...failure, name: 'SvcApiError', message });
 });
 
-test('an error has a cause only if one was given', () => {
+test('an error has the property cause only if the failure has a cause', () => {
   const cause = new Error('timeout');
   expect(new SvcApiError({ ...FAILURE, cause }).cause).toBe(cause);
   expect(new SvcApiError(FAILURE)).not.toHaveProperty('cause');

@@ -1,14 +1,17 @@
 import type { ApiErrorItem, ResponseStatus } from './hosted-payment.js';
 
 /**
- * A failed call, from the gateway's `{status, errors: [{message}]}` envelope (H1), a problem of the main API (C5), or a missing
- * response.
+ * A failed call: the hosted gateway responded with an error envelope (H1), the main API responded with a problem (RFC
+ * 9457, C5), or there was no response.
  */
 export class SvcApiError extends Error {
   override readonly name = 'SvcApiError';
-  /** HTTP status; 0 without a response. */
+  /** HTTP status; 0 if there was no response. */
   readonly httpStatus: number;
-  /** `InternalServer` also when the response had no envelope. */
+  /**
+   * Status of the gateway's envelope. For other responses it is derived from the HTTP status; without a response,
+   * `InternalServer`.
+   */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];
   /** Error code of the main API, e.g. `payable.mismatch`: branch on it. The hosted gateway has none. */
@@ -19,7 +22,7 @@ export class SvcApiError extends Error {
   readonly requestId: string | undefined;
   /** Whether the same call may succeed later without a change. */
   readonly retryable: boolean;
-  /** The wait from `Retry-After`. */
+  /** Seconds to wait before the next attempt, from the header `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(failure: {
@@ -33,10 +36,10 @@ export class SvcApiError extends Error {
     retryAfterSeconds?: number | undefined;
     cause?: unknown;
   }) {
-    const what = failure.errors.map((error) => error.message).join('; ') || failure.status;
+    const summary = failure.errors.map((error) => error.message).join('; ') || failure.status;
     const page = failure.type === undefined ? '' : ` (see ${failure.type})`;
     super(
-      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${what}${page}`,
+      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${summary}${page}`,
       failure.cause === undefined ? undefined : { cause: failure.cause },
     );
     this.httpStatus = failure.httpStatus;

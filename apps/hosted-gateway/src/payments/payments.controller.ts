@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
-import { type HostedPayment, type HostedPaymentList, hostedPaymentOf, isFinal } from '@svc/contracts';
+import { buildHostedPayment, type HostedPayment, type HostedPaymentList, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
@@ -37,7 +37,7 @@ export class PaymentsController {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
     const { payments } = await this.refreshPayments.refresh(session);
-    return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
+    return { payments: payments.filter(isFinal).map(buildHostedPayment), status: 'Success', errors: [] };
   }
 
   /**
@@ -55,6 +55,6 @@ export class PaymentsController {
       throw new DomainError('resource.not-found', {
         message: 'There is no such payment of this merchant, site and mode (test or live).',
       });
-    return hostedPaymentOf(payment);
+    return buildHostedPayment(payment);
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { type PaymentNotification, paymentNotificationOf, type PaymentSnapshot } from '@svc/contracts';
+import { type PaymentNotification, buildPaymentNotification, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { last24Hours, lastThreeMonths, type Window } from './windows.js';
@@ -129,7 +129,7 @@ const CHANGING_COLUMNS = {
 const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
 function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
-  const notification = paymentNotificationOf(payment);
+  const notification = buildPaymentNotification(payment);
   return {
     payment_reference: notification.paymentReference,
     payment_utc_date: notification.paymentUTCDate,

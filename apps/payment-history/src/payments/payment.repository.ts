@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PartnerPayment, type PaymentView, paymentViewOf } from '@svc/contracts';
+import { buildPaymentView, type PartnerPayment, type PaymentView } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
@@ -122,7 +122,7 @@ const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
 function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const { partner } = payment;
-  const { customer, ...shown } = paymentViewOf(payment);
+  const { customer, ...shown } = buildPaymentView(payment);
   return {
     payment_reference: shown.paymentReference,
     organisation_id: partner.organisationId,

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
-import { historyItemOf, type PaymentHistory, type SinglePayment, singlePaymentOf } from '@svc/contracts';
+import { buildHistoryItem, type PaymentHistory, type SinglePayment, buildSinglePayment } from '@svc/contracts';
 import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
@@ -33,7 +33,7 @@ export class PaymentsController {
     const reference = parsePaymentReference(text);
     const payment =
       reference === undefined ? undefined : await this.payments.findOwned(getPaymentOwner(partner), reference);
-    if (payment) return singlePaymentOf(payment);
+    if (payment) return buildSinglePayment(payment);
     reply.status(404);
     return undefined;
   }
@@ -66,7 +66,7 @@ export class PaymentsController {
       return undefined;
     }
     return {
-      payments: payments.slice(0, pageSize).map(historyItemOf),
+      payments: payments.slice(0, pageSize).map(buildHistoryItem),
       ...pageLinks(request.url, page, payments.length > pageSize),
     };
   }

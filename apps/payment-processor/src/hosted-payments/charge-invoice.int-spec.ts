@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type MerchantFeatures,
-  paymentNotificationOf,
+  buildPaymentNotification,
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,
@@ -40,7 +40,7 @@ test('a payment of an invoice and its events contain the till’s reference and 
   // The site of the invoice is a web shop with the reference WEB.
   expect((await findEvents(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
   expect(await processor.pollPayments(invoice)).toEqual([paid]);
-  expect(paymentNotificationOf(paid)).toMatchObject({
+  expect(buildPaymentNotification(paid)).toMatchObject({
     ...{ invoiceReference: invoice.payableId, invoiceExternalReference: 'inv-1', siteReference: 'TILL-1' },
     ...{ status: 1, tenderedAmount: 12_345, vouchers: [], customer: { firstName: '', lastName: '' } },
   });

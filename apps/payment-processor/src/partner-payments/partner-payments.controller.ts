@@ -1,6 +1,6 @@
 import { Body, Controller, Header, HttpStatus, Inject, Post, Res } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
-import { historyItemOf, type PaymentHistoryItem, paymentViewOf } from '@svc/contracts';
+import { buildHistoryItem, buildPaymentView, type PaymentHistoryItem } from '@svc/contracts';
 import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 
@@ -49,6 +49,6 @@ export class PartnerPaymentsController {
     const { payment, replayed } = await this.makePayment.execute(partner, body);
     if (replayed) reply.header('idempotency-replayed', 'true').status(HttpStatus.OK);
     else reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.CREATED);
-    return historyItemOf(paymentViewOf(payment));
+    return buildHistoryItem(buildPaymentView(payment));
   }
 }

@@ -5,7 +5,7 @@ import { TransformerSettings } from '../settings.js';
 import { isCallerAllowed } from './access.js';
 
 /**
- * Refuses callers that have neither an allowed address nor the key (A9), before the request is validated (C5).
+ * Refuses callers that have neither an allowed address nor the API key (A9). Runs before the request is validated (C5).
  *
  * @throws credentials.invalid
  */

@@ -5,7 +5,7 @@ import { parseTill } from './calling-till.js';
 const KEY = 'a-key-of-the-store';
 const networks = new BlockList();
 networks.addSubnet('192.168.1.0', 24, 'ipv4');
-const caller = (changes: Partial<Caller> = {}): Caller => ({
+const createCaller = (changes: Partial<Caller> = {}): Caller => ({
   address: '127.0.0.1',
   apiKey: undefined,
   host: '127.0.0.1:7305',
@@ -13,74 +13,74 @@ const caller = (changes: Partial<Caller> = {}): Caller => ({
   fetchSite: undefined,
   ...changes,
 });
-const open = { apiKey: undefined, allowedClients: undefined, publicUrl: undefined };
+const unconfigured = { apiKey: undefined, allowedClients: undefined, publicUrl: undefined };
+
+type Settings = Parameters<typeof isCallerAllowed>[0];
 
 describe('A9: allowed callers', () => {
-  it.each<[string, Partial<typeof open> | object, Partial<Caller>, boolean]>([
-    ['on loopback without a key', {}, {}, true],
-    ['with the key', { apiKey: KEY }, { apiKey: KEY }, true],
-    ['with the key, under any name', { apiKey: KEY }, { apiKey: KEY, host: 'till.example' }, true],
-    ['without the key', { apiKey: KEY }, {}, false],
-    ['with a wrong key', { apiKey: KEY }, { apiKey: `${KEY}x` }, false],
-    ['from a listed address', { allowedClients: networks }, { address: '192.168.1.7' }, true],
+  it.each<[string, Partial<Settings>, Partial<Caller>]>([
+    ['on loopback, if no key is configured', {}, {}],
+    ['with the key', { apiKey: KEY }, { apiKey: KEY }],
+    ['with the key and an unknown host name', { apiKey: KEY }, { apiKey: KEY, host: 'till.example' }],
+    ['from a listed address', { allowedClients: networks }, { address: '192.168.1.7' }],
+    ['from a listed IPv4 address on an IPv6 socket', { allowedClients: networks }, { address: '::ffff:192.168.1.7' }],
     [
-      'from a listed address, as IPv6 sockets see it',
-      { allowedClients: networks },
-      { address: '::ffff:192.168.1.7' },
-      true,
-    ],
-    ['from another address', { allowedClients: networks }, { address: '192.168.2.7' }, false],
-    ['from an IPv6 address', { allowedClients: networks }, { address: 'fe80::1' }, false],
-    ['from what is no address', { allowedClients: networks }, { address: '' }, false],
-    [
-      'from another address with the key',
+      'from an unlisted address with the key',
       { allowedClients: networks, apiKey: KEY },
       { address: '10.0.0.1', apiKey: KEY },
-      true,
     ],
+    ['to localhost', {}, { host: 'localhost:7305' }],
+    ['to an IPv6 address', {}, { host: '[::1]:7305' }],
+    ['to the configured host name', { publicUrl: 'http://pos.store:7305' }, { host: 'POS.store:7305' }],
+    ['from a page of the transformer', {}, { origin: 'http://127.0.0.1:7305', fetchSite: 'same-origin' }],
+    ['from a page of the transformer at the default port', {}, { host: '10.0.0.1:80', origin: 'http://10.0.0.1' }],
     [
-      'from another address with a wrong key',
-      { allowedClients: networks, apiKey: KEY },
-      { address: '10.0.0.1', apiKey: 'x' },
-      false,
-    ],
-    ['by a name of the internet that points here', {}, { host: 'evil.example:7305' }, false],
-    ['by localhost', {}, { host: 'localhost:7305' }, true],
-    ['by an IPv6 address', {}, { host: '[::1]:7305' }, true],
-    ['by the configured name', { publicUrl: 'http://pos.store:7305' }, { host: 'POS.store:7305' }, true],
-    ['without a host', {}, { host: undefined }, false],
-    ['from its own page', {}, { origin: 'http://127.0.0.1:7305', fetchSite: 'same-origin' }, true],
-    ['from its own page at the default port', {}, { host: '10.0.0.1:80', origin: 'http://10.0.0.1' }, true],
-    [
-      'from its own page behind HTTPS',
+      'from a page of the transformer behind an HTTPS proxy',
       { publicUrl: 'https://pos.store' },
       { host: 'pos.store', origin: 'https://pos.store' },
-      true,
     ],
-    ['by a link that a cashier opens', {}, { fetchSite: 'none' }, true],
-    ['from a page of the internet', {}, { origin: 'https://evil.example' }, false],
-    ['from a page of another port', {}, { origin: 'http://127.0.0.1:8080' }, false],
-    ['at a port that is none', {}, { host: 'localhost:99999', origin: 'http://localhost' }, false],
-    ['from a page without an origin', {}, { origin: 'null' }, false],
-    ['from a file', {}, { origin: 'file://' }, false],
-    ['from a page of the internet, without Origin', {}, { fetchSite: 'cross-site' }, false],
-    ['from a page of the same site, without Origin', {}, { fetchSite: 'same-site' }, false],
+    ['from a link that a cashier opens', {}, { fetchSite: 'none' }],
     [
-      'from another page, with the key',
+      'from a page of another origin with the key',
       { apiKey: KEY },
       { apiKey: KEY, origin: 'https://evil.example', fetchSite: 'cross-site' },
-      true,
     ],
-  ])('%s', (_, settings, changes, may) => expect(isCallerAllowed({ ...open, ...settings }, caller(changes))).toBe(may));
+  ])('a request %s is allowed', (_, settings, changes) =>
+    expect(isCallerAllowed({ ...unconfigured, ...settings }, createCaller(changes))).toBe(true),
+  );
+
+  it.each<[string, Partial<Settings>, Partial<Caller>]>([
+    ['without the configured key', { apiKey: KEY }, {}],
+    ['with a wrong key', { apiKey: KEY }, { apiKey: `${KEY}x` }],
+    ['from an unlisted IPv4 address', { allowedClients: networks }, { address: '192.168.2.7' }],
+    ['from an unlisted IPv6 address', { allowedClients: networks }, { address: 'fe80::1' }],
+    ['from an empty address', { allowedClients: networks }, { address: '' }],
+    [
+      'from an unlisted address with a wrong key',
+      { allowedClients: networks, apiKey: KEY },
+      { address: '10.0.0.1', apiKey: 'x' },
+    ],
+    ['to a foreign host name that resolves to the transformer', {}, { host: 'evil.example:7305' }],
+    ['without a Host header', {}, { host: undefined }],
+    ['from a page of the internet', {}, { origin: 'https://evil.example' }],
+    ['from a page of another port', {}, { origin: 'http://127.0.0.1:8080' }],
+    ['to an invalid port', {}, { host: 'localhost:99999', origin: 'http://localhost' }],
+    ['from a page with an opaque origin', {}, { origin: 'null' }],
+    ['from a local HTML file', {}, { origin: 'file://' }],
+    ['from a page of the internet without an Origin header', {}, { fetchSite: 'cross-site' }],
+    ['from a page of the same site without an Origin header', {}, { fetchSite: 'same-site' }],
+  ])('a request %s is refused', (_, settings, changes) =>
+    expect(isCallerAllowed({ ...unconfigured, ...settings }, createCaller(changes))).toBe(false),
+  );
 });
 
 describe('T3: the header x-till', () => {
   it.each([
     [undefined, ''],
     ['TILL 2', 'TILL 2'],
-  ])('the header %j selects the till %j', (header, till) => expect(parseTill(header)).toBe(till));
+  ])('the header value %j selects the till %j', (header, till) => expect(parseTill(header)).toBe(till));
 
-  it.each([[''], [' '], ['x'.repeat(101)], ['tïll'], [['a', 'b']]])('%j is refused', (header) =>
+  it.each([[''], [' '], ['x'.repeat(101)], ['tïll'], [['a', 'b']]])('the header value %j is refused', (header) =>
     expect(() => parseTill(header)).toThrow('The request is not valid'),
   );
 });

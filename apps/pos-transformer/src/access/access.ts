@@ -17,23 +17,26 @@ export interface Caller {
 }
 
 /**
- * The key is enough from every address; an allowed address needs no key. With neither configured, the transformer listens on
- * loopback only and no caller needs a key. Without the key, two checks protect against web pages that a browser in the store
- * opens. The Host header must be an IP address or the configured name, against DNS rebinding. The Origin must be the
- * transformer's own, against cross-site request forgery: `reset` has no body, so browsers send it without a CORS preflight.
+ * A caller with the key may use any address. A caller from an allowed address needs no key. If neither a key nor
+ * addresses are configured, the transformer listens on loopback only, and no caller needs a key.
+ *
+ * For a caller without the key, two checks protect against web pages that are open in a browser of the store:
+ * - Against DNS rebinding, the Host header must be an IP address, `localhost` or the configured name.
+ * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough: `reset` has
+ *   no body, so browsers send it without a preflight.
  */
 export function isCallerAllowed(
   { apiKey, allowedClients, publicUrl }: Pick<TransformerSettings, 'apiKey' | 'allowedClients' | 'publicUrl'>,
   caller: Caller,
 ): boolean {
   if (apiKey !== undefined && isSameKey(caller.apiKey, apiKey)) return true;
-  const isAllowed = allowedClients ? isListed(allowedClients, caller.address) : apiKey === undefined;
+  const isAllowed = allowedClients ? isInNetworks(allowedClients, caller.address) : apiKey === undefined;
   return isAllowed && isOwnHost(caller.host, publicUrl) && isOwnPage(caller);
 }
 
-function isListed(networks: NonNullable<TransformerSettings['allowedClients']>, address: string): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(plain) !== 0 && networks.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+function isInNetworks(networks: NonNullable<TransformerSettings['allowedClients']>, address: string): boolean {
+  const unmapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(unmapped) !== 0 && networks.check(unmapped, isIPv6(unmapped) ? 'ipv6' : 'ipv4');
 }
 
 function isOwnHost(host: string | undefined, publicUrl: string | undefined): boolean {
@@ -45,19 +48,19 @@ function isOwnHost(host: string | undefined, publicUrl: string | undefined): boo
   return isIP(name) !== 0 || name === 'localhost' || (publicUrl !== undefined && name === new URL(publicUrl).hostname);
 }
 
-/** Whether the request comes from a page of the transformer itself, or from no page at all. */
+/** Whether the request comes from a page of the transformer, or from a client that is no browser. */
 function isOwnPage({ host, origin, fetchSite }: Caller): boolean {
   if (fetchSite === 'cross-site' || fetchSite === 'same-site') return false;
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);
-  // Parse both with the same scheme, so that its default port is left out of both.
-  const own = `${protocol}//${host}`;
-  return originHost !== '' && URL.canParse(own) && originHost === new URL(own).host;
+  // Parse Host with the scheme of Origin: `URL` then omits the scheme's default port from both.
+  const ownUrl = `${protocol}//${host}`;
+  return originHost !== '' && URL.canParse(ownUrl) && originHost === new URL(ownUrl).host;
 }
 
 /** Constant-time comparison. */
-function isSameKey(given: string | undefined, wanted: string): boolean {
+function isSameKey(receivedKey: string | undefined, expectedKey: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return given !== undefined && timingSafeEqual(digest(given), digest(wanted));
+  return receivedKey !== undefined && timingSafeEqual(digest(receivedKey), digest(expectedKey));
 }

@@ -2,7 +2,10 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalidField } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 
-/** The header x-till, which separates the baskets of several tills of one site (T3); empty if it is missing. */
+/**
+ * The name of the till in the header x-till, or '' if the header is missing. Tills of one site have separate baskets
+ * (T3).
+ */
 export const CallingTill = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
   const till = context.switchToHttp().getRequest<FastifyRequest>().headers['x-till'];
   return parseTill(till);

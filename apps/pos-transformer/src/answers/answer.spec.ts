@@ -1,10 +1,10 @@
-import { combine, ok, rands, stop, warn } from './answer.js';
+import { formatRands, mergeAnswers, ok, stop, warn } from './answer.js';
 
-test('T2: merged answers have the most serious result, and each message once', () => {
-  expect(combine(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });
-  expect(combine(ok('Paid.'), warn('Check.'))).toEqual({ Result: 'WARN', Message: 'Paid. Check.' });
-  expect(combine(warn('Check.'), stop('No.'), warn('Check.'))).toEqual({ Result: 'STOP', Message: 'Check. No.' });
-  expect(combine()).toEqual({ Result: 'OK', Message: '' });
+test('T2: mergeAnswers returns the most serious result, and each message once', () => {
+  expect(mergeAnswers(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });
+  expect(mergeAnswers(ok('Paid.'), warn('Check.'))).toEqual({ Result: 'WARN', Message: 'Paid. Check.' });
+  expect(mergeAnswers(warn('Check.'), stop('No.'), warn('Check.'))).toEqual({ Result: 'STOP', Message: 'Check. No.' });
+  expect(mergeAnswers()).toEqual({ Result: 'OK', Message: '' });
 });
 
 test.each([
@@ -13,4 +13,4 @@ test.each([
   [123_450, 'R 1 234.50'],
   [-99, '-R 0.99'],
   [100_000_000_000, 'R 1 000 000 000.00'],
-])('%d cents are displayed as %s', (cents, text) => expect(rands(cents)).toBe(text));
+])('%d cents are displayed as %s', (cents, text) => expect(formatRands(cents)).toBe(text));

@@ -1,4 +1,7 @@
-/** The Result envelope (T1, T2). Its messages are shown to the cashier. */
+/**
+ * The answer to a call of a till: the Result envelope of the specification (T1, T2). The till shows Message to the
+ * cashier.
+ */
 
 export type Result = 'OK' | 'WARN' | 'STOP';
 
@@ -7,23 +10,23 @@ export interface Answer {
   readonly Message: string;
 }
 
-/** Done. */
+/** The call was executed. */
 export function ok(message = ''): Answer {
   return { Result: 'OK', Message: message };
 }
 
-/** Accepted, and the till should show the message. */
+/** The call was executed, and the cashier should read the message. */
 export function warn(message: string): Answer {
   return { Result: 'WARN', Message: message };
 }
 
-/** Refused; nothing changed. */
+/** The call was refused, and nothing changed. */
 export function stop(message: string): Answer {
   return { Result: 'STOP', Message: message };
 }
 
 /** Merges the answers of several checks: the most serious result, with every message. */
-export function combine(...answers: readonly (Answer | undefined)[]): Answer {
+export function mergeAnswers(...answers: readonly (Answer | undefined)[]): Answer {
   const present = answers.filter((answer) => answer !== undefined);
   const worst = (['STOP', 'WARN', 'OK'] as const).find((result) => present.some(({ Result }) => Result === result));
   const messages = present.map(({ Message }) => Message).filter((message) => message !== '');
@@ -31,8 +34,8 @@ export function combine(...answers: readonly (Answer | undefined)[]): Answer {
 }
 
 /** Formats cents: `R 1 234.50`. */
-export function rands(cents: number): string {
-  const size = Math.abs(cents);
-  const whole = String(Math.floor(size / 100)).replace(/\B(?=(\d{3})+$)/g, ' ');
-  return `${cents < 0 ? '-' : ''}R ${whole}.${String(size % 100).padStart(2, '0')}`;
+export function formatRands(cents: number): string {
+  const absoluteCents = Math.abs(cents);
+  const whole = String(Math.floor(absoluteCents / 100)).replace(/\B(?=(\d{3})+$)/g, ' ');
+  return `${cents < 0 ? '-' : ''}R ${whole}.${String(absoluteCents % 100).padStart(2, '0')}`;
 }

@@ -1,11 +1,14 @@
-/** The answers as tills read them over HTTP: every field of the specification, with its exact case, and no other. */
+/**
+ * Response bodies for tills over HTTP. They must contain every field of the specification in its exact case, and no
+ * other field.
+ */
 import { PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
 
 let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-const ENVELOPE = ['Result', 'Message'];
+const ENVELOPE_FIELDS = ['Result', 'Message'];
 const PAYMENT = {
   tipAmount: 500,
   tenderedAmount: 9_450,
@@ -16,13 +19,14 @@ const PAYMENT = {
   customer: { firstName: 'Thandi', lastName: 'Nkosi' },
 };
 
-it('T1, T2: every call that changes something answers 200 with only Result and Message, for OK, WARN and STOP', async () => {
-  const svcId = await pay();
-  const dearer = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
+it('T1, T2: every call that changes data responds 200 with only Result and Message', async () => {
+  const svcId = await createPaidBasket();
+  const wrongTotal = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
   const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
   const line = { id: 1, itemName: 'a', itemProductCode: '', itemPrice: 1, itemQuantity: 1, totalPrice: 1 };
   const calls: [string, object | undefined, string][] = [
-    [path('line'), line, 'WARN'], // The basket has been paid.
+    // The basket has been paid, so a new line causes a warning.
+    [path('line'), line, 'WARN'],
     [path('total'), { amount: 1, reference: '99' }, 'STOP'],
     [path('reset'), undefined, 'OK'],
     [path('line'), line, 'OK'],
@@ -30,9 +34,9 @@ it('T1, T2: every call that changes something answers 200 with only Result and M
     [path('total'), { amount: 0, reference: '99' }, 'WARN'],
     [path('reset'), undefined, 'OK'],
     [path('total'), { amount: -1, reference: '99' }, 'OK'],
-    ['/Basket', { ...dearer, TotalToPay: PRODUCT.ActualUnitPrice }, 'OK'],
-    ['/Basket', dearer, 'WARN'],
-    ['/Basket', { ...dearer, Products: Array.from({ length: 501 }, () => PRODUCT) }, 'STOP'],
+    ['/Basket', { ...wrongTotal, TotalToPay: PRODUCT.ActualUnitPrice }, 'OK'],
+    ['/Basket', wrongTotal, 'WARN'],
+    ['/Basket', { ...wrongTotal, Products: Array.from({ length: 501 }, () => PRODUCT) }, 'STOP'],
     ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Paid' }, 'STOP'],
     ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Complete' }, 'OK'],
     ['/BasketClosed', { MerchantOrderId: '99', OrderStatus: 'Complete' }, 'WARN'],
@@ -47,22 +51,25 @@ it('T1, T2: every call that changes something answers 200 with only Result and M
       body,
       200,
       result,
-      ENVELOPE,
+      ENVELOPE_FIELDS,
     ]);
     expect(typeof reply.body.Message).toBe('string');
   }
 });
 
-it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
-  const { status, body } = await pos.total(100, '17');
-  expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
+it('T1: the response to total contains InvoiceReference, Code and QrSvgUrl, except while offline (T8)', async () => {
+  const { status, body } = await pos.sendTotal(100, '17');
+  expect([status, Object.keys(body as object)]).toEqual([
+    200,
+    [...ENVELOPE_FIELDS, 'InvoiceReference', 'Code', 'QrSvgUrl'],
+  ]);
   pos.platform.outage = 'unreachable';
-  const offline = await pos.total(100, '18', 'TILL-2');
-  expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE]);
+  const offline = await pos.sendTotal(100, '18', 'TILL-2');
+  expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE_FIELDS]);
 });
 
-it('T6, T7, T9, T13: every field of the invoice payment', async () => {
-  const svcId = await pay();
+it('T6, T7, T9, T13: the invoice payment response has every field of the specification', async () => {
+  const svcId = await createPaidBasket();
   const { status, headers, body } = await pos.invoicePayment('0017');
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
     200,
@@ -95,8 +102,8 @@ it('T6, T7, T9, T13: every field of the invoice payment', async () => {
   });
 });
 
-it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async () => {
-  const svcId = await pay();
+it('T6, T7, T9: the GetPayment response to a success or a failure has every field of the specification', async () => {
+  const svcId = await createPaidBasket();
   const success = {
     PaymentId: 1,
     MerchantOrderId: '0017',
@@ -110,7 +117,7 @@ it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async
     StatusId: '2',
   };
   expect((await pos.getPayment('0017')).body).toStrictEqual(success);
-  await pos.basket('18', 100);
+  await pos.sendBasket('18', 100);
   const failed = await pos.pay(pos.openInvoice(), { status: 2 });
   expect((await pos.getPayment('18')).body).toStrictEqual({
     ...success,
@@ -124,16 +131,16 @@ it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async
   });
 });
 
-it('T4: amounts are cents, unchanged between till and platform', async () => {
+it('T4: amounts are whole cents, which the transformer passes on unchanged between till and platform', async () => {
   for (const [amount, reference] of [
     [1, '1'],
     [100_000_000_000, '2'],
   ] as const) {
-    await pos.basket(reference, amount);
+    await pos.sendBasket(reference, amount);
     expect(pos.openInvoice().body).toMatchObject({ amount, lineItems: [{ unitPrice: String(amount) }] });
     const svcId = await pos.pay();
     expect((await pos.invoicePayment(reference)).body).toMatchObject({ InvoicedAmount: amount, PaidAmount: amount });
-    await pos.refund(svcId, amount);
+    await pos.requestRefund(svcId, amount);
     expect(pos.platform.refunds.at(-1)).toMatchObject({ body: { amount } });
   }
   const path = `/v1/sites/${SITE}/invoice/total`;
@@ -141,15 +148,15 @@ it('T4: amounts are cents, unchanged between till and platform', async () => {
     expect((await pos.call('POST', path, { amount, reference: '3' })).status).toBe(400);
 });
 
-it('T12: reset after the payment is OK, and the next line starts a new basket', async () => {
-  await pay();
-  expect((await pos.reset()).body).toEqual({ Result: 'OK', Message: '' });
-  expect((await pos.total(100, '18')).body.Result).toBe('OK');
+it('T12: reset after the payment is OK, and the next total belongs to a new basket', async () => {
+  await createPaidBasket();
+  expect((await pos.resetBasket()).body).toEqual({ Result: 'OK', Message: '' });
+  expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
 });
 
-/** A basket that is paid with a tip, and with vouchers of both kinds. */
-async function pay(): Promise<string> {
-  await pos.line();
-  await pos.total(8_950, '0017');
+/** Creates a basket and pays it with a tip and with vouchers of both kinds. Returns the SvcId of the payment. */
+async function createPaidBasket(): Promise<string> {
+  await pos.sendLine();
+  await pos.sendTotal(8_950, '0017');
   return pos.pay(pos.openInvoice(), PAYMENT);
 }

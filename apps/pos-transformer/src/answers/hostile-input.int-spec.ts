@@ -1,6 +1,6 @@
 /**
- * Malformed and hostile input on every endpoint (T1): whatever a till, or something on its network, sends, the answer is never a
- * 5xx, and what is refused has changed nothing (T2).
+ * Sends malformed and hostile input to every endpoint (T1). No response may be a 5xx, and a refused request must not
+ * change the database (T2).
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -12,21 +12,21 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-const RUNS_OF_EACH = 100;
+const RUNS_PER_ENDPOINT = 100;
 const TABLES = ['baskets', 'lines', 'totals', 'payments', 'refunds', 'outgoing_calls', 'alerts'];
-const state = (): string => {
+const readDatabase = (): string => {
   const store = pos.transformer.app.get(Store);
   return JSON.stringify(TABLES.map((table) => store.list(`SELECT * FROM ${table}`)));
 };
 
-interface Sent {
+interface HostileRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body: string | undefined;
   readonly headers: Record<string, string>;
 }
 
-const text = fc.oneof(
+const hostileText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
     '',
@@ -45,24 +45,24 @@ const text = fc.oneof(
   ),
   fc.constantFrom("'; DROP TABLE baskets; --", '__proto__', 'constructor', '${7*7}', '<script>', 'null', '\r\nx-a: b'),
 );
-const hostile: fc.Arbitrary<unknown> = fc.oneof(
-  text,
+const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+  hostileText,
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom(null, true, -1, 0, 0.1, 1e21, 1e308, -1e308, Number.MAX_SAFE_INTEGER + 1, [], {}, [[]], [null], [{}]),
 );
 
 /** A valid body of which some fields are missing, replaced or unknown. */
-function damaged(valid: object): fc.Arbitrary<object> {
+function damagedBody(valid: object): fc.Arbitrary<object> {
   const field = fc.constantFrom(...Object.keys(valid), 'extra', '__proto__', 'toString');
-  const changes = fc.array(fc.tuple(field, fc.option(hostile, { nil: undefined })), { maxLength: 2 });
+  const changes = fc.array(fc.tuple(field, fc.option(hostileValue, { nil: undefined })), { maxLength: 2 });
   return changes.map((list) => {
     const entries = [...Object.entries(valid), ...list];
-    // Not by assignment: `__proto__` has to be a member like any other.
+    // Object.fromEntries instead of assignment, so that `__proto__` becomes an ordinary member.
     return Object.fromEntries(entries);
   });
 }
 
-const anyText = (body: fc.Arbitrary<object>): fc.Arbitrary<string> =>
+const bodyText = (body: fc.Arbitrary<object>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 6, arbitrary: body.map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: fc.oneof(fc.string(), fc.json()) },
@@ -76,7 +76,7 @@ const anyText = (body: fc.Arbitrary<object>): fc.Arbitrary<string> =>
     },
   );
 
-const segment = text.map((each) => encodeURIComponent(each.toWellFormed()));
+const segment = hostileText.map((each) => encodeURIComponent(each.toWellFormed()));
 const rawSegment = fc.constantFrom('%', '%00', '%ff', '%2e%2e', '..%2f..', `${SITE}%20`, `0${SITE}`, 'a'.repeat(5_000));
 const site = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(String(SITE), String(OTHER_SITE)) },
@@ -86,7 +86,10 @@ const site = fc.oneof(
 const reference = fc.oneof(fc.constantFrom('17', '0017', '404'), segment, rawSegment);
 const headers = fc.record(
   {
-    'x-till': fc.oneof({ weight: 4, arbitrary: fc.constantFrom('TILL-1', 'TILL-2') }, { weight: 1, arbitrary: text }),
+    'x-till': fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('TILL-1', 'TILL-2') },
+      { weight: 1, arbitrary: hostileText },
+    ),
     'content-type': fc.oneof(
       { weight: 8, arbitrary: fc.constant('application/json') },
       {
@@ -105,89 +108,103 @@ const ORDER = {
   BasketDiscounts: [{ DiscountReason: 'a', DiscountName: 'b', DiscountCode: 'c', DiscountValue: 0 }],
   Tenders: [{ TenderReference: 'a', TenderType: 'Coupon', TenderExtraInfo: 'b', TenderValue: 0 }],
 };
-const items = (valid: object): fc.Arbitrary<object[]> => fc.array(damaged(valid), { maxLength: 3 });
-const order = fc
+const damagedItems = (valid: object): fc.Arbitrary<object[]> => fc.array(damagedBody(valid), { maxLength: 3 });
+const orderBody = fc
   .record({
-    Products: items(PRODUCT),
-    BasketDiscounts: items(ORDER.BasketDiscounts[0]!),
-    Tenders: items(ORDER.Tenders[0]!),
+    Products: damagedItems(PRODUCT),
+    BasketDiscounts: damagedItems(ORDER.BasketDiscounts[0]!),
+    Tenders: damagedItems(ORDER.Tenders[0]!),
   })
-  .chain((lists) => damaged({ ...ORDER, ...lists }));
+  .chain((lists) => damagedBody({ ...ORDER, ...lists }));
 
-const invoice = (name: string, body: fc.Arbitrary<string | undefined>): fc.Arbitrary<Sent> =>
+const invoiceRequest = (name: string, body: fc.Arbitrary<string | undefined>): fc.Arbitrary<HostileRequest> =>
   fc.record({
     method: fc.constant('POST' as const),
     url: site.map((id) => `/v1/sites/${id}/invoice/${name}`),
     body,
     headers,
   });
-const facade = (path: string, body: fc.Arbitrary<object>): fc.Arbitrary<Sent> =>
-  fc.record({ method: fc.constant('POST' as const), url: fc.constant(path), body: anyText(body), headers });
-const question = (url: fc.Arbitrary<string>): fc.Arbitrary<Sent> =>
+const facadeRequest = (path: string, body: fc.Arbitrary<object>): fc.Arbitrary<HostileRequest> =>
+  fc.record({ method: fc.constant('POST' as const), url: fc.constant(path), body: bodyText(body), headers });
+const getRequest = (url: fc.Arbitrary<string>): fc.Arbitrary<HostileRequest> =>
   fc.record({ method: fc.constant('GET' as const), url, body: fc.constant(undefined), headers: fc.constant({}) });
 
-/** For each endpoint: its input, and the statuses that show that the input was both valid and invalid. */
-const ENDPOINTS: [string, fc.Arbitrary<Sent>, number[]][] = [
-  ['line', invoice('line', anyText(damaged(LINE))), [200, 400, 404]],
-  ['total', invoice('total', anyText(damaged({ amount: 100, reference: '17' }))), [200, 400, 404]],
-  ['reset', invoice('reset', fc.option(anyText(damaged({})), { nil: undefined })), [200, 400, 404]],
-  ['invoice payment', question(reference.map((id) => `/v1/invoice/${id}/payment`)), [200, 400, 404]],
-  ['Basket', facade('/Basket', order), [200, 400]],
-  ['BasketClosed', facade('/BasketClosed', damaged({ MerchantOrderId: '17', OrderStatus: 'Saved' })), [200, 400]],
-  ['GetPayment', question(reference.map((id) => `/GetPayment?MerchantOrderId=${id}`)), [200, 400, 404]],
+/**
+ * Endpoint, generated requests, and the statuses that must occur: they prove that valid and invalid requests were
+ * generated.
+ */
+const ENDPOINTS: [string, fc.Arbitrary<HostileRequest>, number[]][] = [
+  ['line', invoiceRequest('line', bodyText(damagedBody(LINE))), [200, 400, 404]],
+  ['total', invoiceRequest('total', bodyText(damagedBody({ amount: 100, reference: '17' }))), [200, 400, 404]],
+  ['reset', invoiceRequest('reset', fc.option(bodyText(damagedBody({})), { nil: undefined })), [200, 400, 404]],
+  ['invoice payment', getRequest(reference.map((id) => `/v1/invoice/${id}/payment`)), [200, 400, 404]],
+  ['Basket', facadeRequest('/Basket', orderBody), [200, 400]],
+  [
+    'BasketClosed',
+    facadeRequest('/BasketClosed', damagedBody({ MerchantOrderId: '17', OrderStatus: 'Saved' })),
+    [200, 400],
+  ],
+  ['GetPayment', getRequest(reference.map((id) => `/GetPayment?MerchantOrderId=${id}`)), [200, 400, 404]],
   [
     'SvcRefund',
-    facade('/SvcRefund', damaged({ SvcId: '1VQ5K3P0ABCDEFGHJ0', RefundAmount: 1, RefundReference: 'R' })),
+    facadeRequest('/SvcRefund', damagedBody({ SvcId: '1VQ5K3P0ABCDEFGHJ0', RefundAmount: 1, RefundReference: 'R' })),
     [200, 400],
   ],
 ];
 
-it.each(ENDPOINTS)('T1, T2: %s answers every input, and refused input changes nothing', async (_, sent, expected) => {
-  await pos.line({}, 'TILL-2');
-  await pos.basket('17', 100);
-  await pos.pay();
-  const { SvcId } = (await pos.getPayment('17')).body as { SvcId: string };
-  const seen = new Set<number>();
-  await fc.assert(
-    fc.asyncProperty(sent, async ({ method, url, body, headers: given }) => {
-      const before = state();
-      const reply = await pos.call(method, url, body, given);
-      seen.add(reply.status);
-      expect([200, 400, 404, 413, 414, 415]).toContain(reply.status);
-      const isRefused = reply.status !== 200 || reply.body.Result === 'STOP';
-      expect([reply.status, reply.body, state()]).toEqual([reply.status, reply.body, isRefused ? before : state()]);
-    }),
-    { numRuns: RUNS_OF_EACH },
-  );
-  expect([...seen]).toEqual(expect.arrayContaining(expected));
-  expect((await pos.call('GET', '/health/ready')).status).toBe(200);
-  await pos.restart();
-  const store = pos.transformer.app.get(Store);
-  expect(store.find('SELECT count(*) AS n FROM payments WHERE svc_id = :SvcId', { SvcId })).toEqual({ n: 1 });
-});
+it.each(ENDPOINTS)(
+  'T1, T2: %s responds to every request, and a refused request changes nothing',
+  async (_, requests, expectedStatuses) => {
+    await pos.sendLine({}, 'TILL-2');
+    await pos.sendBasket('17', 100);
+    await pos.pay();
+    const { SvcId } = (await pos.getPayment('17')).body as { SvcId: string };
+    const receivedStatuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ method, url, body, headers: requestHeaders }) => {
+        const before = readDatabase();
+        const reply = await pos.call(method, url, body, requestHeaders);
+        receivedStatuses.add(reply.status);
+        expect([200, 400, 404, 413, 414, 415]).toContain(reply.status);
+        const isRefused = reply.status !== 200 || reply.body.Result === 'STOP';
+        expect([reply.status, reply.body, readDatabase()]).toEqual([
+          reply.status,
+          reply.body,
+          isRefused ? before : readDatabase(),
+        ]);
+      }),
+      { numRuns: RUNS_PER_ENDPOINT },
+    );
+    expect([...receivedStatuses]).toEqual(expect.arrayContaining(expectedStatuses));
+    expect((await pos.call('GET', '/health/ready')).status).toBe(200);
+    await pos.restart();
+    const store = pos.transformer.app.get(Store);
+    expect(store.find('SELECT count(*) AS n FROM payments WHERE svc_id = :SvcId', { SvcId })).toEqual({ n: 1 });
+  },
+);
 
 it.each([
-  ['no HTTP', Buffer.from([0x16, 0x03, 0x01, 0, 0xff, 0xff])],
+  ['bytes that are not HTTP', Buffer.from([0x16, 0x03, 0x01, 0, 0xff, 0xff])],
   ['a header that does not end', Buffer.from(`GET /GetPayment HTTP/1.1\r\nx-till: ${'x'.repeat(70_000)}`)],
   [
-    'two lengths',
+    'a request with two content-length headers',
     Buffer.from('POST /Basket HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ncontent-length: 9\r\n\r\n{}'),
   ],
   [
-    'a body that is shorter than its length',
+    'a body that is shorter than its content-length',
     Buffer.from('POST /Basket HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{}'),
   ],
-])('T1: %s on the connection does not affect other clients', async (_, bytes) => {
+])('T1: a connection that sends %s does not affect other clients', async (_, bytes) => {
   await pos.transformer.app.listen(0, '127.0.0.1');
   const url = await pos.transformer.app.getUrl();
-  const before = state();
+  const before = readDatabase();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => undefined);
   socket.end(bytes);
   socket.resume();
-  // Not `once`: a connection that is reset ends as well.
+  // Not `once` of node:events, which would reject when the server resets the connection.
   await new Promise((resolve) => socket.once('close', resolve));
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  expect(state()).toBe(before);
+  expect(readDatabase()).toBe(before);
 });

@@ -9,108 +9,109 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-const order = (changes: object): number =>
-  db.basket({ till: 'T', reference: '17', external_reference: String(Math.random()), ...changes });
-const idOf = (basket: { basketId: number } | undefined): number | undefined => basket?.basketId;
+const insertOrder = (changes: object): number =>
+  db.insertBasket({ till: 'T', reference: '17', external_reference: String(Math.random()), ...changes });
+const getBasketId = (basket: { basketId: number } | undefined): number | undefined => basket?.basketId;
 
-it('finds the open line-by-line basket only of the given till and site', () => {
-  const basketId = db.basket({ dialect: 'lines', till: 'T' });
-  expect(idOf(baskets.findOpen({ siteId: 1, till: 'T' }))).toBe(basketId);
+it('findOpen returns only the open line-by-line basket of the given till and site', () => {
+  const basketId = db.insertBasket({ dialect: 'lines', till: 'T' });
+  expect(getBasketId(baskets.findOpen({ siteId: 1, till: 'T' }))).toBe(basketId);
   expect(baskets.findOpen({ siteId: 2, till: 'T' })).toBeUndefined();
   expect(baskets.findOpen({ siteId: 1, till: 'U' })).toBeUndefined();
   db.store.transaction((tx) => baskets.setState(tx, basketId, 'reset'));
   expect(baskets.findOpen({ siteId: 1, till: 'T' })).toBeUndefined();
 });
 
-describe('an order', () => {
-  const find = (till = 'T', siteId = 1): number | undefined => idOf(baskets.findOrder({ siteId, till }, '17'));
+describe('findOrder', () => {
+  const find = (till = 'T', siteId = 1): number | undefined => getBasketId(baskets.findOrder({ siteId, till }, '17'));
 
-  it.each(['open', 'saved'])('that is %s is resumed at its till', (state) => {
-    const basketId = order({ state });
-    order({ till: 'U', state: 'saved' });
+  it.each(['open', 'saved'])('finds an order that is %s at its own till', (state) => {
+    const basketId = insertOrder({ state });
+    insertOrder({ till: 'U', state: 'saved' });
     expect([find(), find('T', 2)]).toEqual([basketId, undefined]);
   });
 
-  it.each(['complete', 'void', 'reset'])('that is %s is not resumed', (state) => {
-    order({ state });
+  it.each(['complete', 'void', 'reset'])('does not find an order that is %s', (state) => {
+    insertOrder({ state });
     expect(find()).toBeUndefined();
   });
 
-  it('is resumed at another till if it is saved, and not if it is open', () => {
-    order({ state: 'open' });
+  it('finds an order of another till if it is the only saved one, and not if it is open', () => {
+    insertOrder({ state: 'open' });
     expect(find('U')).toBeUndefined();
-    const saved = order({ till: 'V', state: 'saved' });
+    const saved = insertOrder({ till: 'V', state: 'saved' });
     expect(find('U')).toBe(saved);
-    order({ till: 'W', state: 'saved' });
+    insertOrder({ till: 'W', state: 'saved' });
     expect(find('U')).toBeUndefined();
   });
 });
 
-describe('the newest basket of an order', () => {
-  const find = (till: string, siteId = 1): number | undefined => idOf(baskets.findNewestOrder({ siteId, till }, '17'));
+describe('findNewestOrder', () => {
+  const find = (till: string, siteId = 1): number | undefined =>
+    getBasketId(baskets.findNewestOrder({ siteId, till }, '17'));
 
-  it('is the one of the till, also if it is closed', () => {
-    order({ state: 'complete' });
-    const newest = order({ state: 'void' });
-    order({ till: 'U' });
+  it('returns the newest basket of the till, even if it is closed', () => {
+    insertOrder({ state: 'complete' });
+    const newest = insertOrder({ state: 'void' });
+    insertOrder({ till: 'U' });
     expect([find('T'), find('T', 2)]).toEqual([newest, undefined]);
   });
 
-  it.each(['open', 'saved'])('at another till is the only one that is %s', (state) => {
-    order({ state: 'complete' });
-    const kept = order({ state });
-    expect(find('U')).toBe(kept);
-    order({ till: 'V', state: 'saved' });
+  it.each(['open', 'saved'])('returns a basket of another till if it is the only one that is %s', (state) => {
+    insertOrder({ state: 'complete' });
+    const active = insertOrder({ state });
+    expect(find('U')).toBe(active);
+    insertOrder({ till: 'V', state: 'saved' });
     expect(find('U')).toBeUndefined();
   });
 
-  it('at another till is the only closed basket, if none is open or saved', () => {
-    const closed = order({ state: 'complete' });
+  it('returns a closed basket of another till if it is the only one, and none is open or saved', () => {
+    const closed = insertOrder({ state: 'complete' });
     expect(find('U')).toBe(closed);
-    order({ till: 'V', state: 'void' });
+    insertOrder({ till: 'V', state: 'void' });
     expect(find('U')).toBeUndefined();
   });
 });
 
-it('T5: finds the newest basket with a reference at the given sites', () => {
-  const first = order({ state: 'complete' });
-  const other = order({ site_id: 2 });
-  expect(idOf(baskets.findByReference('17', [1]))).toBe(first);
-  expect(idOf(baskets.findByReference('17', [1, 2]))).toBe(other);
+it('T5: findByReference returns the newest basket with the reference at the given sites', () => {
+  const first = insertOrder({ state: 'complete' });
+  const other = insertOrder({ site_id: 2 });
+  expect(getBasketId(baskets.findByReference('17', [1]))).toBe(first);
+  expect(getBasketId(baskets.findByReference('17', [1, 2]))).toBe(other);
   expect(baskets.findByReference('17', [3])).toBeUndefined();
 });
 
-it('finds the newest basket with an external reference at its site', () => {
-  const first = order({ external_reference: 'x', state: 'complete' });
-  order({ external_reference: 'x', site_id: 2 });
-  expect(idOf(baskets.findByExternalReference(1, 'x'))).toBe(first);
+it('findByExternalReference returns the newest basket with the external reference at the given site', () => {
+  const first = insertOrder({ external_reference: 'x', state: 'complete' });
+  insertOrder({ external_reference: 'x', site_id: 2 });
+  expect(getBasketId(baskets.findByExternalReference(1, 'x'))).toBe(first);
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('displays the open basket of the till that changed last; if two have the same time, the newer one', () => {
-  const shown = (siteId = 1): number | undefined => idOf(baskets.findDisplayed({ siteId, till: 'T' }));
-  order({ reference: '1' });
-  const newer = order({ reference: '2' });
-  order({ reference: '3', state: 'void' });
-  order({ reference: '4', site_id: 2 });
-  expect([shown(), shown(3)]).toEqual([newer, undefined]);
+it('findDisplayed returns the last changed open basket of the till; of two with the same time, the newer one', () => {
+  const findDisplayedId = (siteId = 1): number | undefined => getBasketId(baskets.findDisplayed({ siteId, till: 'T' }));
+  insertOrder({ reference: '1' });
+  const newer = insertOrder({ reference: '2' });
+  insertOrder({ reference: '3', state: 'void' });
+  insertOrder({ reference: '4', site_id: 2 });
+  expect([findDisplayedId(), findDisplayedId(3)]).toEqual([newer, undefined]);
   db.clock.advance(1);
-  const last = order({ reference: '5' });
-  order({ reference: '6', changed_at: db.clock.later(-2).toISOString() });
-  expect(shown()).toBe(last);
+  const last = insertOrder({ reference: '5' });
+  insertOrder({ reference: '6', changed_at: db.clock.later(-2).toISOString() });
+  expect(findDisplayedId()).toBe(last);
 });
 
-it('an external reference is taken if another open or saved basket of the site has it', () => {
-  const own = order({ external_reference: '17' });
-  expect(baskets.isTaken(1, '17', own)).toBe(false);
-  expect(baskets.isTaken(1, '17', own + 1)).toBe(true);
-  expect(baskets.isTaken(2, '17', own + 1)).toBe(false);
-  for (const [state, isTaken] of [
+it('an external reference is used if another open or saved basket of the site has it', () => {
+  const own = insertOrder({ external_reference: '17' });
+  expect(baskets.isExternalReferenceUsed(1, '17', own)).toBe(false);
+  expect(baskets.isExternalReferenceUsed(1, '17', own + 1)).toBe(true);
+  expect(baskets.isExternalReferenceUsed(2, '17', own + 1)).toBe(false);
+  for (const [state, isUsed] of [
     ['saved', true],
     ['void', false],
     ['complete', false],
   ] as const) {
     db.store.transaction((tx) => baskets.setState(tx, own, state));
-    expect(baskets.isTaken(1, '17', own + 1)).toBe(isTaken);
+    expect(baskets.isExternalReferenceUsed(1, '17', own + 1)).toBe(isUsed);
   }
 });

@@ -17,7 +17,7 @@ export interface Basket {
   readonly state: BasketState;
 }
 
-/** A till of a site: the site's number and the header x-till, empty if it is missing. */
+/** Identifies a till. `till` is the header x-till, or '' if the till sends none. */
 export interface Till {
   readonly siteId: number;
   readonly till: string;
@@ -56,20 +56,26 @@ export class BasketRepository {
     );
   }
 
-  /** The open or saved basket of the order at this till; otherwise the only one that another till of the site has saved. */
+  /**
+   * The open or saved basket of the order at this till. Without one, the saved basket of another till, if it is the
+   * only one.
+   */
   findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
-    const kept = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
-    return kept.find((basket) => basket.till === till) ?? onlyElement(kept.filter(({ state }) => state === 'saved'));
+    const active = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
+    return (
+      active.find((basket) => basket.till === till) ?? onlyElement(active.filter(({ state }) => state === 'saved'))
+    );
   }
 
   /**
-   * The newest basket of an order at this till, open or closed; otherwise the only one of the site, because only MerchantOrderId
-   * identifies an order (T3). Open and saved baskets come before closed ones: a site may reuse its order numbers.
+   * The newest basket of an order at this till, open or closed. Without one, the order's basket at another till of the
+   * site, if it is the only one: a request identifies an order only by MerchantOrderId (T3). Closed baskets count only
+   * if none is open or saved, because a site may reuse its order numbers.
    */
   findNewestOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const all = this.listOrders(siteId, reference);
-    const kept = all.filter(({ state }) => state === 'open' || state === 'saved');
-    return all.find((basket) => basket.till === till) ?? onlyElement(kept.length > 0 ? kept : all);
+    const active = all.filter(({ state }) => state === 'open' || state === 'saved');
+    return all.find((basket) => basket.till === till) ?? onlyElement(active.length > 0 ? active : all);
   }
 
   /** All baskets of an order at a site, the newest first. */
@@ -103,7 +109,7 @@ export class BasketRepository {
     return this.store.find(`SELECT ${COLUMNS} FROM baskets WHERE token = :token`, { token });
   }
 
-  /** The open basket of the till that changed last, for the customer display. */
+  /** The basket for the customer display: of the till's open baskets, the one that changed last. */
   findDisplayed({ siteId, till }: Till): Basket | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND till = :till AND state = 'open'
@@ -112,8 +118,8 @@ export class BasketRepository {
     );
   }
 
-  /** Whether another open or saved basket uses the reference at the platform. */
-  isTaken(siteId: number, externalReference: string, exceptBasketId: number): boolean {
+  /** Whether another open or saved basket of the site uses the external reference. */
+  isExternalReferenceUsed(siteId: number, externalReference: string, exceptBasketId: number): boolean {
     const other = this.store.find(
       `SELECT 1 FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
          AND state IN ('open', 'saved') AND basket_id <> :exceptBasketId`,
@@ -143,7 +149,7 @@ export class BasketRepository {
     });
   }
 
-  lines(basketId: number): BasketLine[] {
+  listLines(basketId: number): BasketLine[] {
     return this.store
       .list<{ line: string }>('SELECT line FROM lines WHERE basket_id = :basketId ORDER BY position', { basketId })
       .map(({ line }) => JSON.parse(line) as BasketLine);
@@ -156,15 +162,15 @@ export class BasketRepository {
        ON CONFLICT (basket_id, line_id) DO UPDATE SET line = excluded.line`,
       { basketId, lineId: line.id, line: JSON.stringify(line) },
     );
-    this.touch(tx, basketId);
+    this.updateChangedAt(tx, basketId);
   }
 
   removeLine(tx: Tx, basketId: number, lineId: number): void {
     tx.run('DELETE FROM lines WHERE basket_id = :basketId AND line_id = :lineId', { basketId, lineId });
-    this.touch(tx, basketId);
+    this.updateChangedAt(tx, basketId);
   }
 
-  private touch(tx: Tx, basketId: number): void {
+  private updateChangedAt(tx: Tx, basketId: number): void {
     tx.run('UPDATE baskets SET changed_at = :now WHERE basket_id = :basketId', {
       basketId,
       now: this.clock.nowISO(),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type BasketLine, isLineTotalRight, isSameContent, isSumRight, MAX_LINES, putLine } from './basket.js';
+import { type BasketLine, isLineTotalCorrect, isSameContent, isSumCorrect, MAX_LINES, putLine } from './basket.js';
 
 const line = (changes: Partial<BasketLine> = {}): BasketLine => ({
   id: 1,
@@ -13,18 +13,18 @@ const line = (changes: Partial<BasketLine> = {}): BasketLine => ({
 
 describe('lines of a basket (T3)', () => {
   it.each<[string, Partial<BasketLine>, string, number[]]>([
-    ['another id is another line', { id: 2 }, 'added', [1, 2]],
-    ['the same id replaces the line', { quantity: 5 }, 'replaced', [1]],
-    ['quantity 0 removes the line', { quantity: 0 }, 'removed', []],
-    ['quantity -0 removes the line', { quantity: -0 }, 'removed', []],
-    ['quantity 0 of an unknown line changes nothing', { id: 9, quantity: 0 }, 'nothing-to-remove', [1]],
-    ['a negative quantity is a return', { id: 2, quantity: -1 }, 'added', [1, 2]],
-  ])('%s', (_, changes, change, ids) => {
-    const after = putLine([line()], line(changes));
-    expect([after.change, after.lines.map(({ id }) => id)]).toEqual([change, ids]);
+    ['a line with a new id is added', { id: 2 }, 'added', [1, 2]],
+    ['a line with a known id replaces the old line', { quantity: 5 }, 'replaced', [1]],
+    ['a line with quantity 0 removes the old line', { quantity: 0 }, 'removed', []],
+    ['a line with quantity -0 removes the old line', { quantity: -0 }, 'removed', []],
+    ['a line with quantity 0 and an unknown id changes nothing', { id: 9, quantity: 0 }, 'nothing-to-remove', [1]],
+    ['a line with a negative quantity is added as a return', { id: 2, quantity: -1 }, 'added', [1, 2]],
+  ])('%s', (_, changes, expectedChange, expectedIds) => {
+    const result = putLine([line()], line(changes));
+    expect([result.change, result.lines.map(({ id }) => id)]).toEqual([expectedChange, expectedIds]);
   });
 
-  it('are at most 500: another line is refused and changes nothing, and an existing line can be replaced and removed', () => {
+  it('the 501st line is refused and changes nothing, but an existing line can still be replaced and removed', () => {
     const full = Array.from({ length: MAX_LINES }, (_, id) => line({ id }));
     expect(putLine(full.slice(1), line({ id: 0 })).change).toBe('added');
     expect(putLine(full, line({ id: 500 }))).toEqual({ lines: full, change: 'full' });
@@ -32,22 +32,23 @@ describe('lines of a basket (T3)', () => {
     expect(putLine(full, line({ id: 499, quantity: 0 })).lines).toHaveLength(499);
   });
 
-  it('are the last line of each id that was not removed', () => {
+  it('a basket contains, for each id, the last line sent with it, unless that line had quantity 0', () => {
     const anyLine = fc.record({ id: fc.integer({ min: 0, max: 9 }), quantity: fc.integer({ min: -2, max: 2 }) });
     fc.assert(
       fc.property(fc.array(anyLine, { maxLength: 40 }), (changes) => {
-        const after = changes.reduce<readonly BasketLine[]>((lines, change) => putLine(lines, line(change)).lines, []);
-        const last = new Map(changes.map(({ id, quantity }) => [id, quantity]));
-        expect(after).toHaveLength(new Set(after.map(({ id }) => id)).size);
-        expect(new Map(after.map(({ id, quantity }) => [id, quantity]))).toEqual(
-          new Map([...last].filter(([, quantity]) => quantity !== 0)),
+        const result = changes.reduce<readonly BasketLine[]>((lines, change) => putLine(lines, line(change)).lines, []);
+        const lastQuantities = new Map(changes.map(({ id, quantity }) => [id, quantity]));
+        expect(result).toHaveLength(new Set(result.map(({ id }) => id)).size);
+        expect(new Map(result.map(({ id, quantity }) => [id, quantity]))).toEqual(
+          new Map([...lastQuantities].filter(([, quantity]) => quantity !== 0)),
         );
       }),
     );
   });
 });
 
-describe('the total of a line is price times quantity (T3)', () => {
+describe('T3: isLineTotalCorrect compares the total of a line with price times quantity', () => {
+  // The basic line has price 4475, quantity 2 and total 8950.
   it.each<[Partial<BasketLine>, boolean]>([
     [{}, true],
     [{ total: 8_951 }, false],
@@ -59,47 +60,51 @@ describe('the total of a line is price times quantity (T3)', () => {
     [{ quantity: -2, total: -8_950 }, true],
     [{ quantity: -2, total: 8_950 }, false],
     [{ price: 100_000_000_000, quantity: 1_000_000, total: 100_000_000_000 }, false],
-  ])('%j: %s', (changes, isRight) => expect(isLineTotalRight(line(changes))).toBe(isRight));
+  ])('a line changed by %j returns %s', (changes, isCorrect) =>
+    expect(isLineTotalCorrect(line(changes))).toBe(isCorrect),
+  );
 });
 
-describe('the sum of the lines is the amount', () => {
+describe('isSumCorrect compares the amount due with the lines of the basket', () => {
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
-    ['T11: no lines say nothing about the amount', [], 17, true],
-    ['T11: the sum', [{}, { total: 50 }], 9_000, true],
-    ['T11: less than the sum', [{}], 8_949, false],
-    ['T11: more than the sum', [{}], 8_951, false],
-    ['T3: a return is deducted', [{}, { total: -950 }], 8_000, true],
-    ['T3: each line rounded half up', [{ total: 0.5 }, { total: 0.5 }], 2, true],
-    ['T3: the sum rounded', [{ total: 0.5 }, { total: 0.5 }], 1, true],
-    ['T3: neither', [{ total: 0.5 }, { total: 0.5 }], 3, false],
-  ])('%s', (_, lines, amount, isRight) =>
-    expect(isSumRight({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isRight),
+    ['T11: any amount is correct for a basket without lines', [], 17, true],
+    ['T11: the sum of the lines is correct', [{}, { total: 50 }], 9_000, true],
+    ['T11: less than the sum is wrong', [{}], 8_949, false],
+    ['T11: more than the sum is wrong', [{}], 8_951, false],
+    ['T3: the sum minus a return is correct', [{}, { total: -950 }], 8_000, true],
+    ['T3: the sum of lines that are each rounded half up is correct', [{ total: 0.5 }, { total: 0.5 }], 2, true],
+    ['T3: the rounded sum of unrounded lines is correct', [{ total: 0.5 }, { total: 0.5 }], 1, true],
+    ['T3: an amount that neither way of rounding results in is wrong', [{ total: 0.5 }, { total: 0.5 }], 3, false],
+  ])('%s', (_, lines, amount, isCorrect) =>
+    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isCorrect),
   );
 
   const order = { Products: [], BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderValue: 650 }] };
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
-    ['T3: prices times quantities, less discounts and tenders', [{ total: 0 }], 8_000, true],
-    ['T3: without the deductions', [{ total: 0 }], 8_950, false],
-    ['T3: an order without products', [], 100, false],
-    ['T3: paid otherwise, nothing is owed', [], -950, true],
-  ])('%s', (_, lines, amount, isRight) =>
-    expect(isSumRight({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(isRight),
+    ['T3: prices times quantities, minus discounts and tenders, is correct', [{ total: 0 }], 8_000, true],
+    ['T3: prices times quantities without these deductions is wrong', [{ total: 0 }], 8_950, false],
+    ['T3: a positive amount is wrong for an order without products', [], 100, false],
+    ['T3: minus the deductions is correct for an order without products', [], -950, true],
+  ])('%s', (_, lines, amount, isCorrect) =>
+    expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(
+      isCorrect,
+    ),
   );
 
-  it('is right for lines of whole cents only if it is their exact sum', () => {
+  it('only the exact sum is correct for lines of whole cents', () => {
     const totals = fc.array(fc.integer({ min: -1e8, max: 1e8 }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(totals, fc.integer({ min: 1, max: 1_000 }), (each, wrongBy) => {
         const lines = each.map((total, id) => line({ id, total }));
         const sum = each.reduce((a, b) => a + b, 0);
-        expect(isSumRight({ lines }, sum)).toBe(true);
-        expect(isSumRight({ lines }, sum + wrongBy)).toBe(false);
+        expect(isSumCorrect({ lines }, sum)).toBe(true);
+        expect(isSumCorrect({ lines }, sum + wrongBy)).toBe(false);
       }),
     );
   });
 });
 
-test('baskets are compared with all of their fields', () => {
+test('isSameContent compares every field of two baskets', () => {
   const content = { lines: [line()] };
   expect(isSameContent(content, { lines: [line()] })).toBe(true);
   expect(isSameContent(content, { lines: [line({ name: 'Honeybush' })] })).toBe(false);

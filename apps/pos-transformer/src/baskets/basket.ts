@@ -1,7 +1,7 @@
 /** The rules of a till's basket: its lines, its sums and the amount due. */
-import { add, type Decimal, decimalOf, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
+import { add, type Decimal, decimalFromNumber, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
 
-/** Of one basket (T3). */
+/** Maximum number of lines of one basket (T3). */
 export const MAX_LINES = 500;
 
 /** One line as the till sent it; amounts are cents. */
@@ -20,7 +20,10 @@ export interface BasketLine {
 
 export type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
 
-/** Adds a line. The same id replaces the line, quantity 0 removes it (T3). `full` changes nothing. */
+/**
+ * Adds a line to the lines of a basket. A line with the same id is replaced, or removed if the new quantity is 0 (T3).
+ * Changes nothing and returns `full` if the basket has `MAX_LINES` lines.
+ */
 export function putLine(
   lines: readonly BasketLine[],
   line: BasketLine,
@@ -36,14 +39,17 @@ export function putLine(
 }
 
 /** Whether the line's total is its price times its quantity, both in whole cents (T3). */
-export function isLineTotalRight({ price, quantity, total }: BasketLine): boolean {
-  return roundHalfUp(multiply(decimalOf(price), decimalOf(quantity))) === roundHalfUp(decimalOf(total));
+export function isLineTotalCorrect({ price, quantity, total }: BasketLine): boolean {
+  return (
+    roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) ===
+    roundHalfUp(decimalFromNumber(total))
+  );
 }
 
-/** The content of a basket, in either dialect. */
+/** The content of a basket that was sent line by line, or as a whole through the facade. */
 export interface BasketContent {
   readonly lines: readonly BasketLine[];
-  /** The facade's Products, BasketDiscounts and Tenders, all of their fields (T3). */
+  /** Only for the facade: Products, BasketDiscounts and Tenders with all of their fields (T3). */
   readonly order?: OrderContent;
 }
 
@@ -54,25 +60,25 @@ export interface OrderContent {
 }
 
 /**
- * Whether the sum of the lines, less discounts and other tenders, equals the amount (T3, T11). A till may round each line or the
- * sum: both are right. Without lines there is nothing to compare, so every amount is right.
+ * Whether the sum of the lines, minus discounts and other tenders, equals the amount (T3, T11). A till may round each
+ * line, or only the sum: both results are correct. Every amount is correct for a line-by-line basket without lines.
  */
-export function isSumRight({ lines, order }: BasketContent, amountCents: number): boolean {
+export function isSumCorrect({ lines, order }: BasketContent, amountCents: number): boolean {
   if (lines.length === 0 && order === undefined) return true;
-  const deducted = [
+  const deductions = [
     ...(order?.BasketDiscounts.map(({ DiscountValue }) => DiscountValue) ?? []),
     ...(order?.Tenders.map(({ TenderValue }) => TenderValue) ?? []),
-  ].reduce<Decimal>((sum, value) => add(sum, decimalOf(value)), ZERO);
+  ].reduce<Decimal>((sum, value) => add(sum, decimalFromNumber(value)), ZERO);
   // The lines of an order have no totals: compute price times quantity.
   const totals = lines.map(({ price, quantity, total }) =>
-    order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity)),
+    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity)),
   );
-  const exact = totals.reduce(add, ZERO);
-  const rounded = totals.map((total) => decimalOf(roundHalfUp(total))).reduce(add, ZERO);
-  return [exact, rounded].some((sum) => roundHalfUp(subtract(sum, deducted)) === amountCents);
+  const exactSum = totals.reduce(add, ZERO);
+  const sumOfRounded = totals.map((total) => decimalFromNumber(roundHalfUp(total))).reduce(add, ZERO);
+  return [exactSum, sumOfRounded].some((sum) => roundHalfUp(subtract(sum, deductions)) === amountCents);
 }
 
-/** Whether two baskets have the same content, so that a repeated call needs no new invoice. */
+/** Whether two contents are equal. A repeated call with equal content needs no new invoice. */
 export function isSameContent(a: BasketContent, b: BasketContent): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

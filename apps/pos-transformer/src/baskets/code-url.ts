@@ -1,4 +1,6 @@
-/** Address of the QR code image of a basket. It identifies the basket, not the invoice, so it always shows the newest code. */
+/**
+ * URL of a basket's QR code image. It identifies the basket, not an invoice, so the image always shows the newest code.
+ */
 export function codeUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/codes/${token}.svg`;
 }

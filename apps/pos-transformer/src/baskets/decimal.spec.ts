@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { add, type Decimal, decimalOf, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
+import { add, type Decimal, decimalFromNumber, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
 
-const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 });
-const valueOf = ({ units, scale }: Decimal): number => Number(units) / 10 ** scale;
+const finiteNumber = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 });
+const toNumber = ({ units, scale }: Decimal): number => Number(units) / 10 ** scale;
 
 test.each([
   [0.1, 1n, 1],
@@ -11,13 +11,16 @@ test.each([
   [1e21, 10n ** 21n, 0],
   [1.5e-7, 15n, 8],
   [100_000_000_000, 100_000_000_000n, 0],
-])('%d is represented as %d over 10^%d', (number, units, scale) => expect(decimalOf(number)).toEqual({ units, scale }));
-
-test.each([Number.NaN, Number.POSITIVE_INFINITY])('%d is no decimal', (number) =>
-  expect(() => decimalOf(number)).toThrow('is not a finite number'),
+])('%d is represented as %d / 10^%d', (number, units, scale) =>
+  expect(decimalFromNumber(number)).toEqual({ units, scale }),
 );
 
-// T3, C1: weighed goods are rounded half up; a return is the exact opposite of its sale.
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('decimalFromNumber throws for %d', (number) =>
+  expect(() => decimalFromNumber(number)).toThrow('is not a finite number'),
+);
+
+// T3, C1: amounts of weighed goods are rounded half away from zero, so that a return is exactly the negative of its
+// sale.
 test.each([
   [2.4, 2],
   [2.5, 3],
@@ -28,42 +31,42 @@ test.each([
   [0.5, 1],
   [-0.5, -1],
   [0, 0],
-])('%d is rounded to %d', (number, cents) => expect(roundHalfUp(decimalOf(number))).toBe(cents));
+])('%d is rounded to %d', (number, cents) => expect(roundHalfUp(decimalFromNumber(number))).toBe(cents));
 
 test('the arithmetic uses no floats: 0.1 + 0.2 is 0.3, and 1.005 × 100 is 100.5', () => {
-  expect(add(decimalOf(0.1), decimalOf(0.2))).toEqual(decimalOf(0.3));
-  expect(roundHalfUp(multiply(decimalOf(1.005), decimalOf(100)))).toBe(101);
+  expect(add(decimalFromNumber(0.1), decimalFromNumber(0.2))).toEqual(decimalFromNumber(0.3));
+  expect(roundHalfUp(multiply(decimalFromNumber(1.005), decimalFromNumber(100)))).toBe(101);
 });
 
 test('numbers, sums and products are exact', () => {
   fc.assert(
-    fc.property(finite, (a) => {
-      expect(valueOf(decimalOf(a))).toBeCloseTo(a, 6);
+    fc.property(finiteNumber, (a) => {
+      expect(toNumber(decimalFromNumber(a))).toBeCloseTo(a, 6);
     }),
   );
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: -1e6, max: 1e6 }), (a, b) => {
-      expect(roundHalfUp(add(decimalOf(a), decimalOf(b)))).toBe(a + b);
-      expect(roundHalfUp(subtract(decimalOf(a), decimalOf(b)))).toBe(a - b);
-      expect(multiply(decimalOf(a), decimalOf(b)).units).toBe(BigInt(a) * BigInt(b));
+      expect(roundHalfUp(add(decimalFromNumber(a), decimalFromNumber(b)))).toBe(a + b);
+      expect(roundHalfUp(subtract(decimalFromNumber(a), decimalFromNumber(b)))).toBe(a - b);
+      expect(multiply(decimalFromNumber(a), decimalFromNumber(b)).units).toBe(BigInt(a) * BigInt(b));
     }),
   );
 });
 
-test('rounding is within half a cent, and symmetric', () => {
+test('rounding changes a number by at most half a cent, and rounds -a to the negative of the rounded a', () => {
   fc.assert(
-    fc.property(finite, (a) => {
-      const cents = roundHalfUp(decimalOf(a));
+    fc.property(finiteNumber, (a) => {
+      const cents = roundHalfUp(decimalFromNumber(a));
       expect(Math.abs(cents - a)).toBeLessThanOrEqual(0.5);
-      expect(roundHalfUp(decimalOf(-a)) + cents).toBe(0);
+      expect(roundHalfUp(decimalFromNumber(-a)) + cents).toBe(0);
     }),
   );
 });
 
-test('a sum does not depend on its order', () => {
+test('a sum does not depend on the order of its numbers', () => {
   fc.assert(
-    fc.property(fc.array(finite, { maxLength: 20 }), (numbers) => {
-      const sum = (some: readonly number[]): number => roundHalfUp(some.map(decimalOf).reduce(add, ZERO));
+    fc.property(fc.array(finiteNumber, { maxLength: 20 }), (numbers) => {
+      const sum = (terms: readonly number[]): number => roundHalfUp(terms.map(decimalFromNumber).reduce(add, ZERO));
       expect(sum(numbers)).toBe(sum([...numbers].reverse()));
     }),
   );

@@ -1,4 +1,6 @@
-/** Exact decimal numbers, for arithmetic without floats: weighed goods have fractional quantities. */
+/**
+ * An exact decimal number. Weighed goods have fractional quantities, and floating-point arithmetic would round them.
+ */
 export interface Decimal {
   /** The number is `units / 10 ** scale`. */
   readonly units: bigint;
@@ -7,8 +9,10 @@ export interface Decimal {
 
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
-/** Converts the shortest decimal notation of the number: 0.1 is a tenth. The number must be finite. */
-export function decimalOf(value: number): Decimal {
+/**
+ * Converts the shortest decimal notation of the number, so that 0.1 becomes exactly 1/10. The number must be finite.
+ */
+export function decimalFromNumber(value: number): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
   if (whole === '') throw new RangeError(`${value} is not a finite number`);
@@ -19,7 +23,7 @@ export function decimalOf(value: number): Decimal {
 
 export function add(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);
-  return { units: unitsAt(a, scale) + unitsAt(b, scale), scale };
+  return { units: unitsAtScale(a, scale) + unitsAtScale(b, scale), scale };
 }
 
 export function subtract(a: Decimal, b: Decimal): Decimal {
@@ -31,15 +35,16 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
 }
 
 /**
- * Rounds to whole cents, half away from zero as SQL's `round(numeric)` does, so that a return is exactly the negative of its sale.
+ * Rounds to whole cents, and half a cent away from zero, as SQL's `round(numeric)` does. Therefore the amount of a
+ * return is exactly the negative of the amount of its sale.
  */
 export function roundHalfUp({ units, scale }: Decimal): number {
   const divisor = 10n ** BigInt(scale);
-  const size = units < 0n ? -units : units;
-  const rounded = (2n * size + divisor) / (2n * divisor);
+  const absoluteUnits = units < 0n ? -units : units;
+  const rounded = (2n * absoluteUnits + divisor) / (2n * divisor);
   return Number(units < 0n ? -rounded : rounded);
 }
 
-function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
-  return units * 10n ** BigInt(wanted - scale);
+function unitsAtScale({ units, scale }: Decimal, newScale: number): bigint {
+  return units * 10n ** BigInt(newScale - scale);
 }

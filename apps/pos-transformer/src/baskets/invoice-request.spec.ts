@@ -1,4 +1,4 @@
-import { externalReferenceOf, invoiceRequestOf } from './invoice-request.js';
+import { buildInvoiceRequest, chooseExternalReference } from './invoice-request.js';
 
 const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, total: 70 };
 const invoice = {
@@ -10,8 +10,8 @@ const invoice = {
   createdUTCDate: '2026-03-01T10:00:00.000Z',
 };
 
-test('converts a basket to an invoice (D6)', () => {
-  expect(invoiceRequestOf(invoice)).toEqual({
+test('D6: buildInvoiceRequest converts a basket to a request for an invoice', () => {
+  expect(buildInvoiceRequest(invoice)).toEqual({
     externalReference: '17#ab',
     siteReference: 'STORE-1',
     currencyISOCode: 'ZAR',
@@ -23,16 +23,16 @@ test('converts a basket to an invoice (D6)', () => {
   });
 });
 
-test('a basket without lines has no line items; a line without product code gets one, and an empty name is left out', () => {
-  expect(invoiceRequestOf({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
-  const bare = invoiceRequestOf({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
-  expect(bare.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
+test('a request omits empty line items and empty names, and adds a missing product code', () => {
+  expect(buildInvoiceRequest({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
+  const request = buildInvoiceRequest({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
+  expect(request.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
 });
 
-test('T5: the reference is the till’s, with a suffix if another basket has it, and at most 100 characters long', () => {
+test('T5: the external reference is the till’s reference, with a suffix if another basket uses it', () => {
   const token = 'abcdefghijklmnopqrstuv';
-  expect(externalReferenceOf('0017', token, false)).toBe('0017');
-  expect(externalReferenceOf('0017', token, true)).toBe('0017#abcdefghij');
-  const longest = externalReferenceOf('x'.repeat(100), token, true);
+  expect(chooseExternalReference('0017', token, false)).toBe('0017');
+  expect(chooseExternalReference('0017', token, true)).toBe('0017#abcdefghij');
+  const longest = chooseExternalReference('x'.repeat(100), token, true);
   expect([longest.length, longest.endsWith('#abcdefghij')]).toEqual([100, true]);
 });

@@ -2,10 +2,10 @@
 import type { CreateInvoiceRequest } from '@svc/sdk';
 import type { BasketLine } from './basket.js';
 
-/** The platform's limit (C6). */
+/** The platform's limit for references (C6). */
 export const MAX_REFERENCE_LENGTH = 100;
 
-export interface InvoiceOfBasket {
+export interface BasketInvoice {
   readonly externalReference: string;
   /** The till's own reference; the external reference may have an additional suffix. */
   readonly reference: string;
@@ -15,24 +15,24 @@ export interface InvoiceOfBasket {
   readonly createdUTCDate: string;
 }
 
-export function invoiceRequestOf(invoice: InvoiceOfBasket): CreateInvoiceRequest {
+export function buildInvoiceRequest(invoice: BasketInvoice): CreateInvoiceRequest {
   const { externalReference, reference, siteReference, amountCents, lines, createdUTCDate } = invoice;
   return {
     externalReference,
     siteReference,
     currencyISOCode: 'ZAR',
     amount: amountCents,
-    ...(lines.length === 0 ? {} : { lineItems: lines.map(lineItemOf) }),
+    ...(lines.length === 0 ? {} : { lineItems: lines.map(buildLineItem) }),
     origin: 'pos-transformer',
     createdUTCDate,
     originReference: reference,
   };
 }
 
-function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): LineItem {
+function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): LineItem {
   return {
     ...(name.trim() === '' ? {} : { name }),
-    // The platform requires a product code for each line; some tills have goods without one.
+    // The platform requires a product code for each line, but some tills have goods without one.
     productCode: productCode.trim() === '' ? `line-${id}` : productCode,
     unitPrice: String(price),
     quantity,
@@ -42,12 +42,14 @@ function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): Lin
 type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
 
 /**
- * The basket's reference at the platform. It is the till's own reference, so that the merchant can find the payment by it (T5). If
- * another basket of the site uses that reference, a random suffix is added: equal references replace each other's invoice (D6).
+ * The basket's external reference, under which the platform stores its invoice. It is the till's own reference, so that
+ * the merchant can search for the payment by it (T5). If another basket of the site uses that reference, a random
+ * suffix is added: otherwise the platform would replace the invoice of the other basket (D6).
  *
- * @param token random text of the basket
+ * @param token random text that identifies the basket
+ * @param isTaken whether another basket uses the reference
  */
-export function externalReferenceOf(reference: string, token: string, isTaken: boolean): string {
+export function chooseExternalReference(reference: string, token: string, isTaken: boolean): string {
   if (!isTaken) return reference;
   const suffix = `#${token.slice(0, 10)}`;
   return `${reference.slice(0, MAX_REFERENCE_LENGTH - suffix.length)}${suffix}`;

@@ -10,67 +10,71 @@ import {
 } from 'class-validator';
 import { MAX_REFERENCE_LENGTH } from './invoice-request.js';
 
-/** Largest amount of money (C1). */
+/** Largest amount in cents (C1). */
 const MAX_AMOUNT = 100_000_000_000;
 const MAX_QUANTITY = 1_000_000;
 const MAX_NAME_LENGTH = 200;
 const MAX_CODE_LENGTH = 100;
-/** Of text that is stored but not sent to the platform: extra information, reasons. */
+/** Limit for text that is stored but not sent to the platform, such as extra information and reasons. */
 const MAX_NOTE_LENGTH = 512;
 const MAX_DEDUCTIONS = 500;
-/** Far above the 500 lines that a basket may have: a basket above that limit gets a STOP (T3), not a validation error. */
+/**
+ * Far above the 500 lines that a basket may have, because a basket with more lines must get a STOP (T3), not a
+ * validation error.
+ */
 const MAX_PRODUCTS = 1_500;
 
-function Is(name: string, message: string, validate: (value: unknown) => boolean): PropertyDecorator {
+/** A validation decorator with the message "<property> must be <description>". */
+function MustBe(name: string, description: string, validate: (value: unknown) => boolean): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({
       name,
       target: target.constructor,
       propertyName: propertyKey as string,
-      options: { message: `$property must be ${message}` },
+      options: { message: `$property must be ${description}` },
       validator: { validate },
     });
 }
 
-/** Text that is sent to the platform, which refuses control characters. May be empty. */
+/** Text that is sent to the platform, which refuses control characters. The text may be empty. */
 const IsLabel = (max: number): PropertyDecorator =>
-  Is('isLabel', `text of at most ${max} characters without control characters`, (value) => isLabel(value, max));
+  MustBe('isLabel', `text of at most ${max} characters without control characters`, (value) => isLabel(value, max));
 /** Text that is stored but not sent to the platform. */
 const IsNote = (): PropertyDecorator =>
-  Is(
+  MustBe(
     'isNote',
     `text of at most ${MAX_NOTE_LENGTH} characters`,
     (value) => typeof value === 'string' && value.length <= MAX_NOTE_LENGTH && value.isWellFormed(),
   );
 const IsReference = (): PropertyDecorator =>
-  Is(
+  MustBe(
     'isReference',
     `text of 1 to ${MAX_REFERENCE_LENGTH} characters without control characters`,
     (value) => isLabel(value, MAX_REFERENCE_LENGTH) && value.trim() !== '',
   );
 const IsCents = (): PropertyDecorator =>
-  Is(
+  MustBe(
     'isCents',
     `whole cents from 0 to ${MAX_AMOUNT}`,
     (value) => isNumber(value, 0, MAX_AMOUNT) && Number.isInteger(value),
   );
-/** The amount due for a basket: negative if the customer gets money back. */
+/** The amount due for a basket. It is negative if the customer is owed money. */
 const IsAmountOwed = (): PropertyDecorator =>
-  Is(
+  MustBe(
     'isAmountOwed',
     `whole cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`,
     (value) => isNumber(value, -MAX_AMOUNT, MAX_AMOUNT) && Number.isInteger(value),
   );
 /** The total of a line of weighed goods, the only amount that may be fractional (C1). */
 const IsLineTotal = (): PropertyDecorator =>
-  Is('isLineTotal', `a number of cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, (value) =>
+  MustBe('isLineTotal', `a number of cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, (value) =>
     isNumber(value, -MAX_AMOUNT, MAX_AMOUNT),
   );
 const IsQuantity = (): PropertyDecorator =>
-  Is('isQuantity', `a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}`, (value) =>
+  MustBe('isQuantity', `a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}`, (value) =>
     isNumber(value, -MAX_QUANTITY, MAX_QUANTITY),
   );
-const IsLineId = (): PropertyDecorator => Is('isLineId', 'a whole number', (value) => Number.isSafeInteger(value));
+const IsLineId = (): PropertyDecorator => MustBe('isLineId', 'a whole number', (value) => Number.isSafeInteger(value));
 
 function isLabel(value: unknown, max: number): value is string {
   return (
@@ -81,8 +85,8 @@ function isLabel(value: unknown, max: number): value is string {
   );
 }
 
-function isNumber(value: unknown, least: number, most: number): value is number {
-  return typeof value === 'number' && value >= least && value <= most;
+function isNumber(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && value >= min && value <= max;
 }
 
 /** "Invoice line request" of the specification. Amounts are cents. */
@@ -240,7 +244,7 @@ export class RefundRequest {
   SvcId: string;
 
   /** Whole cents above 0; any other number is a STOP (T10). */
-  @Is('isRefundAmount', 'a number', (value) => typeof value === 'number' && Number.isFinite(value))
+  @MustBe('isRefundAmount', 'a number', (value) => typeof value === 'number' && Number.isFinite(value))
   RefundAmount: number;
 
   @IsOptional()

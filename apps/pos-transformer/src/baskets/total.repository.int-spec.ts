@@ -7,69 +7,95 @@ let basketId: number;
 beforeEach(() => {
   db = new TestStore();
   totals = new TotalRepository(db.store, db.clock);
-  basketId = db.basket();
+  basketId = db.insertBasket();
 });
 afterEach(() => db.close());
 
 const STATES = ['without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused'];
-const after = (milliseconds: number): string => db.clock.later(milliseconds).toISOString();
-const stateOf = (totalId: number): string => totals.get(totalId).state;
+const timeAfter = (milliseconds: number): string => db.clock.later(milliseconds).toISOString();
+const getState = (totalId: number): string => totals.get(totalId).state;
 
-it('the current total is the newest that was not refused', () => {
-  const first = db.total(basketId, 'replaced');
-  db.total(basketId, 'refused');
-  db.total(db.basket());
+it('findCurrent returns the newest total that was not refused', () => {
+  const first = db.insertTotal(basketId, 'replaced');
+  db.insertTotal(basketId, 'refused');
+  db.insertTotal(db.insertBasket());
   expect(totals.findCurrent(basketId)?.totalId).toBe(first);
 });
 
-describe('invoices that may have an unknown payment', () => {
+describe('listPayableInvoices', () => {
   const HOUR = 3_600_000;
-  const list = (siteId = 1): string[] => totals.listPayable(siteId, { expiry: after(HOUR), end: after(0) });
+  const list = (siteId = 1): string[] =>
+    totals.listPayableInvoices(siteId, { expiry: timeAfter(HOUR), end: timeAfter(0) });
 
-  it.each<[string, string, Record<string, string>, boolean]>([
-    ['open', 'open and not long expired', { expires_at: after2(HOUR + 1) }, true],
-    ['open', 'open, whose time is over', { expires_at: after2(HOUR) }, false],
-    ['replaced', 'replaced a short time ago', { ended_at: after2(1) }, true],
-    ['closed', 'closed a short time ago', { ended_at: after2(1) }, true],
-    ['replaced', 'replaced long ago', { ended_at: after2(0) }, false],
-    ['paid', 'paid', { ended_at: after2(1), expires_at: after2(HOUR + 1) }, false],
-    ['refused', 'refused', { ended_at: after2(1), expires_at: after2(HOUR + 1) }, false],
-  ])('%s: %s', (state, _, changes, isListed) => {
-    db.total(basketId, state, { invoice_reference: 'i', code: 'c', ...changes });
+  it.each<{ state: string; limits: string; changes: Record<string, string>; isListed: boolean }>([
+    {
+      state: 'open',
+      limits: 'that expires after the limit',
+      changes: { expires_at: timeAfterStart(HOUR + 1) },
+      isListed: true,
+    },
+    {
+      state: 'open',
+      limits: 'that expires at the limit',
+      changes: { expires_at: timeAfterStart(HOUR) },
+      isListed: false,
+    },
+    {
+      state: 'replaced',
+      limits: 'that ended after the limit',
+      changes: { ended_at: timeAfterStart(1) },
+      isListed: true,
+    },
+    { state: 'closed', limits: 'that ended after the limit', changes: { ended_at: timeAfterStart(1) }, isListed: true },
+    { state: 'replaced', limits: 'that ended at the limit', changes: { ended_at: timeAfterStart(0) }, isListed: false },
+    {
+      state: 'paid',
+      limits: 'within both limits',
+      changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) },
+      isListed: false,
+    },
+    {
+      state: 'refused',
+      limits: 'within both limits',
+      changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) },
+      isListed: false,
+    },
+  ])('an invoice in state $state $limits: isListed is $isListed', ({ state, changes, isListed }) => {
+    db.insertTotal(basketId, state, { invoice_reference: 'i', code: 'c', ...changes });
     expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
   });
 
-  /** The initial clock time of every test database. */
-  function after2(milliseconds: number): string {
+  /** A time relative to the initial clock time of every TestStore. */
+  function timeAfterStart(milliseconds: number): string {
     return new Date(Date.parse('2026-03-01T10:00:00.000Z') + milliseconds).toISOString();
   }
 });
 
-describe('invoices that are renewed', () => {
+describe('listExpired', () => {
   const list = (): number[] =>
     totals
-      .listExpired({ now: after(0), createdBefore: after(0), changedAfter: after(-1_000) })
+      .listExpired({ now: timeAfter(0), createdBefore: timeAfter(0), changedAfter: timeAfter(-1_000) })
       .map(({ totalId }) => totalId);
-  const expired = (): Record<string, string> => ({ expires_at: after(0), created_at: after(-1) });
+  const expired = (): Record<string, string> => ({ expires_at: timeAfter(0), created_at: timeAfter(-1) });
 
-  it('have expired, have a minimum age, and belong to an open basket that was not abandoned', () => {
-    const totalId = db.total(db.basket({ changed_at: after(-1_000) }), 'open', expired());
+  it('returns expired totals that have the minimum age, of open baskets that are not abandoned', () => {
+    const totalId = db.insertTotal(db.insertBasket({ changed_at: timeAfter(-1_000) }), 'open', expired());
     expect(list()).toEqual([totalId]);
   });
 
   it.each<[string, string, () => Record<string, string>, () => Record<string, string>]>([
-    ['that are valid', 'open', () => ({ expires_at: after(1) }), () => ({})],
-    ['that are young', 'open', () => ({ created_at: after(0) }), () => ({})],
-    ['that were paid', 'paid', () => ({}), () => ({})],
-    ['of a basket that is saved', 'open', () => ({}), () => ({ state: 'saved' })],
-    ['of a basket that was forgotten', 'open', () => ({}), () => ({ changed_at: after(-1_001) })],
-  ])('do not include those %s', (_, state, total, basket) => {
-    db.total(db.basket(basket()), state, { ...expired(), ...total() });
+    ['that has not expired', 'open', () => ({ expires_at: timeAfter(1) }), () => ({})],
+    ['below the minimum age', 'open', () => ({ created_at: timeAfter(0) }), () => ({})],
+    ['that was paid', 'paid', () => ({}), () => ({})],
+    ['of a saved basket', 'open', () => ({}), () => ({ state: 'saved' })],
+    ['of an abandoned basket', 'open', () => ({}), () => ({ changed_at: timeAfter(-1_001) })],
+  ])('does not return a total %s', (_, state, total, basket) => {
+    db.insertTotal(db.insertBasket(basket()), state, { ...expired(), ...total() });
     expect(list()).toEqual([]);
   });
 });
 
-describe('whether the platform may have a payable invoice', () => {
+describe('mayHavePayableInvoice', () => {
   it.each<[string, number, string, boolean]>([
     ['open', 0, 'make-invoice', true],
     ['queued', 0, 'make-invoice', false],
@@ -77,27 +103,38 @@ describe('whether the platform may have a payable invoice', () => {
     ['queued', 1, 'close-invoice', false],
     ['replaced', 1, 'make-invoice', false],
     ['paid', 1, 'make-invoice', false],
-  ])('%s, tried %d times by %s: %s', (state, tries, kind, may) => {
-    const total_id = db.total(basketId, state);
-    db.call({ kind, tries, basket_id: basketId, total_id });
-    expect([totals.mayBePayable(basketId), totals.mayBePayable(basketId + 1)]).toEqual([may, false]);
+  ])('a total in state %s, after %d attempts of its call %s: returns %s', (state, tries, kind, expected) => {
+    const total_id = db.insertTotal(basketId, state);
+    db.insertCall({ kind, tries, basket_id: basketId, total_id });
+    expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
+      expected,
+      false,
+    ]);
   });
 });
 
-it.each(STATES)('a newer total replaces an older one that is %s', (state) => {
-  const [older, own, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
+it.each(STATES)('replaceEarlier replaces an older total in state %s only if it is open or queued', (state) => {
+  const [older, own, other] = [
+    db.insertTotal(basketId, state),
+    db.insertTotal(basketId, 'open'),
+    db.insertTotal(db.insertBasket()),
+  ];
   db.store.transaction((tx) => totals.replaceEarlier(tx, basketId, own));
-  expect([older, own, other].map(stateOf)).toEqual([
+  expect([older, own, other].map(getState)).toEqual([
     ['open', 'queued'].includes(state) ? 'replaced' : state,
     'open',
     'open',
   ]);
 });
 
-it.each(STATES)('closing a basket closes its totals up to the given one: %s', (state) => {
-  const [own, newer, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
+it.each(STATES)('closeUpTo closes a total in state %s only if it is open or queued, and no newer total', (state) => {
+  const [own, newer, other] = [
+    db.insertTotal(basketId, state),
+    db.insertTotal(basketId, 'open'),
+    db.insertTotal(db.insertBasket()),
+  ];
   db.store.transaction((tx) => totals.closeUpTo(tx, basketId, own));
-  expect([own, newer, other].map(stateOf)).toEqual([
+  expect([own, newer, other].map(getState)).toEqual([
     ['open', 'queued'].includes(state) ? 'closed' : state,
     'open',
     'open',

@@ -6,13 +6,13 @@ import type { BasketContent } from './basket.js';
 
 export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
 
-/** An amount that a till requested for a basket, and its invoice. */
+/** An amount that a till requested for a basket, with the invoice for that amount. */
 export interface Total {
   readonly totalId: number;
   readonly basketId: number;
   readonly amountCents: number;
   readonly content: BasketContent;
-  /** Null if there is no invoice. */
+  /** The request that creates the invoice; null if nothing is due. */
   readonly request: CreateInvoiceRequest | null;
   readonly state: TotalState;
   readonly invoiceReference: string | null;
@@ -55,12 +55,12 @@ export class TotalRepository {
   }
 
   get(totalId: number, from: Reader = this.store): Total {
-    return totalOf(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
+    return parseTotal(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
   }
 
   /** The newest total that was not refused. */
   findCurrent(basketId: number, from: Reader = this.store): Total | undefined {
-    return totalOf(
+    return parseTotal(
       from.find<TotalRow>(
         `SELECT ${COLUMNS} FROM totals WHERE basket_id = :basketId AND state <> 'refused' ORDER BY total_id DESC LIMIT 1`,
         { basketId },
@@ -69,7 +69,7 @@ export class TotalRepository {
   }
 
   findByInvoice(invoiceReference: string, from: Reader = this.store): Total | undefined {
-    return totalOf(
+    return parseTotal(
       from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE invoice_reference = :invoiceReference`, {
         invoiceReference,
       }),
@@ -77,10 +77,10 @@ export class TotalRepository {
   }
 
   /**
-   * Totals that may have an invoice at the platform whose reference is unknown here, because the response was lost. If that
-   * invoice was paid meanwhile, a repeated call creates another invoice.
+   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response
+   * was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
    */
-  listUnanswered(basketId: number, from: Reader = this.store): Total[] {
+  listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
       .list<TotalRow>(
         `SELECT ${COLUMNS} FROM totals
@@ -90,14 +90,15 @@ export class TotalRepository {
                          AND call.tries > CASE WHEN totals.invoice_reference IS NULL THEN 0 ELSE 1 END)`,
         { basketId },
       )
-      .map((row) => totalOf(row)!);
+      .map((row) => parseTotal(row)!);
   }
 
   /**
-   * Whether the platform may have a payable invoice of the basket: an open one, or one whose call was attempted without a
-   * response. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
+   * Whether the platform may have a payable invoice of the basket: an open invoice, or one whose call was attempted
+   * without a response. A newer total may have cancelled that call, but the invoice remains payable until the platform
+   * replaces it.
    */
-  mayBePayable(basketId: number, from: Reader = this.store): boolean {
+  mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
       `SELECT 1 FROM totals
        WHERE basket_id = :basketId
@@ -111,8 +112,13 @@ export class TotalRepository {
     return found !== undefined;
   }
 
-  /** References of the site's invoices that may have a payment that is unknown here, the newest first. */
-  listPayable(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
+  /**
+   * References of the site's invoices that may have a payment that is not stored here, the newest first.
+   *
+   * @param after open invoices that expire after `expiry`, and replaced or closed invoices that ended after `end` (ISO
+   *   8601)
+   */
+  listPayableInvoices(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
       .list<{ invoiceReference: string }>(
         `SELECT totals.invoice_reference AS invoiceReference FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
@@ -125,7 +131,10 @@ export class TotalRepository {
       .map(({ invoiceReference }) => invoiceReference);
   }
 
-  /** Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or later. */
+  /**
+   * Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or
+   * later.
+   */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
     return this.store
       .list<TotalRow>(
@@ -134,7 +143,7 @@ export class TotalRepository {
            AND baskets.changed_at >= :changedAfter AND totals.created_at < :createdBefore`,
         { now, ...limits },
       )
-      .map((row) => totalOf(row)!);
+      .map((row) => parseTotal(row)!);
   }
 
   /** `expiresAt` is a time of the store's local clock. */
@@ -166,7 +175,10 @@ export class TotalRepository {
     });
   }
 
-  /** Earlier totals of the basket can no longer be paid: the platform has replaced their invoices. */
+  /**
+   * Marks earlier totals of the basket as replaced: the platform has replaced their invoices, so they can no longer be
+   * paid.
+   */
   replaceEarlier(tx: Tx, basketId: number, beforeTotalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'replaced', ended_at = :now
@@ -175,7 +187,7 @@ export class TotalRepository {
     );
   }
 
-  /** Closes the totals of a basket up to and including one: their invoices can no longer be paid. */
+  /** Closes the totals of a basket up to and including `totalId`: their invoices can no longer be paid. */
   closeUpTo(tx: Tx, basketId: number, totalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'closed', ended_at = :now
@@ -185,7 +197,7 @@ export class TotalRepository {
   }
 }
 
-function totalOf(row: TotalRow | undefined): Total | undefined {
+function parseTotal(row: TotalRow | undefined): Total | undefined {
   if (!row) return undefined;
   return {
     ...row,

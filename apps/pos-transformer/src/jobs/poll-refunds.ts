@@ -9,22 +9,23 @@ import { SettleRefund } from '../refunds/settle-refund.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 
-/** The stream usually reports the outcome of a refund earlier. */
+/** The first poll of a refund waits this long, because the stream usually reports the outcome within this time. */
 const MIN_PENDING_MS = 10_000;
-/** For one refund: a bank may take days. */
+/** Pause between two polls of the same refund. A bank may take days to decide. */
 const POLL_INTERVAL_MS = 60_000;
-/** Of one site. A key may send five requests a second (M4), and tills need some of them. */
+/** Limit for one site. A key may send five requests a second (M4), and tills need some of them. */
 const MAX_POLLS_PER_ROUND = 2;
 
 /**
- * Polls the refunds on which the bank has not decided. The stream alone is not enough: it reports each decision once. If that is
- * before the response with the refund's reference, the decision matches no refund here; an interrupted stream reports nothing.
+ * Polls the refunds on which the bank has not decided. The stream of payments is not enough for two reasons. It reports
+ * each decision once: if the decision arrives before the response with the refund's reference, it matches no stored
+ * refund. And an interrupted stream reports nothing.
  */
 @Injectable()
 export class PollRefunds implements OnModuleDestroy {
-  /** Time of the last poll, by refund id: the refund with the oldest poll comes first. */
+  /** Time of the last poll, by refund id. The refund whose last poll is the oldest is polled first. */
   private readonly polledAt = new Map<number, number>();
-  /** The store is about to close: do not write responses that arrive now. */
+  /** Set before the store is closed: responses that arrive later are not written. */
   private isStopped = false;
 
   constructor(
@@ -48,18 +49,20 @@ export class PollRefunds implements OnModuleDestroy {
     const pending = this.platform.siteIds.map((siteId) => this.refunds.listPending(siteId, before));
     const ids = new Set(pending.flat().map(({ refundId }) => refundId));
     for (const refundId of this.polledAt.keys()) if (!ids.has(refundId)) this.polledAt.delete(refundId);
-    await Promise.all(pending.map((ofSite) => this.poll(ofSite)));
+    await Promise.all(pending.map((refundsOfSite) => this.poll(refundsOfSite)));
   }
 
   private async poll(pending: readonly Refund[]): Promise<void> {
     const now = this.clock.now().getTime();
-    const at = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
-    const due = pending.filter((refund) => now - at(refund) >= POLL_INTERVAL_MS).sort((a, b) => at(a) - at(b));
+    const lastPolledAt = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
+    const due = pending
+      .filter((refund) => now - lastPolledAt(refund) >= POLL_INTERVAL_MS)
+      .sort((a, b) => lastPolledAt(a) - lastPolledAt(b));
     for (const { refundId, siteId, svcId } of due.slice(0, MAX_POLLS_PER_ROUND)) {
       if (this.sender.isUnreachable(siteId)) return;
       this.polledAt.set(refundId, now);
       try {
-        const refunds = await this.platform.refunds(siteId).refunds(svcId);
+        const refunds = await this.platform.refundClient(siteId).refunds(svcId);
         if (this.isStopped) return;
         this.store.transaction((tx) => refunds.forEach((refund) => this.settleRefund.execute(tx, siteId, refund)));
         this.changes.notify(siteId);

@@ -6,10 +6,13 @@ import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Store } from '../store/store.js';
 
-/** A basket without a change for this time is abandoned: its invoice is not renewed. */
+/** A basket that has not changed for this time is abandoned, and its invoice is not renewed. */
 const ABANDONED_AFTER_MS = 12 * 3_600_000;
 
-/** Invoices are valid for much longer. One that seems to expire sooner is a sign of a wrong clock, not a reason to renew. */
+/**
+ * A younger invoice is not renewed. The platform's invoices are valid for much longer, so if a younger one seems to have
+ * expired, the clock of the store must be wrong.
+ */
 const MIN_INVOICE_AGE_MS = 300_000;
 
 /** Creates a new invoice for an open basket whose invoice has expired (T8). */
@@ -38,8 +41,8 @@ export class RenewInvoices {
       const isCurrent = this.totals.findCurrent(basketId, tx)?.totalId === totalId;
       this.totals.setState(tx, totalId, 'closed');
       if (!isCurrent || request === null || externalReference === null) return;
-      const again = { ...request, createdUTCDate: this.clock.nowISO() };
-      const newId = this.totals.create(tx, { basketId, amountCents, content, request: again });
+      const newRequest = { ...request, createdUTCDate: this.clock.nowISO() };
+      const newId = this.totals.create(tx, { basketId, amountCents, content, request: newRequest });
       this.calls.append(tx, { siteId, kind: 'make-invoice', subject: externalReference, basketId, totalId: newId });
     });
     this.sender.sendDueCalls(siteId);

@@ -13,25 +13,25 @@ import { Store } from '../store/store.js';
 
 /** The stream has a heartbeat every 15 s (M6). After this time without one, the job polls the invoices. */
 export const STREAM_TIMEOUT_MS = 20_000;
-/** Of one site. A key may send five requests a second (M4), and tills need some of them. */
+/** Limit for one site. A key may send five requests a second (M4), and tills need some of them. */
 const MAX_POLLS_PER_ROUND = 8;
 /** An open invoice is polled until 24 hours after its expiry (M2). */
 const POLL_WINDOW_MS = 24 * 3_600_000;
-/** The outcome of a payment is known after 15 minutes at the latest (P1), also if its invoice was closed meanwhile. */
+/** A payment ends within 15 minutes (P1), even if its invoice is replaced or closed meanwhile. */
 const MAX_PAYMENT_DURATION_MS = 20 * 60_000;
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Copies every payment of the sites to the local store. Reads the platform's event stream from the last saved position. Each
- * payment is stored in one transaction with its position, so a restart misses no payment, and the store ignores repeats. While
- * a stream is interrupted, the job polls the open invoices.
+ * Copies every payment of the sites to the local store. Reads the platform's event stream from the last saved position.
+ * Each payment is stored in one transaction with its position, so no payment is missed after a restart, and the store
+ * ignores repeats. While a stream is interrupted, the job polls the open invoices.
  */
 @Injectable()
 export class SyncPayments implements OnModuleDestroy {
   private readonly shutdown = new AbortController();
   /** By site: invoices that may have been paid before the stream began, because it was opened without a position. */
   private readonly invoicesBeforeStream = new Map<number, string[]>();
-  /** By site: index of the first invoice of the next round. */
+  /** By site: index of the open invoice at which the next round of polls starts. */
   private readonly nextPollIndex = new Map<number, number>();
 
   constructor(
@@ -66,18 +66,20 @@ export class SyncPayments implements OnModuleDestroy {
           }
           this.sender.markReachable(siteId);
         };
-        const after = this.payments.findPosition(siteId);
-        for await (const notice of this.platform.site(siteId).stream({ after, signal, onOpen })) {
+        const position = this.payments.findPosition(siteId);
+        for await (const notice of this.platform.site(siteId).stream({ after: position, signal, onOpen })) {
           if (signal.aborted) return;
           this.applyNotice(siteId, notice);
-          // Not when the stream opens: a message that cannot be processed would be requested again and again without a pause.
+          // Reset only after a message was processed. If it were reset when the stream opens, a message that cannot be
+          // processed would be requested again and again without a pause.
           failures = 0;
         }
       } catch (error) {
         if (signal.aborted) return;
         this.platform.markStreamFailed(siteId);
         this.log.warn({ err: error, siteId }, 'the stream of payments has ended; it will be reopened');
-        // The position is older than the platform's retention: polling finds the missed payments.
+        // The platform no longer accepts the position, because it is older than the retention period. Polling finds the
+        // payments that the stream has missed.
         if (error instanceof SvcApiError && (error.httpStatus === 410 || error.httpStatus === 400))
           this.store.transaction((tx) => this.payments.deletePosition(tx, siteId));
       }
@@ -85,7 +87,7 @@ export class SyncPayments implements OnModuleDestroy {
     }
   }
 
-  /** Applies one message of the stream; a repeat changes nothing. */
+  /** Applies one message of the stream. A repeated message changes nothing. */
   applyNotice(siteId: number, notice: PaymentNotice): void {
     this.store.transaction((tx) => {
       this.applyPayment.apply(tx, siteId, notice.payment);
@@ -96,18 +98,20 @@ export class SyncPayments implements OnModuleDestroy {
     this.sender.sendDueCalls(siteId);
   }
 
-  /** Polls the invoices that may have been paid, for each site whose stream is silent. Called by a timer, or by a test. */
+  /**
+   * Polls the invoices that may have been paid, for each site whose stream is silent. Called by a timer, or by a test.
+   */
   async poll(): Promise<void> {
     await Promise.all(this.platform.siteIds.map((siteId) => this.pollSite(siteId)));
   }
 
   private async pollSite(siteId: number): Promise<void> {
     if (this.sender.isUnreachable(siteId)) return;
-    const missed = this.invoicesBeforeStream.get(siteId) ?? [];
-    const found = await this.pollInvoices(siteId, missed.slice(0, MAX_POLLS_PER_ROUND));
-    if (missed.length > found) this.invoicesBeforeStream.set(siteId, missed.slice(found));
+    const beforeStream = this.invoicesBeforeStream.get(siteId) ?? [];
+    const polledCount = await this.pollInvoices(siteId, beforeStream.slice(0, MAX_POLLS_PER_ROUND));
+    if (beforeStream.length > polledCount) this.invoicesBeforeStream.set(siteId, beforeStream.slice(polledCount));
     else this.invoicesBeforeStream.delete(siteId);
-    if (missed.length > 0 || this.platform.streamIdleMs(siteId) < STREAM_TIMEOUT_MS) return;
+    if (beforeStream.length > 0 || this.platform.streamIdleMs(siteId) < STREAM_TIMEOUT_MS) return;
     const open = this.listPayable(siteId);
     const start = this.nextPollIndex.get(siteId) ?? 0;
     const round = [...open.slice(start), ...open.slice(0, start)].slice(0, MAX_POLLS_PER_ROUND);
@@ -116,20 +120,20 @@ export class SyncPayments implements OnModuleDestroy {
   }
 
   private listPayable(siteId: number): string[] {
-    return this.totals.listPayable(siteId, {
+    return this.totals.listPayableInvoices(siteId, {
       expiry: this.clock.later(-POLL_WINDOW_MS).toISOString(),
       end: this.clock.later(-MAX_PAYMENT_DURATION_MS).toISOString(),
     });
   }
 
-  /** Returns the number of polled invoices: after a failure the others wait for the next round. */
+  /** Stops at the first failure. Returns the number of polled invoices; the caller polls the rest in the next round. */
   private async pollInvoices(siteId: number, invoiceReferences: readonly string[]): Promise<number> {
     for (const [index, invoiceReference] of invoiceReferences.entries()) {
       if (this.shutdown.signal.aborted) return index;
       try {
         const payments = await this.platform.site(siteId).paymentsOfInvoice(invoiceReference);
         if (this.shutdown.signal.aborted) return index;
-        // The response has the newest first; store them in the order in which they were made.
+        // The response lists the newest payment first. Store the payments in the order in which they were created.
         for (const payment of payments.reverse())
           this.store.transaction((tx) => this.applyPayment.apply(tx, siteId, payment));
         this.sender.sendDueCalls(siteId);

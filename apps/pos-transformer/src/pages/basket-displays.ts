@@ -7,12 +7,12 @@ import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { type BasketView, basketView, NO_BASKET } from './basket-view.js';
 
-/** A store has one display for each till; this limits a program that opens displays without end. */
+/** A store has one display for each till. The limit protects against a client that opens more and more streams. */
 const MAX_DISPLAYS = 100;
-/** A comment in the stream, so that a display knows that the connection is alive. */
+/** Interval of comments in the stream, by which a display recognises that the connection is alive. */
 const HEARTBEAT_MS = 10_000;
 
-/** Sends the basket of a till to its customer displays, now and after each change. */
+/** Sends the basket of a till to its customer displays: when a display connects, and after each change. */
 @Injectable()
 export class BasketDisplays implements OnModuleDestroy {
   private readonly displays = new Set<Readable>();
@@ -28,13 +28,15 @@ export class BasketDisplays implements OnModuleDestroy {
     const basket = this.baskets.findDisplayed(till);
     if (!basket) return NO_BASKET;
     const { basketId, reference, token } = basket;
-    const lines = this.baskets.lines(basketId);
+    const lines = this.baskets.listLines(basketId);
     const current = this.totals.findCurrent(basketId);
     const payment = this.payments.findDecisive(basketId);
     return basketView({ reference, token, lines, current, payment });
   }
 
-  /** Server-sent events: the basket at once, then after each change. The reader ends the stream. */
+  /**
+   * Server-sent events with the basket: one immediately, and one after each change. The reader must destroy the stream.
+   */
   stream(till: Till): Readable {
     if (this.displays.size >= MAX_DISPLAYS)
       throw new DomainError('service.not-ready', { message: 'Too many displays are open.', retryAfterSeconds: 10 });

@@ -2,7 +2,7 @@ import type { Total, TotalState } from '../baskets/total.repository.js';
 import type { BasketPayment } from '../payments/payment.repository.js';
 import { basketView } from './basket-view.js';
 
-const total = (state: TotalState): Total => ({
+const createTotal = (state: TotalState): Total => ({
   totalId: 7,
   basketId: 1,
   amountCents: 200,
@@ -13,9 +13,9 @@ const total = (state: TotalState): Total => ({
   code: 'c',
   expiresAt: null,
 });
-const payment = (status: 'Success' | 'Failed') =>
+const createPayment = (status: 'Success' | 'Failed') =>
   ({ payment: { status, invoicedAmount: 200, tenderedAmount: 110, tipAmount: 10 } }) as BasketPayment;
-const view = (current: Total | undefined, paid?: BasketPayment) => {
+const viewFields = (current: Total | undefined, paid?: BasketPayment) => {
   const { state, amountCents, codePath } = basketView({
     reference: '17',
     token: 't',
@@ -33,14 +33,17 @@ it.each<[TotalState | undefined, unknown[]]>([
   ['without-invoice', ['closed', 200, null]],
   ['replaced', ['closed', 200, null]],
   ['closed', ['closed', 200, null]],
-])('the view of a basket whose total is %s', (state, expected) => {
-  expect(view(state && total(state))).toEqual(expected);
-  expect(view(state && total(state), payment('Failed'))).toEqual(expected);
-});
+])(
+  'a basket whose newest total is %s has the state, amount and code path %j, before and after a failed payment',
+  (state, expected) => {
+    expect(viewFields(state && createTotal(state))).toEqual(expected);
+    expect(viewFields(state && createTotal(state), createPayment('Failed'))).toEqual(expected);
+  },
+);
 
 it.each<TotalState>(['open', 'queued', 'paid'])(
-  'a paid basket shows what was paid and no code, also when its total is %s',
+  'a paid basket has the paid amount without the tip, and no code, even if its total is %s',
   (state) => {
-    expect(view(total(state), payment('Success'))).toEqual(['paid', 100, null]);
+    expect(viewFields(createTotal(state), createPayment('Success'))).toEqual(['paid', 100, null]);
   },
 );

@@ -1,14 +1,14 @@
 /** View model of a till's basket, for the customer display and the till page. */
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
-import { decimalOf, multiply, roundHalfUp } from '../baskets/decimal.js';
+import { decimalFromNumber, multiply, roundHalfUp } from '../baskets/decimal.js';
 import type { Total } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import type { BasketPayment } from '../payments/payment.repository.js';
 
 export interface BasketView {
   /**
-   * `filling`: the till has sent no total. `waiting`: there is no code yet. `payable`: the code can be scanned. `closed`: the basket
-   * cannot be paid.
+   * `empty`: the till has no open basket. `filling`: the till has sent no total. `waiting`: there is no code yet.
+   * `payable`: the code can be scanned. `paid`: the customer has paid. `closed`: the basket cannot be paid by code.
    */
   readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
   readonly reference: string | null;
@@ -23,7 +23,7 @@ export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [
 export interface BasketViewInput {
   readonly reference: string | null;
   readonly token: string;
-  /** The lines that the till sent one by one; an order has its lines in its newest total. */
+  /** The lines that the till sent one by one. An order of the facade has its lines in its newest total instead. */
   readonly lines: readonly BasketLine[];
   readonly current: Total | undefined;
   readonly payment: BasketPayment | undefined;
@@ -31,26 +31,27 @@ export interface BasketViewInput {
 
 export function basketView({ reference, token, lines, current, payment }: BasketViewInput): BasketView {
   const isOrder = current?.content.order !== undefined;
-  const shown = isOrder ? current.content : { lines };
+  const content = isOrder ? current.content : { lines };
   const isPaid = payment?.payment.status === 'Success';
   return {
-    state: stateOf(isPaid, current),
+    state: viewState(isPaid, current),
     reference,
-    lines: shown.lines.map((line) => viewOf(line, shown)),
+    lines: content.lines.map((line) => lineView(line, content)),
     amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
-    // Another address for each invoice, because a browser keeps showing the loaded image of the same address.
+    // The query makes a new URL for each invoice. With the same URL, the browser would not load the new image.
     codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
   };
 }
 
-function stateOf(isPaid: boolean, current: Total | undefined): BasketView['state'] {
+function viewState(isPaid: boolean, current: Total | undefined): BasketView['state'] {
   if (isPaid) return 'paid';
   if (current === undefined) return 'filling';
   if (current.state === 'open') return 'payable';
   return current.state === 'queued' ? 'waiting' : 'closed';
 }
 
-function viewOf({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
-  const exact = order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity));
-  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(exact) };
+function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
+  const lineTotal =
+    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
+  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(lineTotal) };
 }

@@ -4,8 +4,8 @@ import { BasketRepository } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 
 /**
- * The QR code of a payable basket. It needs no key: screens load images without headers, the address is random, and the image is
- * meant for customers.
+ * The QR code of a payable basket. The image is served without an API key, because screens cannot send headers when
+ * they load an image. That is safe: the URL contains a random token, and the image is meant for customers.
  */
 @Controller('codes')
 export class CodesController {
@@ -23,7 +23,7 @@ export class CodesController {
   @Get(':file')
   @Header('content-type', 'image/svg+xml; charset=utf-8')
   @Header('cache-control', 'no-store')
-  // So that a till page of another origin can embed the image.
+  // Allows pages of other origins to embed the image.
   @Header('cross-origin-resource-policy', 'cross-origin')
   code(@Param('file') file: string): string {
     const token = /^([\w-]{22})\.svg$/.exec(file)?.[1];

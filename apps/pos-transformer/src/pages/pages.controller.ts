@@ -13,8 +13,8 @@ import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js'
 import { Platform } from '../platform/platform.js';
 import { BasketDisplays } from './basket-displays.js';
 
-/** The same relative path in src and in dist. */
-const FOLDER = join(import.meta.dirname, '../../assets');
+/** The relative path is the same from src and from dist. */
+const ASSETS_FOLDER = join(import.meta.dirname, '../../assets');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -22,8 +22,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 };
 
-/** Only the transformer's own files, and no inline script. */
-const POLICY = [
+/** Allows only the transformer's own files, and no inline scripts. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -35,17 +35,20 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The customer display and the till page. The pages contain no data, so they need no key. They fetch their data with the key
- * behind `#key=` in their address: a browser does not send that part, and the page removes it from the address bar.
+ * The customer display and the till page. The pages contain no data, so they are served without a key. Their scripts
+ * fetch the data with the API key in the fragment of the page's URL (`#key=…`): a browser does not send the fragment to
+ * the server, and the script removes it from the address bar.
  *
  * @internal
  */
 @Controller()
 export class PagesController {
-  private readonly files = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(join(FOLDER, file))]));
+  private readonly files = new Map(
+    readdirSync(ASSETS_FOLDER).map((file) => [file, readFileSync(join(ASSETS_FOLDER, file))]),
+  );
 
   constructor(
-    @Inject(BasketDisplays) private readonly showBasket: BasketDisplays,
+    @Inject(BasketDisplays) private readonly displays: BasketDisplays,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(CallSender) private readonly sender: CallSender,
@@ -74,19 +77,19 @@ export class PagesController {
     @Query('till') till: unknown,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, this.showBasket.stream(this.tillOf(siteId, till)));
+    await sendEventStream(reply, this.displays.stream(this.resolveTill(siteId, till)));
   }
 
   /** The till page's data: the basket, the number of waiting calls, and alerts. */
   @Get('till/:siteId/state')
   @UseGuards(AccessGuard)
   state(@Param('siteId') siteId: string, @Query('till') till: unknown): object {
-    const of = this.tillOf(siteId, till);
+    const resolvedTill = this.resolveTill(siteId, till);
     return {
-      basket: this.showBasket.view(of),
-      isAway: this.sender.isUnreachable(of.siteId),
-      waitingCalls: this.calls.countWaiting(of.siteId),
-      alerts: this.alerts.list(of.siteId, of.till),
+      basket: this.displays.view(resolvedTill),
+      isAway: this.sender.isUnreachable(resolvedTill.siteId),
+      waitingCalls: this.calls.countWaiting(resolvedTill.siteId),
+      alerts: this.alerts.list(resolvedTill.siteId, resolvedTill.till),
     };
   }
 
@@ -95,12 +98,12 @@ export class PagesController {
     const contentType = CONTENT_TYPES[file.slice(file.lastIndexOf('.') + 1)];
     if (!content || contentType === undefined) throw new DomainError('resource.not-found');
     await reply
-      .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+      .headers({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'no-cache' })
       .type(contentType)
       .send(content);
   }
 
-  private tillOf(siteId: string, till: unknown): Till {
+  private resolveTill(siteId: string, till: unknown): Till {
     if (!/^\d{1,16}$/.test(siteId) || !this.platform.siteIds.includes(Number(siteId)))
       throw new DomainError('resource.not-found', { message: 'This site is not configured here.' });
     return { siteId: Number(siteId), till: till === '' ? '' : parseTill(till) };

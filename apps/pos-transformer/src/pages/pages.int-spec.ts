@@ -12,33 +12,33 @@ beforeEach(async () => {
 });
 afterEach(() => pos.stop());
 
-const keyed = { 'x-api-key': KEY };
+const apiKeyHeader = { 'x-api-key': KEY };
 const post = (path: string, body: object): Promise<Response> =>
   fetch(`${url}${path}`, {
     method: 'POST',
-    headers: { ...keyed, 'content-type': 'application/json' },
+    headers: { ...apiKeyHeader, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
 
-/** The baskets that a display receives, in their order. */
+/** Opens the event stream of a customer display. `views` collects the baskets that it receives, in order. */
 async function openDisplay(
   query = '',
-): Promise<{ shown: { state: string; amountCents: number }[]; close: () => void }> {
+): Promise<{ views: { state: string; amountCents: number }[]; close: () => void }> {
   const ended = new AbortController();
-  const answer = await fetch(`${url}/display/${SITE}/events${query}`, { headers: keyed, signal: ended.signal });
+  const answer = await fetch(`${url}/display/${SITE}/events${query}`, { headers: apiKeyHeader, signal: ended.signal });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-  const shown: { state: string; amountCents: number }[] = [];
+  const views: { state: string; amountCents: number }[] = [];
   const read = async (): Promise<void> => {
     for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream()))
       for (const message of chunk.split('\n\n'))
-        if (message.startsWith('data: ')) shown.push(JSON.parse(message.slice(6)) as (typeof shown)[number]);
+        if (message.startsWith('data: ')) views.push(JSON.parse(message.slice(6)) as (typeof views)[number]);
   };
   read().catch(() => undefined);
-  return { shown, close: () => ended.abort() };
+  return { views, close: () => ended.abort() };
 }
 
 test('the customer display shows each change of its basket, and its payment', async () => {
-  const { shown, close } = await openDisplay();
+  const { views, close } = await openDisplay();
   const line = {
     id: 1,
     itemName: '<b>Rooibos</b>',
@@ -51,9 +51,9 @@ test('the customer display shows each change of its basket, and its payment', as
   await post(`/v1/sites/${SITE}/invoice/total`, { amount: 200, reference: '17' });
   await pos.pay();
   await post(`/v1/sites/${SITE}/invoice/reset`, {});
-  await waitUntil('the display', 5_000, async () => shown.at(-1)?.state === 'empty' && shown.length > 2);
-  expect(shown.map(({ state }) => state)).toEqual(['empty', 'filling', 'waiting', 'payable', 'paid', 'empty']);
-  expect(shown[3]).toMatchObject({
+  await waitUntil('the empty display', 5_000, async () => views.at(-1)?.state === 'empty' && views.length > 2);
+  expect(views.map(({ state }) => state)).toEqual(['empty', 'filling', 'waiting', 'payable', 'paid', 'empty']);
+  expect(views[3]).toMatchObject({
     reference: '17',
     amountCents: 200,
     lines: [{ name: '<b>Rooibos</b>', quantity: 2, totalCents: 200 }],
@@ -62,12 +62,12 @@ test('the customer display shows each change of its basket, and its payment', as
   close();
 });
 
-test('a display shows only baskets of its own till, also orders of the facade', async () => {
+test('a display shows only baskets of its own till, including orders of the facade', async () => {
   const [own, other] = [await openDisplay(), await openDisplay('?till=TILL-2')];
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [{ ActualUnitPrice: 50, Quantity: 2 }] });
-  await waitUntil('the display', 5_000, async () => own.shown.at(-1)?.state === 'payable');
-  expect(own.shown.at(-1)).toMatchObject({ amountCents: 100, lines: [{ quantity: 2, totalCents: 100 }] });
-  expect(other.shown.map(({ state }) => state)).toEqual(['empty']);
+  await waitUntil('the display', 5_000, async () => own.views.at(-1)?.state === 'payable');
+  expect(own.views.at(-1)).toMatchObject({ amountCents: 100, lines: [{ quantity: 2, totalCents: 100 }] });
+  expect(other.views.map(({ state }) => state)).toEqual(['empty']);
   own.close();
   other.close();
 });
@@ -79,15 +79,18 @@ test.each([
   '/assets/till.js',
   '/assets/pos.css',
   '/assets/connection.js',
-])('%s contains no data, needs no key, and allows only its own scripts', async (path) => {
-  const answer = await fetch(`${url}${path}`);
-  expect(answer.status).toBe(200);
-  const policy = answer.headers.get('content-security-policy');
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-  expect(policy).not.toContain('unsafe');
-  const text = await answer.text();
-  expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
-});
+])(
+  '%s is served without a key, contains no inline script, and has a policy that allows only own scripts',
+  async (path) => {
+    const answer = await fetch(`${url}${path}`);
+    expect(answer.status).toBe(200);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    const text = await answer.text();
+    expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
+  },
+);
 
 test.each(['/assets/../package.json', '/assets/..%2fpackage.json', '/assets/none.js', '/assets/__proto__'])(
   '%s is not found',
@@ -96,7 +99,7 @@ test.each(['/assets/../package.json', '/assets/..%2fpackage.json', '/assets/none
   },
 );
 
-describe('A9: without the key', () => {
+describe('A9: a request without the key or with a wrong key', () => {
   it.each([
     ['GET', '/display/5001/events'],
     ['GET', '/till/5001/state'],
@@ -108,16 +111,16 @@ describe('A9: without the key', () => {
     ['POST', '/v1/sites/5001/invoice/line'],
     ['POST', '/v1/sites/5001/invoice/total'],
     ['POST', '/v1/sites/5001/invoice/reset'],
-  ])('%s %s is a 401, also if the request is invalid', async (method, path) => {
+  ])('%s %s is answered with 401, even if the request is invalid', async (method, path) => {
     expect((await fetch(`${url}${path}`, { method })).status).toBe(401);
     expect((await fetch(`${url}${path}`, { method, headers: { 'x-api-key': `${KEY}x` } })).status).toBe(401);
   });
 });
 
 test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/state?till=%00'])(
-  '%s is no till of this store',
+  '%s is refused, because the site is not configured or the till is invalid',
   async (path) => {
-    const { status } = await fetch(`${url}${path}`, { headers: keyed });
+    const { status } = await fetch(`${url}${path}`, { headers: apiKeyHeader });
     expect(status).toBe(path.includes('5001') ? 400 : 404);
   },
 );
@@ -125,11 +128,12 @@ test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/st
 test('the till page shows waiting calls and alerts', async () => {
   pos.platform.outage = 'unreachable';
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
-  const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: keyed })).json();
+  const state = async (): Promise<unknown> =>
+    (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json();
   expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
   pos.platform.outage = undefined;
-  pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
-  await pos.later();
+  pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
+  await pos.sendPostponedCalls();
   expect(await state()).toMatchObject({
     isAway: false,
     waitingCalls: 0,
@@ -137,31 +141,32 @@ test('the till page shows waiting calls and alerts', async () => {
   });
 });
 
-test('a page removes its key from the address bar, and keeps it for a reload', async () => {
+test('a page removes its key from the address bar, and stores it for a reload', async () => {
   const script = await (await fetch(`${url}/assets/connection.js`)).text();
-  const kept = new Map<string, string>();
+  const storage = new Map<string, string>();
   const addresses: string[] = [];
-  const load = (hash: string): unknown =>
+  const loadScript = (hash: string): unknown =>
     runInNewContext(`${script.replaceAll('export ', '')}; headers`, {
       URLSearchParams,
       location: { pathname: '/display/5001', search: '?till=T', hash },
       history: { replaceState: (_state: null, _title: string, address: string) => addresses.push(address) },
-      sessionStorage: { getItem: (name: string) => kept.get(name) ?? null, setItem: kept.set.bind(kept) },
+      sessionStorage: { getItem: (name: string) => storage.get(name) ?? null, setItem: storage.set.bind(storage) },
     });
-  expect({ ...(load('') as object) }).toEqual({ 'x-till': 'T' });
+  expect({ ...(loadScript('') as object) }).toEqual({ 'x-till': 'T' });
   for (const hash of [`#key=${KEY}`, ''])
-    expect({ ...(load(hash) as object) }).toEqual({ 'x-api-key': KEY, 'x-till': 'T' });
+    expect({ ...(loadScript(hash) as object) }).toEqual({ 'x-api-key': KEY, 'x-till': 'T' });
   expect(addresses).toEqual(['/display/5001?till=T']);
 });
 
 test('a closed display no longer counts towards the limit', async () => {
-  for (let opened = 0; opened < 105; opened++) (await openDisplay()).close();
-  await waitUntil('a place', 5_000, async () => {
-    const answer = await fetch(`${url}/display/${SITE}/events`, { headers: keyed });
+  const maxDisplays = 100;
+  for (let opened = 0; opened < maxDisplays + 5; opened++) (await openDisplay()).close();
+  await waitUntil('a display that is accepted again', 5_000, async () => {
+    const answer = await fetch(`${url}/display/${SITE}/events`, { headers: apiKeyHeader });
     await answer.body?.cancel();
     return answer.status === 200;
   });
-  const open = await Promise.all(Array.from({ length: 100 }, () => openDisplay()));
-  expect((await fetch(`${url}/display/${SITE}/events`, { headers: keyed })).status).toBe(503);
-  for (const display of open) display.close();
+  const openDisplays = await Promise.all(Array.from({ length: maxDisplays }, () => openDisplay()));
+  expect((await fetch(`${url}/display/${SITE}/events`, { headers: apiKeyHeader })).status).toBe(503);
+  for (const display of openDisplays) display.close();
 });

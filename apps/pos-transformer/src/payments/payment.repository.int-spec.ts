@@ -6,7 +6,7 @@ let db: TestStore;
 beforeEach(() => (db = new TestStore()));
 afterEach(() => db.close());
 
-it('each site has its own stream position', () => {
+it('PaymentRepository stores one stream position for each site', () => {
   const payments = new PaymentRepository(db.store, db.clock);
   const position = (siteId: number): string | undefined => payments.findPosition(siteId);
   db.store.transaction((tx) => {
@@ -18,7 +18,7 @@ it('each site has its own stream position', () => {
   expect([position(1), position(2)]).toEqual([undefined, 'b']);
 });
 
-it('a till sees its own alerts, and those of its site without a till', () => {
+it('AlertRepository lists the alerts of the till, and those of its site that have no till', () => {
   const alerts = new AlertRepository(db.store, db.clock);
   db.store.transaction((tx) => {
     alerts.append(tx, 1, 'T', 'own');

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
 import { type Reader, Store, type Tx } from '../store/store.js';
-import { decisivePayment, type LocalPayment } from './payment.js';
+import { type LocalPayment, selectDecisivePayment } from './payment.js';
 
 /** A payment with its basket and total. */
 export interface BasketPayment extends LocalPayment {
@@ -24,12 +24,12 @@ export class PaymentRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns false if the payment is known: the stream and polling may report the same one. */
+  /** Returns false if the payment is already stored: the stream and polling may report the same payment. */
   insertIfAbsent(
     tx: Tx,
     siteId: number,
     payment: MerchantPayment,
-    of: { basketId: number | null; totalId: number | null },
+    ids: { basketId: number | null; totalId: number | null },
   ): boolean {
     const { changes } = tx.run(
       `INSERT INTO payments (svc_id, site_id, invoice_reference, basket_id, total_id, payment, seen_at)
@@ -39,8 +39,8 @@ export class PaymentRepository {
         svcId: payment.paymentReference,
         siteId,
         invoiceReference: payment.invoiceReference,
-        basketId: of.basketId,
-        totalId: of.totalId,
+        basketId: ids.basketId,
+        totalId: ids.totalId,
         payment: JSON.stringify(payment),
         now: this.clock.nowISO(),
       },
@@ -49,19 +49,19 @@ export class PaymentRepository {
   }
 
   findBySvcId(svcId: string): BasketPayment | undefined {
-    return paymentOf(this.store.find(`SELECT ${COLUMNS} FROM payments WHERE svc_id = :svcId`, { svcId }));
+    return parsePayment(this.store.find(`SELECT ${COLUMNS} FROM payments WHERE svc_id = :svcId`, { svcId }));
   }
 
   /** The basket's payment that counts (T7). */
   findDecisive(basketId: number, from: Reader = this.store): BasketPayment | undefined {
     const payments = from
       .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE basket_id = :basketId`, { basketId })
-      .map((row) => paymentOf(row)!);
-    return decisivePayment(payments) as BasketPayment | undefined;
+      .map((row) => parsePayment(row)!);
+    return selectDecisivePayment(payments) as BasketPayment | undefined;
   }
 
-  /** Links the payments that were reported before the response with the invoice's reference arrived. */
-  attach(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
+  /** Links the stored payments of an invoice to its basket and total. Returns these payments. */
+  linkToBasket(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
     tx.run(
       `UPDATE payments SET basket_id = :basketId, total_id = :totalId WHERE invoice_reference = :invoiceReference`,
       { invoiceReference, basketId: to.basketId, totalId: to.totalId },
@@ -70,7 +70,7 @@ export class PaymentRepository {
       .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE invoice_reference = :invoiceReference`, {
         invoiceReference,
       })
-      .map((row) => paymentOf(row)!);
+      .map((row) => parsePayment(row)!);
   }
 
   findPosition(siteId: number): string | undefined {
@@ -92,6 +92,6 @@ export class PaymentRepository {
   }
 }
 
-function paymentOf(row: PaymentRow | undefined): BasketPayment | undefined {
+function parsePayment(row: PaymentRow | undefined): BasketPayment | undefined {
   return row && { ...row, payment: JSON.parse(row.payment) as MerchantPayment };
 }

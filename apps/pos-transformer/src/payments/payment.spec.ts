@@ -1,11 +1,11 @@
 import type { MerchantPayment } from '@svc/sdk';
 import {
-  amountsOf,
-  decisivePayment,
+  calculateAmounts,
   getPaymentResponse,
   invoicePaymentResponse,
   isIntegerReference,
   paymentDate,
+  selectDecisivePayment,
 } from './payment.js';
 
 const payment: MerchantPayment = {
@@ -27,19 +27,19 @@ const payment: MerchantPayment = {
   customer: { firstName: ' Thandi ', lastName: 'Nkosi' },
   siteId: 5001,
 };
-const failed: MerchantPayment = { ...payment, status: 'Failed' };
+const failedPayment: MerchantPayment = { ...payment, status: 'Failed' };
 const basket = { siteId: 5001, reference: '0017', isVoided: false };
-const local = (of: MerchantPayment, paymentId = 42) => ({ paymentId, payment: of });
+const localPayment = (merchantPayment: MerchantPayment, paymentId = 42) => ({ paymentId, payment: merchantPayment });
 
-test('T9: the paid amount is the processed amount; the merchant also receives the vouchers that the service pays', () => {
+test('T9: the paid amount excludes all vouchers; the merchant also receives the vouchers that the service pays', () => {
   const vouchers = { merchantVouchers: 1_000, genericVouchers: 2_030 };
-  expect(amountsOf(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
-  expect(amountsOf(failed)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
-  expect(amountsOf({ ...payment, vouchers: [] })).toMatchObject({ paid: 10_500, merchant: 10_500, service: 0 });
+  expect(calculateAmounts(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
+  expect(calculateAmounts(failedPayment)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
+  expect(calculateAmounts({ ...payment, vouchers: [] })).toMatchObject({ paid: 10_500, merchant: 10_500, service: 0 });
 });
 
-test('T13: every field of the invoice payment', () => {
-  expect(invoicePaymentResponse(basket, local(payment))).toStrictEqual({
+test('T13: the invoice payment response has every field of the specification', () => {
+  expect(invoicePaymentResponse(basket, localPayment(payment))).toStrictEqual({
     Id: 42,
     MerchantSiteId: 5001,
     ReceiptStatus: 'Paid',
@@ -65,8 +65,8 @@ test('T13: every field of the invoice payment', () => {
   });
 });
 
-test('T7, T9: every field of GetPayment', () => {
-  expect(getPaymentResponse(basket, local(payment))).toStrictEqual({
+test('T7, T9: the GetPayment response has every field of the specification', () => {
+  expect(getPaymentResponse(basket, localPayment(payment))).toStrictEqual({
     PaymentId: 42,
     MerchantOrderId: '0017',
     PaymentDate: '2026-11-20T18:03:36',
@@ -78,33 +78,45 @@ test('T7, T9: every field of GetPayment', () => {
     CurrencyIso: 'ZAR',
     StatusId: '2',
   });
-  expect(getPaymentResponse(basket, local(failed))).toMatchObject({ StatusId: '5', PaidAmount: 0, MerchantAmount: 0 });
+  expect(getPaymentResponse(basket, localPayment(failedPayment))).toMatchObject({
+    StatusId: '5',
+    PaidAmount: 0,
+    MerchantAmount: 0,
+  });
 });
 
 test.each([
-  [payment, false, 'Paid', 'Success'],
-  [failed, false, 'Open', 'Failed'],
-  [payment, true, 'Voided', 'Success'],
-  [failed, true, 'Voided', 'Failed'],
-] as const)('T7: the receipt of %#', (of, isVoided, ReceiptStatus, PaymentStatus) => {
-  expect(invoicePaymentResponse({ ...basket, isVoided }, local(of))).toMatchObject({ ReceiptStatus, PaymentStatus });
-});
+  { status: 'Success', isVoided: false, ReceiptStatus: 'Paid' },
+  { status: 'Failed', isVoided: false, ReceiptStatus: 'Open' },
+  { status: 'Success', isVoided: true, ReceiptStatus: 'Voided' },
+  { status: 'Failed', isVoided: true, ReceiptStatus: 'Voided' },
+] as const)(
+  'T7: a payment with status $status of a basket with isVoided=$isVoided has the receipt status $ReceiptStatus',
+  ({ status, isVoided, ReceiptStatus }) => {
+    const response = invoicePaymentResponse({ ...basket, isVoided }, localPayment({ ...payment, status }));
+    expect(response).toMatchObject({ ReceiptStatus, PaymentStatus: status });
+  },
+);
 
 test('T7: a success counts before earlier and later failures; otherwise the newest payment counts', () => {
-  const [first, second, third] = [local(failed, 1), local(payment, 2), local(failed, 3)];
-  expect(decisivePayment([first, second, third])).toBe(second);
-  expect(decisivePayment([third, first])).toBe(third);
-  expect(decisivePayment([])).toBeUndefined();
+  const [first, second, third] = [
+    localPayment(failedPayment, 1),
+    localPayment(payment, 2),
+    localPayment(failedPayment, 3),
+  ];
+  expect(selectDecisivePayment([first, second, third])).toBe(second);
+  expect(selectDecisivePayment([third, first])).toBe(third);
+  expect(selectDecisivePayment([])).toBeUndefined();
 });
 
-test('T13: missing names add no blanks', () => {
+test('T13: a missing first or last name leaves no blanks in CustomerFullName', () => {
   const anonymous = { ...payment, customer: { firstName: '', lastName: '' } };
-  expect(getPaymentResponse(basket, local(anonymous)).CustomerFullName).toBe('');
+  expect(getPaymentResponse(basket, localPayment(anonymous)).CustomerFullName).toBe('');
   const single = { ...payment, customer: { firstName: '', lastName: 'Nkosi' } };
-  expect(getPaymentResponse(basket, local(single)).CustomerFullName).toBe('Nkosi');
+  expect(getPaymentResponse(basket, localPayment(single)).CustomerFullName).toBe('Nkosi');
 });
 
-test('T6: the date has no milliseconds and no zone', () => {
+test('T6: paymentDate has no milliseconds and no time zone', () => {
   expect(paymentDate('2026-01-02T03:04:05.999Z')).toBe('2026-01-02T03:04:05');
 });
 
@@ -121,4 +133,4 @@ test.each([
   ['17\n', false],
   [['17', '18'], false],
   [undefined, false],
-])('T5: %j as an integer reference: %s', (text, isOne) => expect(isIntegerReference(text)).toBe(isOne));
+])('T5: isIntegerReference(%j) is %s', (text, expected) => expect(isIntegerReference(text)).toBe(expected));

@@ -16,24 +16,24 @@ export interface PaidBasket {
 }
 
 /** Selects the payment that counts: a success before failures, a later payment before an earlier one (T7). */
-export function decisivePayment(payments: readonly LocalPayment[]): LocalPayment | undefined {
+export function selectDecisivePayment(payments: readonly LocalPayment[]): LocalPayment | undefined {
   const newestFirst = [...payments].sort((a, b) => b.paymentId - a.paymentId);
   return newestFirst.find(({ payment }) => payment.status === 'Success') ?? newestFirst[0];
 }
 
 /** All amounts are cents. */
 export interface Amounts {
-  /** The processed amount: tendered less vouchers; 0 when the payment failed. */
+  /** The processed amount: the tendered amount minus all vouchers, or 0 if the payment failed. */
   readonly paid: number;
   readonly merchantVouchers: number;
   readonly genericVouchers: number;
   /** The amount that the merchant receives. */
   readonly merchant: number;
-  /** The part of it that the service pays: vouchers for which the merchant is not liable. */
+  /** The part of `merchant` that the service pays: vouchers for which the merchant is not liable. */
   readonly service: number;
 }
 
-export function amountsOf({ status, tenderedAmount, vouchers }: MerchantPayment): Amounts {
+export function calculateAmounts({ status, tenderedAmount, vouchers }: MerchantPayment): Amounts {
   const sumOf = (isMerchant: boolean): number =>
     vouchers.reduce((sum, { merchantLiable, amount }) => (merchantLiable === isMerchant ? sum + amount : sum), 0);
   const [merchantVouchers, genericVouchers] = [sumOf(true), sumOf(false)];
@@ -44,8 +44,9 @@ export function amountsOf({ status, tenderedAmount, vouchers }: MerchantPayment)
 }
 
 /**
- * Cents paid towards the invoiced amount: without the tip, with vouchers. If the merchant lets customers choose the amount, it may
- * be less than the invoiced amount: then a till must treat the basket as unpaid, although the payment succeeded.
+ * Cents paid towards the invoiced amount, including vouchers but not the tip. If the merchant lets customers choose the
+ * amount, it may be less than the invoiced amount. A till must then treat the basket as unpaid, although the payment
+ * succeeded.
  */
 export function coveredAmount({ tenderedAmount, tipAmount }: MerchantPayment): number {
   return tenderedAmount - tipAmount;
@@ -81,7 +82,7 @@ export function invoicePaymentResponse(
   basket: PaidBasket,
   { paymentId, payment }: LocalPayment,
 ): InvoicePaymentResponse {
-  const { paid, merchantVouchers, genericVouchers } = amountsOf(payment);
+  const { paid, merchantVouchers, genericVouchers } = calculateAmounts(payment);
   return {
     Id: paymentId,
     MerchantSiteId: basket.siteId,
@@ -123,7 +124,7 @@ export interface GetPaymentResponse {
 }
 
 export function getPaymentResponse(basket: PaidBasket, { paymentId, payment }: LocalPayment): GetPaymentResponse {
-  const { paid, merchant, service } = amountsOf(payment);
+  const { paid, merchant, service } = calculateAmounts(payment);
   return {
     PaymentId: paymentId,
     MerchantOrderId: basket.reference,
@@ -152,7 +153,7 @@ function fullName({ customer: { firstName, lastName } }: MerchantPayment): strin
   return `${firstName.trim()} ${lastName.trim()}`.trim();
 }
 
-/** An integer in a path or query, whose leading zeros are significant (T5). */
+/** Whether the text of a path or query is an integer. It stays a string, because leading zeros are significant (T5). */
 export function isIntegerReference(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,100}$/.test(text);
 }

@@ -15,7 +15,10 @@ import {
 } from './payment.js';
 import { PaymentRepository } from './payment.repository.js';
 
-/** Tills poll payments every second (T7, T13), so the responses use only the local store. 404 until a payment is final. */
+/**
+ * Reads payments from the local store only, because tills poll them every second (T7, T13). The response is 404 until a
+ * payment is final.
+ */
 @Controller()
 @UseGuards(AccessGuard)
 export class PaymentsController {

@@ -9,7 +9,10 @@ export interface Alert {
   readonly message: string;
 }
 
-/** Messages for the cashier about calls for which no till waits any more; the till page shows them. */
+/**
+ * Messages for the cashier about calls whose outcome is known only after the till got its response. The till page shows
+ * them.
+ */
 @Injectable()
 export class AlertRepository {
   constructor(

@@ -2,18 +2,21 @@ import type { Tx } from '../store/store.js';
 import type { Failure } from './failure.js';
 import type { CallKind, OutgoingCall } from './outgoing-call.repository.js';
 
-/** The result of one attempt of a call. `write` is committed together with the end of the call. */
+/** The result of one attempt of a call. `write` runs in the transaction that stores the end of the call. */
 export type AttemptResult =
   | { readonly kind: 'done'; readonly write?: (tx: Tx) => void }
   | { readonly kind: 'refused'; readonly reason: Failure; readonly write?: (tx: Tx) => void }
-  /** The call is retried. */
+  /** The attempt failed; the queue retries the call. */
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Makes the calls of one kind: invoices in `sales`, refunds in `refunds`. */
+/**
+ * Sends the calls of one kind to the platform. The folder `sales` implements it for invoices, the folder `refunds` for
+ * refunds.
+ */
 export interface CallHandler {
-  /** Makes the call, outside any transaction. `isAwaited` returns whether a till waits for the outcome at that moment. */
+  /** Sends the call, outside any transaction. `isAwaited` returns whether a till is waiting for the outcome now. */
   send(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult>;
-  /** Ends a call that has failed too often. */
+  /** Writes the consequences of a call that the queue gives up because it has failed too often. */
   giveUp(tx: Tx, call: OutgoingCall, message: string): void;
 }
 

@@ -6,7 +6,7 @@ import type { AttemptResult, CallHandler, CallHandlers } from './call-handler.js
 import { classifyFailure, type Failure } from './failure.js';
 import type { OutgoingCall, OutgoingCallRepository, QueueName } from './outgoing-call.repository.js';
 
-/** The outcome of a call for the till that waits for it. `queued`: the call is stored and made later. */
+/** The outcome of a call for the till that waits for it. `queued`: the call is stored and will be sent later. */
 export type CallOutcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
 
 export interface CallQueueOptions {
@@ -19,25 +19,28 @@ export interface CallQueueOptions {
   readonly log: ServiceLog;
 }
 
-/** Short, so that tills show codes soon after an outage. */
+/** Short, so that tills can show codes soon after an outage. */
 const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
-/** A customer is paying the invoice: the call is retried after this pause. */
+/** Pause before a retry while a customer is paying the invoice. */
 const IN_PROGRESS_RETRY_MS = 2_000;
 const MAX_RETRY_BACKOFF_MS = 300_000;
 /**
- * After this many failures, about three hours, the queue gives the call up and writes an alert. Attempts during an outage do not
- * count: an outage may last for days, and no call is lost.
+ * After this many failures, which take about three hours, the queue gives up the call and writes an alert. Attempts
+ * during an outage do not count as failures, so no call is lost even if an outage lasts for days.
  */
 const MAX_FAILURES = 50;
 
-/** Makes the waiting calls of one site and kind, one after the other. */
+/** Sends the waiting calls of one site, either for invoices or for refunds, one after the other. */
 export class CallQueue {
   private draining: Promise<void> = Promise.resolve();
   private isDraining = false;
-  /** By call id. A call may have several waiters: a till that repeats a total waits for the same call. */
+  /**
+   * By call id. A call may have several waiters, because a till that repeats a total waits for the call of the first
+   * request.
+   */
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
-  private outages = 0;
+  private consecutiveOutages = 0;
   private unreachableUntil = 0;
   private timer: NodeJS.Timeout | undefined;
   private isStarted = false;
@@ -45,7 +48,7 @@ export class CallQueue {
 
   constructor(private readonly options: CallQueueOptions) {}
 
-  /** From now on calls are made when they are due, also if no till waits. */
+  /** From now on, calls are sent when they are due, even if no till waits for them. */
   start(): void {
     this.isStarted = true;
     void this.drain();
@@ -54,10 +57,10 @@ export class CallQueue {
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
-    this.answerAll({ kind: 'queued' });
+    this.notifyAllWaiters({ kind: 'queued' });
   }
 
-  /** The platform is reachable again: sends waiting calls at once. */
+  /** Ends the backoff, because the platform is reachable again, and sends waiting calls immediately. */
   markReachable(): void {
     this.unreachableUntil = 0;
     void this.drain();
@@ -67,25 +70,28 @@ export class CallQueue {
     return this.unreachableUntil > this.options.clock.now().getTime();
   }
 
-  /** Sends due calls and waits for the outcome of one of them; `queued` if it takes longer or the platform is unreachable. */
-  async outcomeOf(callId: number, withinMs: number): Promise<CallOutcome> {
+  /**
+   * Sends due calls and waits for the outcome of the given call. Returns `queued` if that takes longer than
+   * `timeoutMs`, or if the platform is unreachable.
+   */
+  async waitForOutcome(callId: number, timeoutMs: number): Promise<CallOutcome> {
     if (this.isUnreachable || this.isStopped) return { kind: 'queued' };
     const outcome = new Promise<CallOutcome>((resolve) => {
-      const timer = setTimeout(() => end({ kind: 'queued' }), withinMs);
-      const end = (result: CallOutcome): void => {
+      const timer = setTimeout(() => endWait({ kind: 'queued' }), timeoutMs);
+      const endWait = (result: CallOutcome): void => {
         clearTimeout(timer);
-        const others = this.waiters.get(callId);
-        others?.delete(end);
-        if (others?.size === 0) this.waiters.delete(callId);
+        const waiters = this.waiters.get(callId);
+        waiters?.delete(endWait);
+        if (waiters?.size === 0) this.waiters.delete(callId);
         resolve(result);
       };
-      this.waiters.set(callId, (this.waiters.get(callId) ?? new Set()).add(end));
+      this.waiters.set(callId, (this.waiters.get(callId) ?? new Set()).add(endWait));
     });
     void this.drain();
     return outcome;
   }
 
-  /** Makes every call that is due, in order. */
+  /** Sends every call that is due, in order. */
   drain(): Promise<void> {
     if (this.isDraining) return this.draining;
     this.isDraining = true;
@@ -104,7 +110,8 @@ export class CallQueue {
         await this.send(call);
       }
     } finally {
-      // Synchronously, so that a call of drain() in a later microtask starts a new run.
+      // Reset here, not in the `finally` of drain(), which runs in a later microtask: a drain() in between would do
+      // nothing.
       this.isDraining = false;
     }
   }
@@ -116,11 +123,12 @@ export class CallQueue {
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
       .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed. After the next start the call counts as one that may have reached the platform.
+    // The store is closed, so the result cannot be written. The counted attempt remains: after the next start, the call
+    // is treated as one that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
-    if (result.kind === 'failed') return this.fail({ ...call, tries: call.tries + 1 }, handler, result.failure);
-    this.outages = 0;
+    if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
+    this.consecutiveOutages = 0;
     this.end(call, result);
   }
 
@@ -130,30 +138,30 @@ export class CallQueue {
       result.write?.(tx);
       this.options.calls.end(tx, call.callId, result.kind, problem);
     });
-    this.answer(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
+    this.notifyWaiters(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
   }
 
-  private answer(callId: number, outcome: CallOutcome): void {
+  private notifyWaiters(callId: number, outcome: CallOutcome): void {
     for (const resolve of [...(this.waiters.get(callId) ?? [])]) resolve(outcome);
   }
 
-  private answerAll(outcome: CallOutcome): void {
-    for (const callId of [...this.waiters.keys()]) this.answer(callId, outcome);
+  private notifyAllWaiters(outcome: CallOutcome): void {
+    for (const callId of [...this.waiters.keys()]) this.notifyWaiters(callId, outcome);
   }
 
   private fail(call: OutgoingCall, handler: CallHandler, failure: Failure): void {
     const { clock, calls, log } = this.options;
     log.warn(
-      { callId: call.callId, kind: call.kind, failure: failure.kind, tries: call.tries },
+      { callId: call.callId, kind: call.kind, failure: failure.kind, attempts: call.attempts },
       'call will be repeated',
     );
     if (failure.kind === 'unreachable') {
-      this.outages++;
-      this.unreachableUntil = clock.now().getTime() + backoffMs(this.outages, MAX_UNREACHABLE_BACKOFF_MS);
-      this.answerAll({ kind: 'queued' });
+      this.consecutiveOutages++;
+      this.unreachableUntil = clock.now().getTime() + backoffMs(this.consecutiveOutages, MAX_UNREACHABLE_BACKOFF_MS);
+      this.notifyAllWaiters({ kind: 'queued' });
       return;
     }
-    this.outages = 0;
+    this.consecutiveOutages = 0;
     const isInProgress = failure.kind === 'in-progress';
     const failures = isInProgress ? call.failures : call.failures + 1;
     if (failures >= MAX_FAILURES) {
@@ -162,7 +170,7 @@ export class CallQueue {
     }
     const pause = isInProgress ? IN_PROGRESS_RETRY_MS : backoffMs(failures, MAX_RETRY_BACKOFF_MS);
     calls.postpone(call.callId, { dueAt: clock.later(pause), failures, problem: failure.message });
-    this.answer(call.callId, isInProgress ? failure : { kind: 'queued' });
+    this.notifyWaiters(call.callId, isInProgress ? failure : { kind: 'queued' });
   }
 
   private schedule(): void {
@@ -172,7 +180,7 @@ export class CallQueue {
     const dueAt = calls.nextDueAt(siteId, name);
     if (dueAt === undefined) return;
     const now = clock.now().getTime();
-    // At least 250 ms: a due call that waits for another call of its subject would cause a busy loop.
+    // At least 250 ms: a due call that waits for an earlier call of the same subject would otherwise cause a busy loop.
     const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }

@@ -11,8 +11,9 @@ import { Platform } from './platform.js';
 const QUEUES = Object.keys(KINDS_OF_QUEUE) as QueueName[];
 
 /**
- * Store and forward (T8): makes the waiting calls in order, across restarts and outages. Attempts may be repeated, and the platform
- * executes each call once: an invoice has its external reference, a refund its Idempotency-Key.
+ * Store and forward (T8): sends the waiting calls in order, across restarts and outages. A call may be sent several
+ * times, but the platform executes it once: an invoice is identified by its external reference, a refund by its
+ * Idempotency-Key.
  */
 @Injectable()
 export class CallSender implements OnModuleDestroy {
@@ -45,9 +46,9 @@ export class CallSender implements OnModuleDestroy {
     for (const queue of this.queues.values()) queue.stop();
   }
 
-  /** Waits for the outcome of a call, up to the response timeout of tills. */
-  outcomeOf(siteId: number, queue: QueueName, callId: number): Promise<CallOutcome> {
-    return this.queue(siteId, queue).outcomeOf(callId, this.settings.responseTimeoutMs[queue]);
+  /** Waits for the outcome of a call, up to the response timeout of the queue. */
+  waitForOutcome(siteId: number, queue: QueueName, callId: number): Promise<CallOutcome> {
+    return this.queue(siteId, queue).waitForOutcome(callId, this.settings.responseTimeoutMs[queue]);
   }
 
   /** Sends the due calls of the site without waiting for them. */
@@ -55,7 +56,7 @@ export class CallSender implements OnModuleDestroy {
     for (const name of QUEUES) void this.queue(siteId, name).drain();
   }
 
-  /** The platform is reachable again. */
+  /** Ends the backoff of both queues of the site, because the platform is reachable again. */
   markReachable(siteId: number): void {
     for (const name of QUEUES) this.queue(siteId, name).markReachable();
   }
@@ -64,7 +65,7 @@ export class CallSender implements OnModuleDestroy {
     return this.queue(siteId, 'invoices').isUnreachable;
   }
 
-  /** Makes all due calls; for tests. */
+  /** Sends all due calls; for tests. */
   async runOnce(): Promise<void> {
     await Promise.all([...this.queues.values()].map((queue) => queue.drain()));
   }

@@ -2,20 +2,20 @@
 import { SvcApiError } from '@svc/sdk';
 
 export type Failure =
-  /** Nothing can be sent to the platform now: every call of the queue waits. */
+  /** The platform cannot be reached, or refuses the key. Every call of the queue waits. */
   | { readonly kind: 'unreachable'; readonly message: string }
   /** A customer is paying the invoice. */
   | { readonly kind: 'in-progress'; readonly message: string }
   | { readonly kind: 'already-paid'; readonly message: string }
   | { readonly kind: 'not-found'; readonly message: string }
-  /** Only this call is retried later. */
+  /** Only this call waits and is retried later. */
   | { readonly kind: 'later'; readonly message: string }
   /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** No response, overloaded or unavailable. */
+/** No response (0), overloaded or unavailable. */
 const UNREACHABLE: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
-/** The key is wrong or revoked. An administrator can correct that, so the calls of tills are kept. */
+/** The key is wrong or revoked. The calls stay in the queue, because an administrator can correct the key. */
 const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);
 
 export function classifyFailure(error: unknown): Failure {
@@ -25,7 +25,8 @@ export function classifyFailure(error: unknown): Failure {
   if (NO_ACCESS.has(httpStatus)) return { kind: 'unreachable', message: `The site's key is refused. ${message}` };
   if (code === 'payment.in-progress') return { kind: 'in-progress', message };
   if (code === 'payable.paid') return { kind: 'already-paid', message };
-  // Without the platform's code the 404 is of a proxy or of a wrong address: it means nothing for the call.
+  // A 404 without the platform's error code comes from a proxy or a wrong URL. It does not mean that the resource is
+  // missing.
   if (httpStatus === 404) return { kind: code === 'resource.not-found' ? 'not-found' : 'later', message };
   if (retryable || httpStatus >= 500 || httpStatus < 400) return { kind: 'later', message };
   return { kind: 'refused', message: error.errors.map((each) => each.message).join(' ') || message };

@@ -8,10 +8,10 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-const QUEUED = { Result: 'WARN', Message: expect.stringContaining('cannot be reached') };
-const amounts = (): unknown[] => pos.platform.openInvoices().map(({ body }) => body['amount']);
-const waiting = (): number => pos.transformer.app.get(OutgoingCallRepository).countWaiting(SITE);
-const alerts = (): string[] =>
+const QUEUED_ANSWER = { Result: 'WARN', Message: expect.stringContaining('cannot be reached') };
+const openInvoiceAmounts = (): unknown[] => pos.platform.openInvoices().map(({ body }) => body['amount']);
+const countWaitingCalls = (): number => pos.transformer.app.get(OutgoingCallRepository).countWaiting(SITE);
+const alertMessages = (): string[] =>
   pos.transformer.app
     .get(AlertRepository)
     .list(SITE, '')
@@ -20,327 +20,336 @@ const alerts = (): string[] =>
 describe('T8: while the platform cannot be reached', () => {
   beforeEach(() => (pos.platform.outage = 'unreachable'));
 
-  it('total and Basket are stored, and sent when it is back', async () => {
-    await pos.line();
-    expect((await pos.total(8_950, '17')).body).toStrictEqual(QUEUED);
-    expect((await pos.basket('18', 200)).body).toStrictEqual(QUEUED);
+  it('the calls of total and Basket are stored, and sent when the platform is reachable again', async () => {
+    await pos.sendLine();
+    expect((await pos.sendTotal(8_950, '17')).body).toStrictEqual(QUEUED_ANSWER);
+    expect((await pos.sendBasket('18', 200)).body).toStrictEqual(QUEUED_ANSWER);
     pos.platform.outage = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([8_950, 200]);
-    expect((await pos.total(8_950, '17')).body).toMatchObject({ Result: 'OK', Code: expect.any(String) });
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([8_950, 200]);
+    expect((await pos.sendTotal(8_950, '17')).body).toMatchObject({ Result: 'OK', Code: expect.any(String) });
     expect(pos.platform.invoices).toHaveLength(2);
   });
 
-  it('later calls of tills are answered at once, because nothing is sent during the backoff', async () => {
-    await pos.basket('17', 100);
+  it('tills get a response immediately during the backoff, because nothing is sent', async () => {
+    await pos.sendBasket('17', 100);
     const started = performance.now();
-    expect((await pos.basket('18', 100)).body).toStrictEqual(QUEUED);
-    // The first call was attempted; the second does not wait for an attempt of its own.
+    expect((await pos.sendBasket('18', 100)).body).toStrictEqual(QUEUED_ANSWER);
+    // The first call was attempted. The second call is not attempted, so its till does not wait.
     expect(performance.now() - started).toBeLessThan(500);
   });
 
   it('stored calls survive a restart', async () => {
-    await pos.line();
-    await pos.total(8_950, '17');
+    await pos.sendLine();
+    await pos.sendTotal(8_950, '17');
     await pos.restart();
     pos.platform.outage = undefined;
-    await pos.send();
-    expect(amounts()).toEqual([8_950]);
+    await pos.sendDueCalls();
+    expect(openInvoiceAmounts()).toEqual([8_950]);
     await pos.pay();
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
   it('only the invoice of the last version of a basket is created', async () => {
-    for (const amount of [100, 200, 300]) await pos.basket('17', amount);
-    await pos.basket('18', 50);
+    for (const amount of [100, 200, 300]) await pos.sendBasket('17', amount);
+    await pos.sendBasket('18', 50);
     pos.platform.outage = undefined;
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
   });
 
-  it('a basket that is closed before its invoice was sent has none', async () => {
-    // The first call is attempted, and may have arrived; the second waits behind it.
-    await pos.basket('17', 100);
-    await pos.basket('18', 200);
-    expect((await pos.closed('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
+  it('no invoice is created for a basket that is closed before its call was attempted', async () => {
+    // The first call is attempted, so it may have reached the platform. The second call waits during the backoff.
+    await pos.sendBasket('17', 100);
+    await pos.sendBasket('18', 200);
+    expect((await pos.closeBasket('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
     pos.platform.outage = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([100]);
-    // The first call was attempted: before the retry, its payments are polled.
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([100]);
+    // Because the first call was attempted, its payments are polled before the retry.
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
-  it('a basket whose invoice may have been created is closed at the platform', async () => {
-    pos.platform.outage = 'lost-answers';
-    await pos.basket('17', 100);
-    expect(amounts()).toEqual([100]);
-    expect((await pos.closed('17', 'Void')).body).toEqual(QUEUED);
+  it('an invoice that may have been created is closed at the platform when its basket is closed', async () => {
+    pos.platform.outage = 'lost-responses';
+    await pos.sendBasket('17', 100);
+    expect(openInvoiceAmounts()).toEqual([100]);
+    expect((await pos.closeBasket('17', 'Void')).body).toEqual(QUEUED_ANSWER);
     pos.platform.outage = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([]);
-    expect(waiting()).toBe(0);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([]);
+    expect(countWaitingCalls()).toBe(0);
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    'the invoice of an earlier version that may have been created is closed by %s',
+    'an invoice of an earlier version of the basket that may have been created is closed by %s',
     async (status) => {
-      pos.platform.outage = 'lost-answers';
-      await pos.basket('17', 100);
+      pos.platform.outage = 'lost-responses';
+      await pos.sendBasket('17', 100);
       pos.platform.outage = 'unreachable';
-      await pos.basket('17', 200);
-      await pos.closed('17', status);
+      await pos.sendBasket('17', 200);
+      await pos.closeBasket('17', status);
       pos.platform.outage = undefined;
-      await pos.later();
-      expect(amounts()).toEqual([]);
+      await pos.sendPostponedCalls();
+      expect(openInvoiceAmounts()).toEqual([]);
       expect(pos.platform.invoices).toHaveLength(1);
     },
   );
 
-  it('the invoice of an earlier version is closed when nothing is due any more', async () => {
+  it('the invoice of an earlier version of the basket is closed by a total of 0', async () => {
     pos.platform.outage = undefined;
-    await pos.line();
-    await pos.total(8_950, '17');
+    await pos.sendLine();
+    await pos.sendTotal(8_950, '17');
     pos.platform.outage = 'unreachable';
-    // This call is attempted; the next call waits behind it.
-    await pos.basket('18', 100);
-    await pos.total(4_475, '17');
-    expect((await pos.total(0, '17')).body.Message).toContain('cannot be reached');
+    // This call is attempted. The next call waits during the backoff.
+    await pos.sendBasket('18', 100);
+    await pos.sendTotal(4_475, '17');
+    expect((await pos.sendTotal(0, '17')).body.Message).toContain('cannot be reached');
     pos.platform.outage = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([100]);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([100]);
   });
 
-  it('the calls of an order that is closed and used again are sent in order', async () => {
+  it('if an order is closed and its number is used again, the calls are sent in order', async () => {
     pos.platform.outage = undefined;
-    await pos.basket('17', 100);
+    await pos.sendBasket('17', 100);
     pos.platform.outage = 'unreachable';
-    expect((await pos.closed('17', 'Complete')).body).toEqual(QUEUED);
-    await pos.basket('17', 200);
+    expect((await pos.closeBasket('17', 'Complete')).body).toEqual(QUEUED_ANSWER);
+    await pos.sendBasket('17', 200);
     pos.platform.outage = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([200]);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([200]);
   });
 
-  it('a lost response creates no second invoice', async () => {
-    pos.platform.outage = 'lost-answers';
-    await pos.basket('17', 100);
+  it('a retry after a lost response creates no second invoice', async () => {
+    pos.platform.outage = 'lost-responses';
+    await pos.sendBasket('17', 100);
     pos.platform.outage = undefined;
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(pos.platform.invoices).toHaveLength(1);
     await pos.pay();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
   });
 });
 
-it('T8: a platform that does not answer delays a till only up to the response timeout', async () => {
+it('T8: a platform that does not respond delays a till only up to the response timeout', async () => {
   await pos.stop();
   pos = await TestTransformer.start({ responseTimeoutMs: { invoices: 100, refunds: 100 } });
   pos.platform.outage = 'silent';
   const started = performance.now();
-  expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
+  expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-it('T8: an expired invoice of an open basket is renewed, except for an abandoned basket', async () => {
-  await pos.line();
-  await pos.total(8_950, '17');
+it('T8: an expired invoice of an open basket is renewed, unless the basket is abandoned', async () => {
+  await pos.sendLine();
+  await pos.sendTotal(8_950, '17');
   const first = pos.openInvoice();
-  await pos.renew();
+  await pos.renewInvoices();
   expect(pos.platform.invoices).toHaveLength(1);
   pos.clock.advance(3_600_000);
-  await pos.renew();
+  await pos.renewInvoices();
   expect(pos.openInvoice()).not.toBe(first);
   expect(pos.openInvoice().body).toEqual({ ...first.body, createdUTCDate: '2026-03-01T11:00:00.000Z' });
   await pos.pay();
   expect((await pos.getPayment('17')).body.PaidAmount).toBe(8_950);
 
-  await pos.total(100, '18', 'TILL-2');
+  await pos.sendTotal(100, '18', 'TILL-2');
   pos.clock.advance(13 * 3_600_000);
-  await pos.renew();
+  await pos.renewInvoices();
   expect(pos.platform.invoices).toHaveLength(3);
 });
 
 it.each([
   ['ahead', 2],
   ['behind', -2],
-])('T8: renewal also works if the clock of the store is two hours %s', async (_, hours) => {
-  pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
-  await pos.total(100, '17');
-  pos.clock.advance(3_599_000);
-  await pos.renew();
-  expect(pos.platform.invoices).toHaveLength(1);
-  pos.clock.advance(2_000);
-  await pos.renew();
-  expect(pos.platform.invoices).toHaveLength(2);
-  expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
-});
+])(
+  'T8: an invoice is renewed only after its expiry, even if the clock of the store is two hours %s',
+  async (_, hours) => {
+    pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
+    await pos.sendTotal(100, '17');
+    // Invoices of the fake platform are valid for one hour.
+    pos.clock.advance(3_599_000);
+    await pos.renewInvoices();
+    expect(pos.platform.invoices).toHaveLength(1);
+    pos.clock.advance(2_000);
+    await pos.renewInvoices();
+    expect(pos.platform.invoices).toHaveLength(2);
+    expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
+  },
+);
 
-it('T8: an invoice that is only minutes old is not renewed, regardless of its expiry', async () => {
-  pos.platform.lifetimeMs = -1_000;
-  await pos.total(100, '17');
+it('T8: an invoice that is at most five minutes old is not renewed, even if it seems to have expired', async () => {
+  pos.platform.invoiceLifetimeMs = -1_000;
+  await pos.sendTotal(100, '17');
   pos.clock.advance(300_000);
-  await pos.renew();
+  await pos.renewInvoices();
   expect(pos.platform.invoices).toHaveLength(1);
   pos.clock.advance(1);
-  await pos.renew();
+  await pos.renewInvoices();
   expect(pos.platform.invoices).toHaveLength(2);
 });
 
-it('a connection that is lost while a code is closed delays no other till', async () => {
-  await pos.basket('17', 100);
-  pos.platform.refusals.push({ method: 'DELETE', status: 503 });
-  expect((await pos.closed('17', 'Complete')).body.Result).toBe('OK');
-  expect((await pos.basket('18', 200)).body.Result).toBe('OK');
-  expect(amounts()).toEqual([200]);
+it('a 503 while an invoice is closed is retried immediately, so no other till has to wait', async () => {
+  await pos.sendBasket('17', 100);
+  pos.platform.nextErrors.push({ method: 'DELETE', status: 503 });
+  expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
+  expect((await pos.sendBasket('18', 200)).body.Result).toBe('OK');
+  expect(openInvoiceAmounts()).toEqual([200]);
 });
 
-it.each([200, 404])('a %d of a proxy does not count as closed: the call is retried', async (status) => {
-  await pos.basket('17', 100);
-  pos.platform.refusals.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
-  expect((await pos.closed('17', 'Complete')).body).toStrictEqual(QUEUED);
-  await pos.later();
-  expect(amounts()).toEqual([]);
-});
+it.each([200, 404])(
+  'if a proxy responds with %d, the invoice does not count as closed, and the call is retried',
+  async (status) => {
+    await pos.sendBasket('17', 100);
+    pos.platform.nextErrors.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
+    expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual(QUEUED_ANSWER);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([]);
+  },
+);
 
-it('a version whose newer one is refused is closed with its basket, also if its response was late', async () => {
+it('an invoice whose response arrives after the refusal of a newer total is still closed with its basket', async () => {
   const release = pos.platform.holdResponse();
-  const first = pos.basket('17', 100);
-  await waitUntil('the first invoice', 5_000, async () => amounts().length === 1);
-  pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
-  const second = pos.basket('17', 200);
+  const first = pos.sendBasket('17', 100);
+  await waitUntil('the first invoice', 5_000, async () => openInvoiceAmounts().length === 1);
+  pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
+  const second = pos.sendBasket('17', 200);
   const countCalls = (): unknown => pos.transformer.app.get(Store).find('SELECT count(*) AS calls FROM outgoing_calls');
   await waitUntil('the second call', 5_000, async () => (countCalls() as { calls: number }).calls === 2);
   release();
   expect([(await first).body.Result, (await second).body.Result]).toEqual(['OK', 'STOP']);
-  await pos.closed('17', 'Complete');
-  expect(amounts()).toEqual([]);
+  await pos.closeBasket('17', 'Complete');
+  expect(openInvoiceAmounts()).toEqual([]);
 });
 
 describe('a call that the platform refuses', () => {
-  it('permanently is marked, causes an alert, and blocks no other basket', async () => {
+  it('permanently ends, causes an alert, and blocks no other basket', async () => {
     pos.platform.outage = 'unreachable';
-    await pos.basket('17', 100);
-    await pos.basket('18', 200);
+    await pos.sendBasket('17', 100);
+    await pos.sendBasket('18', 200);
     pos.platform.outage = undefined;
-    pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
-    await pos.later();
-    expect(amounts()).toEqual([200]);
-    expect(alerts()).toEqual(['Order 17: No code was made for R 1.00. The platform refused it: amount is odd']);
-    expect(waiting()).toBe(0);
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([200]);
+    expect(alertMessages()).toEqual(['Order 17: No code was made for R 1.00. The platform refused it: amount is odd']);
+    expect(countWaitingCalls()).toBe(0);
   });
 
   it('temporarily is retried, after the other calls', async () => {
-    pos.platform.refusals.push({ method: 'POST', status: 500 });
-    expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
-    expect((await pos.basket('18', 200)).body.Result).toBe('OK');
-    expect(amounts()).toEqual([200]);
-    await pos.later();
-    expect(amounts()).toEqual([200, 100]);
+    pos.platform.nextErrors.push({ method: 'POST', status: 500 });
+    expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
+    expect((await pos.sendBasket('18', 200)).body.Result).toBe('OK');
+    expect(openInvoiceAmounts()).toEqual([200]);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([200, 100]);
   });
 
-  it('because a customer is paying is retried until they have paid, and the next answer reports the payment', async () => {
-    await pos.basket('17', 100);
+  it('because a customer is paying is retried until the customer has paid', async () => {
+    await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';
-    await pos.basket('17', 150);
+    await pos.sendBasket('17', 150);
     pos.platform.outage = undefined;
     invoice.state = 'reserved';
-    await pos.later();
-    await pos.basket('18', 50);
-    expect(amounts()).toEqual([100, 50]);
+    await pos.sendPostponedCalls();
+    await pos.sendBasket('18', 50);
+    expect(openInvoiceAmounts()).toEqual([100, 50]);
     await pos.pay(invoice);
-    await pos.later();
-    expect(amounts()).toEqual([50]);
-    expect((await pos.basket('17', 150)).body).toMatchObject({
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([50]);
+    expect((await pos.sendBasket('17', 150)).body).toMatchObject({
       Result: 'WARN',
       Message: expect.stringContaining('R 1.00 was paid'),
     });
   });
 
-  it('again and again is given up, with an alert', async () => {
-    pos.platform.refusals.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
-    await pos.basket('17', 100);
-    for (let tries = 1; tries < 50; tries++) await pos.later();
-    expect([waiting(), alerts().length]).toEqual([0, 1]);
+  it('50 times is given up, with an alert', async () => {
+    pos.platform.nextErrors.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
+    await pos.sendBasket('17', 100);
+    for (let attempt = 1; attempt < 50; attempt++) await pos.sendPostponedCalls();
+    expect([countWaitingCalls(), alertMessages().length]).toEqual([0, 1]);
   });
 
-  it('is not given up because of an earlier outage of any length, and is retried soon after it (T8)', async () => {
+  it('T8: once after an outage of 60 attempts is not given up, and is retried soon', async () => {
     const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
-    pos.platform.refusals.push(...outage, { method: 'POST', status: 500 });
-    await pos.basket('17', 100);
-    for (let tries = 1; tries < outage.length; tries++) await pos.later();
-    expect([waiting(), pos.platform.refusals.length]).toEqual([1, 1]);
-    await pos.later();
-    expect([waiting(), alerts()]).toEqual([1, []]);
-    await pos.later(1_000);
-    expect([waiting(), amounts()]).toEqual([0, [100]]);
+    pos.platform.nextErrors.push(...outage, { method: 'POST', status: 500 });
+    await pos.sendBasket('17', 100);
+    for (let attempt = 1; attempt < outage.length; attempt++) await pos.sendPostponedCalls();
+    expect([countWaitingCalls(), pos.platform.nextErrors.length]).toEqual([1, 1]);
+    await pos.sendPostponedCalls();
+    expect([countWaitingCalls(), alertMessages()]).toEqual([1, []]);
+    await pos.sendPostponedCalls(1_000);
+    expect([countWaitingCalls(), openInvoiceAmounts()]).toEqual([0, [100]]);
   });
 
   it('because a customer is paying does not count as a failure', async () => {
-    await pos.basket('17', 100);
+    await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';
-    await pos.basket('17', 150);
+    await pos.sendBasket('17', 150);
     pos.platform.outage = undefined;
     invoice.state = 'reserved';
-    for (let tries = 0; tries < 60; tries++) await pos.later();
+    for (let attempt = 0; attempt < 60; attempt++) await pos.sendPostponedCalls();
     invoice.state = 'open';
-    pos.platform.refusals.push({ method: 'POST', status: 500 });
-    await pos.later();
-    expect([waiting(), alerts()]).toEqual([1, []]);
-    await pos.later();
-    expect(amounts()).toEqual([150]);
+    pos.platform.nextErrors.push({ method: 'POST', status: 500 });
+    await pos.sendPostponedCalls();
+    expect([countWaitingCalls(), alertMessages()]).toEqual([1, []]);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([150]);
   });
 
-  it('because of a wrong key is stored until the key is right', async () => {
-    pos.platform.refusals.push({ method: 'POST', status: 401 });
-    expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
-    await pos.later();
-    expect(amounts()).toEqual([100]);
+  it('because of a wrong key stays in the queue until the key is accepted', async () => {
+    pos.platform.nextErrors.push({ method: 'POST', status: 401 });
+    expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([100]);
   });
 });
 
-it('a refund that is refused after the till was answered causes an alert', async () => {
-  await pos.basket('17', 1_000);
+it('a refund that the platform refuses after the till got its response causes an alert', async () => {
+  await pos.sendBasket('17', 1_000);
   const svcId = await pos.pay();
   pos.platform.outage = 'unreachable';
-  await pos.refund(svcId, 400);
+  await pos.requestRefund(svcId, 400);
   pos.platform.outage = undefined;
   const problem = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
-  pos.platform.refusals.push({ method: 'POST', status: 422, body: problem });
-  await pos.later();
-  expect(alerts()).toEqual([`The refund of R 4.00 for ${svcId} was not made: More than is left.`]);
+  pos.platform.nextErrors.push({ method: 'POST', status: 422, body: problem });
+  await pos.sendPostponedCalls();
+  expect(alertMessages()).toEqual([`The refund of R 4.00 for ${svcId} was not made: More than is left.`]);
 });
 
 it('a payment that arrives after its basket was closed causes an alert', async () => {
-  await pos.basket('17', 1_000);
+  await pos.sendBasket('17', 1_000);
   const invoice = pos.openInvoice();
-  await pos.closed('17', 'Void');
+  await pos.closeBasket('17', 'Void');
   await pos.pay(invoice);
-  expect(alerts()).toEqual(['Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.']);
+  expect(alertMessages()).toEqual([
+    'Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.',
+  ]);
 });
 
-it('T8: eight concurrent tills lose no call, and do not share baskets', async () => {
+it('T8: each of eight concurrent tills has its own basket, and no call is lost', async () => {
   const tills = Array.from({ length: 8 }, (_, index) => `TILL-${index + 1}`);
   await Promise.all(
     tills.map(async (till, index) => {
-      await pos.line({ id: 1, itemPrice: index + 1, itemQuantity: 1, totalPrice: index + 1 }, till);
-      expect((await pos.total(index + 1, '17', till)).body.Result).toBe('OK');
+      await pos.sendLine({ id: 1, itemPrice: index + 1, itemQuantity: 1, totalPrice: index + 1 }, till);
+      expect((await pos.sendTotal(index + 1, '17', till)).body.Result).toBe('OK');
     }),
   );
-  expect(amounts().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(openInvoiceAmounts().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-it('two transformers cannot use the same file', async () => {
+it('a second transformer cannot open the same database file', async () => {
   const file = pos.settings().database;
   expect(() => new Store(file)).toThrow('database is locked');
 });
 
-it('waiting calls are made without a till, as soon as the stream is connected', async () => {
+it('waiting calls are sent as soon as the stream is connected, even if no till waits for them', async () => {
   pos.platform.outage = 'unreachable';
-  await pos.basket('17', 100);
+  await pos.sendBasket('17', 100);
   pos.platform.outage = undefined;
   await pos.startStreams();
-  await waitUntil('the invoice', 5_000, async () => amounts().length === 1);
-  expect(waiting()).toBe(0);
+  await waitUntil('the invoice', 5_000, async () => openInvoiceAmounts().length === 1);
+  expect(countWaitingCalls()).toBe(0);
 });

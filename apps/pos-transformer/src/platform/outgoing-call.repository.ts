@@ -4,7 +4,7 @@ import { Store, type Tx } from '../store/store.js';
 
 export type CallKind = 'make-invoice' | 'close-invoice' | 'refund';
 
-/** Calls of a queue are made one after the other. Refunds have their own, because a refund may take 20 s (M5). */
+/** Calls of a queue are sent one after the other. Refunds have their own queue, because a refund may take 20 s (M5). */
 export type QueueName = 'invoices' | 'refunds';
 
 export const KINDS_OF_QUEUE: Readonly<Record<QueueName, readonly CallKind[]>> = {
@@ -15,7 +15,10 @@ export const KINDS_OF_QUEUE: Readonly<Record<QueueName, readonly CallKind[]>> = 
 export interface NewCall {
   readonly siteId: number;
   readonly kind: CallKind;
-  /** Calls of one subject are made in the order in which they were appended. */
+  /**
+   * Calls with the same subject are sent in the order in which they were appended: an external reference, or a
+   * payment's SvcId.
+   */
   readonly subject: string;
   readonly basketId?: number;
   readonly totalId?: number;
@@ -31,17 +34,19 @@ export interface OutgoingCall {
   readonly totalId: number | null;
   readonly refundId: number | null;
   readonly state: 'waiting' | 'done' | 'cancelled' | 'refused';
-  /** Attempts that have begun. */
-  readonly tries: number;
-  /** Attempts that the platform answered with an error. The queue gives up after a number of these. */
+  /** Number of attempts that have begun. */
+  readonly attempts: number;
+  /**
+   * Number of attempts to which the platform responded with an error. The queue gives up after `MAX_FAILURES` of them.
+   */
   readonly failures: number;
   readonly dueAt: string;
 }
 
 const COLUMNS = `call_id AS callId, site_id AS siteId, kind, subject, basket_id AS basketId, total_id AS totalId,
-  refund_id AS refundId, state, tries, failures, due_at AS dueAt`;
+  refund_id AS refundId, state, tries AS attempts, failures, due_at AS dueAt`;
 
-/** The outbox of calls to the platform: a call is stored in one transaction with its cause. */
+/** The outbox of calls to the platform. A call is stored in the same transaction as the change that causes it. */
 @Injectable()
 export class OutgoingCallRepository {
   constructor(
@@ -78,7 +83,7 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** Due time of the next call of a queue, ISO 8601; undefined if none waits. */
+  /** Due time of the next call of a queue (ISO 8601); undefined if no call waits. */
   nextDueAt(siteId: number, queue: QueueName): string | undefined {
     return (
       this.store.find<{ dueAt: string | null }>(
@@ -90,7 +95,7 @@ export class OutgoingCallRepository {
   }
 
   /** The waiting call that creates the invoice of a total. */
-  findWaiting(totalId: number): number | undefined {
+  findWaitingInvoiceCall(totalId: number): number | undefined {
     return this.store.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls
        WHERE total_id = :totalId AND kind = 'make-invoice' AND state = 'waiting'`,
@@ -98,7 +103,10 @@ export class OutgoingCallRepository {
     )?.callId;
   }
 
-  /** Before each attempt, in a transaction of its own: from then on the call may have reached the platform. */
+  /**
+   * Called before each attempt, in a separate transaction. A call without attempts has certainly not reached the
+   * platform.
+   */
   countAttempt(callId: number): void {
     this.store.transaction((tx) =>
       tx.run('UPDATE outgoing_calls SET tries = tries + 1 WHERE call_id = :callId', { callId }),
@@ -122,8 +130,8 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** Cancels the waiting calls of a basket. A call with an attempt may still have reached the platform. */
-  cancelOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
+  /** Cancels the waiting calls of a basket. A cancelled call with attempts may have reached the platform. */
+  cancelCallsOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
     tx.run(
       `UPDATE outgoing_calls SET state = 'cancelled' WHERE basket_id = :basketId AND kind = :kind AND state = 'waiting'`,
       { basketId, kind },

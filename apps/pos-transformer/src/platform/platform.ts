@@ -3,9 +3,9 @@ import { Clock } from '@svc/kernel';
 import { MerchantClient, type MerchantSite } from '@svc/sdk';
 import { type SiteSettings, TransformerSettings } from '../settings.js';
 
-/** For a call that a till waits for; with retries the SDK takes at most three times as long. */
+/** Timeout of one attempt of a call that a till waits for. With retries, the SDK takes at most three times as long. */
 const CALL_TIMEOUT_MS = 5_000;
-/** The platform answers a refund within 20 s (M5). */
+/** Longer than the 20 s within which the platform responds to a refund (M5). */
 const REFUND_TIMEOUT_MS = 30_000;
 
 interface PlatformSite {
@@ -13,9 +13,15 @@ interface PlatformSite {
   readonly site: MerchantSite;
   readonly client: MerchantClient;
   readonly refundClient: MerchantClient;
-  /** Time of the last bytes from the event stream, heartbeats included; 0 before. */
+  /**
+   * Time when the last bytes of the event stream arrived, including heartbeats; 0 if no stream is open. Unix time in
+   * ms.
+   */
   lastStreamActivityAt: number;
-  /** Milliseconds by which the platform's clock is ahead of the store's, from the Date header of the newest response. */
+  /**
+   * Milliseconds by which the platform's clock is ahead of the store's clock, from the Date header of the newest
+   * response.
+   */
   clockOffsetMs: number;
 }
 
@@ -58,11 +64,11 @@ export class Platform {
     return this.getSite(siteId).site;
   }
 
-  refunds(siteId: number): MerchantClient {
+  refundClient(siteId: number): MerchantClient {
     return this.getSite(siteId).refundClient;
   }
 
-  settingsOf(siteId: number): SiteSettings {
+  siteSettings(siteId: number): SiteSettings {
     return this.getSite(siteId).settings;
   }
 
@@ -71,12 +77,12 @@ export class Platform {
     return this.clock.now().getTime() - this.getSite(siteId).lastStreamActivityAt;
   }
 
-  /** Treats the stream as silent: it is alive, but its messages cannot be processed. */
+  /** Treats the stream as silent, because it is interrupted or its messages cannot be processed. */
   markStreamFailed(siteId: number): void {
     this.getSite(siteId).lastStreamActivityAt = 0;
   }
 
-  /** Converts a time of the platform to the store's clock, which may be hours wrong. ISO 8601. */
+  /** Converts a time of the platform's clock to the store's clock, which may be wrong by hours. ISO 8601. */
   localTime(siteId: number, utcDate: string): string {
     return new Date(Date.parse(utcDate) - this.getSite(siteId).clockOffsetMs).toISOString();
   }
@@ -87,7 +93,10 @@ export class Platform {
     return found;
   }
 
-  /** Records the arrival of bytes: a proxy may block a stream but leave the connection open. */
+  /**
+   * Records the offset of the platform's clock, and when bytes of an event stream arrive. The arrival times are needed
+   * because a proxy may block a stream but leave its connection open.
+   */
   private monitor(siteId: number, response: Response): Response {
     const date = Date.parse(String(response.headers.get('date')));
     if (!Number.isNaN(date)) this.getSite(siteId).clockOffsetMs = date - this.clock.now().getTime();

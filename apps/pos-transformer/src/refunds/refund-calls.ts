@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SvcApiError } from '@svc/sdk';
-import { rands } from '../answers/answer.js';
+import { formatRands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { AttemptResult, CallHandler } from '../platform/call-handler.js';
 import { classifyFailure } from '../platform/failure.js';
@@ -10,7 +10,10 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Requests refunds at the platform. A retry is harmless: it has the Idempotency-Key that was stored before the first attempt. */
+/**
+ * Requests refunds from the platform. A retry is harmless: it sends the Idempotency-Key that was stored before the
+ * first attempt.
+ */
 @Injectable()
 export class RefundCalls implements CallHandler {
   constructor(
@@ -24,36 +27,40 @@ export class RefundCalls implements CallHandler {
     const { svcId, amountCents, idempotencyKey, refundId } = this.refunds.get(call.refundId!);
     try {
       const { status, refundReference } = await this.platform
-        .refunds(call.siteId)
+        .refundClient(call.siteId)
         .refund(svcId, { idempotencyKey, amount: amountCents });
       const write = (tx: Tx): void => {
         this.refunds.setOutcome(tx, refundId, { state: status, refundReference });
-        if (status === 'failed' && !isAwaited()) this.alertOf(tx, call, 'was not made: The bank declined it');
+        if (status === 'failed' && !isAwaited()) this.appendAlert(tx, call, 'was not made: The bank declined it');
       };
       return { kind: 'done', write };
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind !== 'refused' && failure.kind !== 'not-found') return { kind: 'failed', failure };
-      // The error of a proxy means nothing for earlier attempts: the refund may have been made.
+      // An error without the platform's code comes from a proxy. An earlier attempt may have created the refund, so
+      // retry.
       if (!(error instanceof SvcApiError) || error.code === undefined)
         return { kind: 'failed', failure: { kind: 'later', message: failure.message } };
       const write = (tx: Tx): void => {
         this.refunds.setOutcome(tx, refundId, { state: 'refused', refusal: failure.message });
-        if (!isAwaited()) this.alertOf(tx, call, `was not made: ${failure.message}`);
+        if (!isAwaited()) this.appendAlert(tx, call, `was not made: ${failure.message}`);
       };
       return { kind: 'refused', reason: failure, write };
     }
   }
 
-  /** An attempt may have reached the platform, so the refund still counts: a repeat by the cashier must not pay twice. */
+  /**
+   * The refund stays pending, because an attempt may have reached the platform. A repeat by the cashier must not refund
+   * twice.
+   */
   giveUp(tx: Tx, call: OutgoingCall, message: string): void {
     this.refunds.setOutcome(tx, call.refundId!, { state: 'pending', refusal: message });
-    this.alertOf(tx, call, `may have been made or not. Check it with the payment service. ${message}`);
+    this.appendAlert(tx, call, `may have been made or not. Check it with the payment service. ${message}`);
   }
 
-  private alertOf(tx: Tx, call: OutgoingCall, outcome: string): void {
+  private appendAlert(tx: Tx, call: OutgoingCall, outcome: string): void {
     const { svcId, amountCents } = this.refunds.get(call.refundId!, tx);
-    this.alerts.append(tx, call.siteId, '', `The refund of ${rands(amountCents)} for ${svcId} ${outcome}`);
+    this.alerts.append(tx, call.siteId, '', `The refund of ${formatRands(amountCents)} for ${svcId} ${outcome}`);
     this.changes.notify(call.siteId);
   }
 }

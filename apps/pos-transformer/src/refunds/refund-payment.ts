@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, parsePaymentReference } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
+import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
-import { amountsOf } from '../payments/payment.js';
+import { calculateAmounts } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
 import { Store } from '../store/store.js';
-import { findRepeatedRefund, isRefundAmount, type Refund, refundRefusal } from './refund.js';
+import { findRefusalReason, findRepeatedRefund, isRefundAmount, type Refund } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
 export interface RefundCommand {
@@ -28,8 +28,8 @@ const OUTCOME_UNKNOWN = warn(
 const REPEATED = warn('The same refund was requested before: this is its result.');
 
 /**
- * Refunds a payment (T10). The refund and its call are stored before the call is made, so that a cashier who presses twice, a
- * restart and a lost response all lead to the same refund.
+ * Refunds a payment (T10). The refund and its call are stored before the call is sent. Therefore a cashier who presses
+ * twice, a restart and a lost response all lead to the same single refund.
  */
 @Injectable()
 export class RefundPayment {
@@ -52,36 +52,40 @@ export class RefundPayment {
     const newRefund = { svcId, amountCents: amount, reference };
     const earlier = this.refunds.listEarlier(siteId, svcId, reference);
     const repeated = findRepeatedRefund(newRefund, earlier, this.clock.now());
-    if (repeated) return this.repeatAnswer(repeated, svcId, amount);
+    if (repeated) return this.answerRepeatedRefund(repeated, svcId, amount);
 
     const payment = await this.findPayment(siteId, svcId);
     if ('Result' in payment) return payment;
-    // A concurrent call may have created the refund while this one fetched the payment.
-    const again = findRepeatedRefund(newRefund, this.refunds.listEarlier(siteId, svcId, reference), this.clock.now());
-    if (again) return this.repeatAnswer(again, svcId, amount);
-    const refusal = refundRefusal(payment, this.refunds.listEarlier(siteId, svcId, undefined), amount);
+    // A concurrent request may have created the same refund while this request fetched the payment.
+    const concurrent = findRepeatedRefund(
+      newRefund,
+      this.refunds.listEarlier(siteId, svcId, reference),
+      this.clock.now(),
+    );
+    if (concurrent) return this.answerRepeatedRefund(concurrent, svcId, amount);
+    const refusal = findRefusalReason(payment, this.refunds.listEarlier(siteId, svcId, undefined), amount);
     if (refusal === 'payment-failed') return stop('This payment failed: there is nothing to give back.');
-    if (refusal === 'more-than-is-left')
-      return stop(`This is more than is left of the payment of ${rands(amountsOf(payment).paid)}.`);
+    if (refusal === 'amount-exceeded')
+      return stop(`This is more than is left of the payment of ${formatRands(calculateAmounts(payment).paid)}.`);
 
     const { refundId, callId } = this.store.transaction((tx) => {
       const id = this.refunds.create(tx, siteId, newRefund);
       return { refundId: id, callId: this.calls.append(tx, { siteId, kind: 'refund', subject: svcId, refundId: id }) };
     });
-    await this.sender.outcomeOf(siteId, 'refunds', callId);
-    return answerOf(this.refunds.get(refundId));
+    await this.sender.waitForOutcome(siteId, 'refunds', callId);
+    return refundAnswer(this.refunds.get(refundId));
   }
 
-  private repeatAnswer(refund: Refund, svcId: string, amountCents: number): Answer {
+  private answerRepeatedRefund(refund: Refund, svcId: string, amountCents: number): Answer {
     if (refund.svcId !== svcId || refund.amountCents !== amountCents)
       return stop('This RefundReference was used for another refund.');
-    return combine(answerOf(refund), REPEATED);
+    return mergeAnswers(refundAnswer(refund), REPEATED);
   }
 
-  /** The payment from the store or from the platform; otherwise the answer for the till. */
+  /** Returns the payment from the store or from the platform. If there is none, returns the answer for the till. */
   private async findPayment(siteId: number, svcId: string): Promise<MerchantPayment | Answer> {
-    const known = this.payments.findBySvcId(svcId);
-    if (known) return known.siteId === siteId ? known.payment : PAYMENT_NOT_FOUND;
+    const stored = this.payments.findBySvcId(svcId);
+    if (stored) return stored.siteId === siteId ? stored.payment : PAYMENT_NOT_FOUND;
     if (this.sender.isUnreachable(siteId)) return OFFLINE;
     try {
       const payment = await this.platform.site(siteId).payment(svcId);
@@ -94,7 +98,7 @@ export class RefundPayment {
   }
 }
 
-function answerOf({ state, refusal }: Refund): Answer {
+function refundAnswer({ state, refusal }: Refund): Answer {
   switch (state) {
     case 'succeeded':
       return ok();

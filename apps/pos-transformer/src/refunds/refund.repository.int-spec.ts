@@ -9,24 +9,24 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-const ids = (found: readonly { refundId: number }[]): number[] => found.map(({ refundId }) => refundId);
+const refundIds = (found: readonly { refundId: number }[]): number[] => found.map(({ refundId }) => refundId);
 
-it('T10: lists the refunds of a payment, and the refund of the site with the reference', () => {
-  const ofPayment = db.refund();
-  const ofReference = db.refund({ svc_id: 'Q', reference: 'R' });
-  db.refund({ svc_id: 'Q', reference: 'R', site_id: 2 });
-  expect(ids(refunds.listEarlier(1, 'P', 'R'))).toEqual([ofPayment, ofReference]);
-  expect(ids(refunds.listEarlier(1, 'P', undefined))).toEqual([ofPayment]);
+it('T10: listEarlier returns the refunds of the payment, and the refund of the site with the RefundReference', () => {
+  const ofPayment = db.insertRefund();
+  const ofReference = db.insertRefund({ svc_id: 'Q', reference: 'R' });
+  db.insertRefund({ svc_id: 'Q', reference: 'R', site_id: 2 });
+  expect(refundIds(refunds.listEarlier(1, 'P', 'R'))).toEqual([ofPayment, ofReference]);
+  expect(refundIds(refunds.listEarlier(1, 'P', undefined))).toEqual([ofPayment]);
 });
 
-it('lists the pending refunds of a site that are old enough', () => {
-  const pending = db.refund({ refund_reference: 'a' });
+it('listPending returns the pending refunds of the site that have the minimum age', () => {
+  const pending = db.insertRefund({ refund_reference: 'a' });
   for (const [index, state] of ['queued', 'succeeded', 'failed', 'refused'].entries())
-    db.refund({ state, refund_reference: `b${index}` });
-  db.refund({ refund_reference: 'c', created_at: db.clock.later(1).toISOString() });
-  db.refund({ refund_reference: 'd', site_id: 2 });
-  db.refund();
-  expect(ids(refunds.listPending(1, db.clock.nowISO()))).toEqual([pending]);
+    db.insertRefund({ state, refund_reference: `b${index}` });
+  db.insertRefund({ refund_reference: 'c', created_at: db.clock.later(1).toISOString() });
+  db.insertRefund({ refund_reference: 'd', site_id: 2 });
+  db.insertRefund();
+  expect(refundIds(refunds.listPending(1, db.clock.nowISO()))).toEqual([pending]);
 });
 
 it.each([
@@ -35,7 +35,7 @@ it.each([
   ['succeeded', false],
   ['failed', false],
   ['refused', false],
-])('the platform’s reference finds a refund that is %s: %s', (state, isFound) => {
-  db.refund({ state, refund_reference: 'a' });
+])('findPending with the reference of a refund in state %s finds it: %s', (state, isFound) => {
+  db.insertRefund({ state, refund_reference: 'a' });
   expect(refunds.findPending('a') !== undefined).toBe(isFound);
 });

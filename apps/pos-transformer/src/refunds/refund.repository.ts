@@ -26,7 +26,7 @@ export class RefundRepository {
     return from.find<Refund>(`SELECT ${COLUMNS} FROM refunds WHERE refund_id = :refundId`, { refundId })!;
   }
 
-  /** The refunds of the payment, and the site's refund with this reference, of any payment. */
+  /** The refunds of the payment, and the site's refund with this RefundReference, even if it is of another payment. */
   listEarlier(siteId: number, svcId: string, reference: string | undefined): Refund[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM refunds
@@ -52,7 +52,9 @@ export class RefundRepository {
     );
   }
 
-  /** Refunds of the site that are known to the platform and pending at the bank, created at `before` or earlier. */
+  /**
+   * Refunds of the site that the platform has accepted and the bank has not decided, created at `before` or earlier.
+   */
   listPending(siteId: number, before: string): Refund[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM refunds
@@ -62,7 +64,7 @@ export class RefundRepository {
     );
   }
 
-  /** The refund with the platform's reference, if it has no final state. */
+  /** The refund with this reference of the platform, if its state is not final. */
   findPending(refundReference: string, from: Reader = this.store): Refund | undefined {
     return from.find(
       `SELECT ${COLUMNS} FROM refunds WHERE refund_reference = :refundReference AND state IN ('queued', 'pending')`,

@@ -1,9 +1,9 @@
 import type { MerchantPayment } from '@svc/sdk';
-import { findRepeatedRefund, isRefundAmount, type Refund, refundRefusal, REPEAT_WINDOW_MS } from './refund.js';
+import { findRefusalReason, findRepeatedRefund, isRefundAmount, type Refund, REPEAT_WINDOW_MS } from './refund.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const before = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();
-const refund = (changes: Partial<Refund> = {}): Refund => ({
+const timeBeforeNow = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();
+const earlierRefund = (changes: Partial<Refund> = {}): Refund => ({
   refundId: 1,
   siteId: 5001,
   svcId: 'A',
@@ -12,51 +12,60 @@ const refund = (changes: Partial<Refund> = {}): Refund => ({
   idempotencyKey: 'k',
   state: 'succeeded',
   refusal: null,
-  createdAt: before(1_000),
+  createdAt: timeBeforeNow(1_000),
   ...changes,
 });
-const asked = (reference?: string) => ({ svcId: 'A', amountCents: 100, reference });
+const newRefund = (reference?: string) => ({ svcId: 'A', amountCents: 100, reference });
 
-describe('T10: a request repeats an earlier refund', () => {
-  it.each<[string, Partial<Refund>, string | undefined, boolean]>([
-    ['of the same payment and amount', {}, undefined, true],
-    ['at two minutes', { createdAt: before(REPEAT_WINDOW_MS) }, undefined, true],
-    ['after two minutes', { createdAt: before(REPEAT_WINDOW_MS + 1) }, undefined, false],
-    ['of another amount', { amountCents: 101 }, undefined, false],
-    ['of another payment', { svcId: 'B' }, undefined, false],
-    ['that is queued, however old', { state: 'queued', createdAt: before(1e9) }, undefined, true],
-    ['that is pending, however old', { state: 'pending', createdAt: before(1e9) }, undefined, true],
-    ['that the bank declined', { state: 'failed' }, undefined, true],
-    ['that was refused', { state: 'refused' }, undefined, true],
-    [
-      'that the bank declined, after two minutes',
-      { state: 'failed', createdAt: before(REPEAT_WINDOW_MS + 1) },
-      undefined,
-      false,
-    ],
-    [
-      'that was refused, after two minutes',
-      { state: 'refused', createdAt: before(REPEAT_WINDOW_MS + 1) },
-      undefined,
-      false,
-    ],
-    ['that had a reference, without one', { reference: 'R' }, undefined, true],
-    ['without a reference, with one', {}, 'R', false],
-    ['of another reference', { reference: 'R' }, 'S', false],
-    ['of the same reference, however old', { reference: 'R', createdAt: before(1e9) }, 'R', true],
-    ['of the same reference, also declined', { reference: 'R', state: 'failed' }, 'R', true],
-    ['of the same reference, whatever it is of', { reference: 'R', svcId: 'B' }, 'R', true],
-  ])('%s', (_, changes, reference, isRepeat) => {
-    expect(findRepeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
+const AT_TWO_MINUTES = { createdAt: timeBeforeNow(REPEAT_WINDOW_MS) };
+const AFTER_TWO_MINUTES = { createdAt: timeBeforeNow(REPEAT_WINDOW_MS + 1) };
+const LONG_AGO = { createdAt: timeBeforeNow(1e9) };
+
+describe('T10: findRepeatedRefund', () => {
+  it.each<[string, Partial<Refund>]>([
+    ['of the same payment and amount', {}],
+    ['created two minutes ago', AT_TWO_MINUTES],
+    ['that is queued since long ago', { state: 'queued', ...LONG_AGO }],
+    ['that is pending since long ago', { state: 'pending', ...LONG_AGO }],
+    ['that the bank declined', { state: 'failed' }],
+    ['that was refused', { state: 'refused' }],
+    ['that has a RefundReference', { reference: 'R' }],
+  ])('a request without RefundReference repeats a refund %s', (_, changes) => {
+    expect(findRepeatedRefund(newRefund(), [earlierRefund(changes)], NOW)).toBeDefined();
   });
 
-  it('repeats the newest of several earlier refunds', () => {
-    const [first, second] = [refund(), refund({ refundId: 2 })];
-    expect(findRepeatedRefund(asked(), [second, first], NOW)).toBe(second);
+  it.each<[string, Partial<Refund>]>([
+    ['created more than two minutes ago', AFTER_TWO_MINUTES],
+    ['of another amount', { amountCents: 101 }],
+    ['of another payment', { svcId: 'B' }],
+    ['that the bank declined more than two minutes ago', { state: 'failed', ...AFTER_TWO_MINUTES }],
+    ['that was refused more than two minutes ago', { state: 'refused', ...AFTER_TWO_MINUTES }],
+  ])('a request without RefundReference does not repeat a refund %s', (_, changes) => {
+    expect(findRepeatedRefund(newRefund(), [earlierRefund(changes)], NOW)).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Refund>]>([
+    ['of any age', LONG_AGO],
+    ['that the bank declined', { state: 'failed' }],
+    ['of another payment', { svcId: 'B' }],
+  ])('a request with a RefundReference repeats a refund with this reference %s', (_, changes) => {
+    expect(findRepeatedRefund(newRefund('R'), [earlierRefund({ reference: 'R', ...changes })], NOW)).toBeDefined();
+  });
+
+  it.each<[string, string | null]>([
+    ['without a reference', null],
+    ['with another reference', 'S'],
+  ])('a request with a RefundReference does not repeat a refund %s', (_, reference) => {
+    expect(findRepeatedRefund(newRefund('R'), [earlierRefund({ reference })], NOW)).toBeUndefined();
+  });
+
+  it('returns the newest of several earlier refunds', () => {
+    const [first, second] = [earlierRefund(), earlierRefund({ refundId: 2 })];
+    expect(findRepeatedRefund(newRefund(), [second, first], NOW)).toBe(second);
   });
 });
 
-describe('T10: the refundable amount', () => {
+describe('T10: findRefusalReason', () => {
   const payment = {
     paymentReference: 'A',
     status: 'Success',
@@ -64,17 +73,28 @@ describe('T10: the refundable amount', () => {
     vouchers: [{ merchantLiable: true, amount: 100 }],
   } as unknown as MerchantPayment;
 
-  it.each<[string, Refund[], number, ReturnType<typeof refundRefusal>]>([
-    ['all that was processed', [], 400, undefined],
-    ['more than was processed', [], 401, 'more-than-is-left'],
-    ['the rest', [refund(), refund({ state: 'queued' })], 200, undefined],
-    ['more than the rest', [refund(), refund({ state: 'pending' })], 201, 'more-than-is-left'],
-    ['unsuccessful refunds do not count', [refund({ state: 'failed' }), refund({ state: 'refused' })], 400, undefined],
-    ['refunds of other payments do not count', [refund({ svcId: 'B' })], 400, undefined],
-  ])('%s', (_, earlier, amount, refusal) => expect(refundRefusal(payment, earlier, amount)).toBe(refusal));
+  // 400 of the 500 cents were processed: the tendered amount minus the voucher. Each earlier refund is of 100 cents.
+  it.each<[string, Refund[], number, ReturnType<typeof findRefusalReason>]>([
+    ['accepts the whole processed amount', [], 400, undefined],
+    ['refuses more than the processed amount', [], 401, 'amount-exceeded'],
+    ['accepts the remaining amount', [earlierRefund(), earlierRefund({ state: 'queued' })], 200, undefined],
+    [
+      'refuses more than the remaining amount',
+      [earlierRefund(), earlierRefund({ state: 'pending' })],
+      201,
+      'amount-exceeded',
+    ],
+    [
+      'ignores unsuccessful refunds',
+      [earlierRefund({ state: 'failed' }), earlierRefund({ state: 'refused' })],
+      400,
+      undefined,
+    ],
+    ['ignores refunds of other payments', [earlierRefund({ svcId: 'B' })], 400, undefined],
+  ])('%s', (_, earlier, amount, reason) => expect(findRefusalReason(payment, earlier, amount)).toBe(reason));
 
-  it('is 0 for a failed payment', () => {
-    expect(refundRefusal({ ...payment, status: 'Failed' }, [], 1)).toBe('payment-failed');
+  it('refuses a refund of a failed payment', () => {
+    expect(findRefusalReason({ ...payment, status: 'Failed' }, [], 1)).toBe('payment-failed');
   });
 });
 
@@ -87,4 +107,4 @@ test.each([
   [-1, false],
   [1.5, false],
   [1e300, false],
-])('T10: %d cents are refundable: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));
+])('T10: isRefundAmount(%d) is %s', (amount, expected) => expect(isRefundAmount(amount)).toBe(expected));

@@ -1,10 +1,11 @@
 /** The rules of refunds that a till requests (T10). */
 import type { MerchantPayment } from '@svc/sdk';
-import { amountsOf } from '../payments/payment.js';
+import { calculateAmounts } from '../payments/payment.js';
 
 /**
- * `queued`: the platform has not answered. `pending`: the bank has not decided; or, with a `refusal`, the transformer gave up and
- * the outcome is unknown. The other three are final.
+ * `queued`: the platform has not responded. `pending`: the bank has not decided; if the refund has a `refusal`, the
+ * transformer gave up and the outcome is unknown. `succeeded`, `failed` (declined by the bank) and `refused` (by the
+ * platform) are final.
  */
 export type RefundState = 'queued' | 'pending' | 'succeeded' | 'failed' | 'refused';
 
@@ -15,16 +16,16 @@ export interface Refund {
   readonly amountCents: number;
   /** The till's RefundReference. */
   readonly reference: string | null;
-  /** Sent with every attempt, so that the platform makes the refund once (C7). */
+  /** Sent with every attempt, so that the platform creates the refund only once (C7). */
   readonly idempotencyKey: string;
   readonly state: RefundState;
-  /** Why the platform refused it, or why its outcome is unknown. */
+  /** Why the platform refused the refund, or why its outcome is unknown. */
   readonly refusal: string | null;
   /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/** A repeat within this time is the same refund: SvcRefund has no key (T10). */
+/** An equal request within this time is the same refund, because a SvcRefund request has no idempotency key (T10). */
 export const REPEAT_WINDOW_MS = 120_000;
 
 export interface NewRefund {
@@ -34,9 +35,11 @@ export interface NewRefund {
 }
 
 /**
- * The earlier refund that this request repeats. With a RefundReference it is the refund with the same reference, of any age.
- * Without one it is the newest refund of the same payment and amount that has no outcome, or is at most two minutes old: a cashier
- * without a response repeats the refund. After these two minutes an unsuccessful refund may be attempted again.
+ * The earlier refund that this request repeats; undefined if the request is new.
+ *
+ * If the request has a RefundReference, that is the refund with the same reference, of any age. Otherwise it is the
+ * newest refund of the same payment and amount that has no final state or is at most two minutes old. The reason: a
+ * cashier who gets no response repeats the refund. After two minutes, the same amount may be refunded again.
  */
 export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
   if (newRefund.reference !== undefined) return earlier.find(({ reference }) => reference === newRefund.reference);
@@ -50,20 +53,23 @@ export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refun
     );
 }
 
-/** Why this amount of the payment cannot be refunded; undefined if it can be, as far as the store knows. */
-export function refundRefusal(
+/**
+ * Why this amount of the payment cannot be refunded; undefined if the stored data allow it. The platform may still
+ * refuse it.
+ */
+export function findRefusalReason(
   payment: MerchantPayment,
   earlier: readonly Refund[],
   amountCents: number,
-): 'payment-failed' | 'more-than-is-left' | undefined {
+): 'payment-failed' | 'amount-exceeded' | undefined {
   if (payment.status !== 'Success') return 'payment-failed';
   const refunded = earlier
-    .filter((refund) => refund.svcId === payment.paymentReference && !isWithoutEffect(refund))
+    .filter((refund) => refund.svcId === payment.paymentReference && !isUnsuccessful(refund))
     .reduce((sum, refund) => sum + refund.amountCents, 0);
-  return refunded + amountCents > amountsOf(payment).paid ? 'more-than-is-left' : undefined;
+  return refunded + amountCents > calculateAmounts(payment).paid ? 'amount-exceeded' : undefined;
 }
 
-/** Whole cents above 0, within the platform's limit. */
+/** Whether the amount is whole cents above 0, within the platform's limit. */
 export function isRefundAmount(amount: number): boolean {
   return Number.isSafeInteger(amount) && amount > 0 && amount <= 100_000_000_000;
 }
@@ -72,6 +78,6 @@ function isWithoutOutcome({ state }: Refund): boolean {
   return state === 'queued' || state === 'pending';
 }
 
-function isWithoutEffect({ state }: Refund): boolean {
+function isUnsuccessful({ state }: Refund): boolean {
   return state === 'failed' || state === 'refused';
 }

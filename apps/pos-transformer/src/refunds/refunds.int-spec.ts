@@ -7,78 +7,79 @@ afterEach(() => pos.stop());
 
 const AMOUNT_EXCEEDED = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
 
-/** A basket of R 10.00 that was paid. */
-async function paid(reference = '17'): Promise<string> {
-  await pos.basket(reference, 1_000);
+/** Creates and pays a basket of R 10.00. Returns the SvcId of the payment. */
+async function createPaidBasket(reference = '17'): Promise<string> {
+  await pos.sendBasket(reference, 1_000);
   return pos.pay();
 }
 
-describe('T10: SvcRefund', () => {
-  it('creates a refund at the platform with its own idempotency key', async () => {
-    const svcId = await paid();
-    expect(await pos.refund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+describe('T10: a SvcRefund request', () => {
+  it('creates a refund at the platform with a new idempotency key', async () => {
+    const svcId = await createPaidBasket();
+    expect(await pos.requestRefund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(pos.platform.refunds).toMatchObject([
       { svcId, body: { amount: 400 }, key: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     ]);
   });
 
-  it('repeated within two minutes is the same refund, with WARN', async () => {
-    const svcId = await paid();
-    await pos.refund(svcId, 400);
+  it('that is repeated within two minutes creates no second refund, and gets a WARN', async () => {
+    const svcId = await createPaidBasket();
+    await pos.requestRefund(svcId, 400);
     pos.clock.advance(120_000);
-    expect((await pos.refund(svcId.toLowerCase(), 400)).body).toEqual({
+    expect((await pos.requestRefund(svcId.toLowerCase(), 400)).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('requested before'),
     });
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(1);
-    expect((await pos.refund(svcId, 400)).body.Result).toBe('OK');
+    expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('OK');
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('with the same RefundReference is the same refund, at any time', async () => {
-    const svcId = await paid();
-    expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('OK');
-    expect((await pos.refund(svcId, 400, 'R-2')).body.Result).toBe('OK');
+  it('with the same RefundReference as an earlier one never creates a second refund', async () => {
+    const svcId = await createPaidBasket();
+    expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Result).toBe('OK');
+    expect((await pos.requestRefund(svcId, 400, 'R-2')).body.Result).toBe('OK');
     pos.clock.advance(3_600_000);
-    expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('WARN');
-    expect((await pos.refund(svcId, 300, 'R-1')).body).toEqual({
+    expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Result).toBe('WARN');
+    expect((await pos.requestRefund(svcId, 300, 'R-1')).body).toEqual({
       Result: 'STOP',
       Message: 'This RefundReference was used for another refund.',
     });
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('twice at the same time is one refund', async () => {
-    const svcId = await paid();
-    const answers = await Promise.all([pos.refund(svcId, 400), pos.refund(svcId, 400)]);
+  it('that is sent twice at the same time creates one refund', async () => {
+    const svcId = await createPaidBasket();
+    const answers = await Promise.all([pos.requestRefund(svcId, 400), pos.requestRefund(svcId, 400)]);
     expect(answers.map(({ body }) => body.Result).sort()).toEqual(['OK', 'WARN']);
     expect(pos.platform.refunds).toHaveLength(1);
   });
 
-  it('of more than the remaining amount is a STOP', async () => {
-    const svcId = await paid();
-    await pos.refund(svcId, 600);
-    expect((await pos.refund(svcId, 401)).body).toEqual({
+  it('of more than the remaining amount gets a STOP', async () => {
+    const svcId = await createPaidBasket();
+    await pos.requestRefund(svcId, 600);
+    expect((await pos.requestRefund(svcId, 401)).body).toEqual({
       Result: 'STOP',
       Message: 'This is more than is left of the payment of R 10.00.',
     });
-    expect((await pos.refund(svcId, 400)).body.Result).toBe('OK');
-    // The back office has refunded it meanwhile: only the platform knows.
-    const other = await paid('18');
-    pos.platform.refusals.push({ method: 'POST', status: 422, body: AMOUNT_EXCEEDED });
-    expect((await pos.refund(other, 1_000)).body).toEqual({
+    expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('OK');
+    // The back office has refunded this payment meanwhile. The platform refuses the refund; the store has no record of
+    // it.
+    const refundedElsewhere = await createPaidBasket('18');
+    pos.platform.nextErrors.push({ method: 'POST', status: 422, body: AMOUNT_EXCEEDED });
+    expect((await pos.requestRefund(refundedElsewhere, 1_000)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('More than is left.'),
     });
-    expect((await pos.refund(other, 1_000)).body.Message).toContain('requested before');
+    expect((await pos.requestRefund(refundedElsewhere, 1_000)).body.Message).toContain('requested before');
     pos.clock.advance(120_001);
-    expect((await pos.refund(other, 1_000)).body.Result).toBe('OK');
+    expect((await pos.requestRefund(refundedElsewhere, 1_000)).body.Result).toBe('OK');
   });
 
-  it.each([0, -100, 1.5])('of %d is a STOP', async (amount) => {
-    const svcId = await paid();
-    expect(await pos.refund(svcId, amount)).toMatchObject({ status: 200, body: { Result: 'STOP' } });
+  it.each([0, -100, 1.5])('of %d cents gets a STOP', async (amount) => {
+    const svcId = await createPaidBasket();
+    expect(await pos.requestRefund(svcId, amount)).toMatchObject({ status: 200, body: { Result: 'STOP' } });
     expect(pos.platform.refunds).toEqual([]);
   });
 
@@ -86,116 +87,119 @@ describe('T10: SvcRefund', () => {
     ['SvcId', { RefundAmount: 100 }],
     ['RefundAmount', { SvcId: 'x', RefundAmount: '100' }],
     ['RefundReference', { SvcId: 'x', RefundAmount: 100, RefundReference: 7 }],
-  ])('without a valid %s is a 400 that names it', async (field, body) => {
+  ])('without a valid %s gets a 400 that names the field', async (field, body) => {
     const reply = await pos.call('POST', '/SvcRefund', body);
     expect(reply).toMatchObject({ status: 400, body: { Result: 'STOP', Message: expect.stringContaining(field) } });
   });
 
-  it('of an unknown payment, or of one that failed, is a STOP', async () => {
-    expect((await pos.refund('nonsense', 100)).body).toEqual({ Result: 'STOP', Message: 'There is no such payment.' });
-    expect((await pos.refund('1VQ5K3P0ABCDEFGHJ0', 100)).body.Result).toBe('STOP');
-    await pos.basket('17', 1_000);
+  it('of an unknown or failed payment gets a STOP', async () => {
+    expect((await pos.requestRefund('nonsense', 100)).body).toEqual({
+      Result: 'STOP',
+      Message: 'There is no such payment.',
+    });
+    expect((await pos.requestRefund('1VQ5K3P0ABCDEFGHJ0', 100)).body.Result).toBe('STOP');
+    await pos.sendBasket('17', 1_000);
     const failed = await pos.pay(pos.openInvoice(), { status: 2 });
-    expect((await pos.refund(failed, 100)).body.Result).toBe('STOP');
+    expect((await pos.requestRefund(failed, 100)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('of a payment that is unknown here reads it from the platform; offline it is a STOP', async () => {
-    await pos.basket('17', 1_000);
+  it('of a payment that is not in the store reads it from the platform; while offline it gets a STOP', async () => {
+    await pos.sendBasket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
     pos.platform.outage = 'unreachable';
-    expect((await pos.refund(paymentReference, 100)).body).toEqual({
+    expect((await pos.requestRefund(paymentReference, 100)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('cannot be reached'),
     });
     pos.platform.outage = undefined;
-    expect((await pos.refund(paymentReference, 100)).body.Result).toBe('OK');
+    expect((await pos.requestRefund(paymentReference, 100)).body.Result).toBe('OK');
     expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
   });
 
-  it('offline is queued, "hand out no cash", and sent once when the platform is back, also after a restart', async () => {
-    const svcId = await paid();
+  it('while offline is queued with a warning, and sent once after the outage, even after a restart', async () => {
+    const svcId = await createPaidBasket();
     pos.platform.outage = 'unreachable';
     const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
-    expect((await pos.refund(svcId, 400)).body).toEqual(queued);
-    expect((await pos.refund(svcId, 400)).body).toEqual(queued);
+    expect((await pos.requestRefund(svcId, 400)).body).toEqual(queued);
+    expect((await pos.requestRefund(svcId, 400)).body).toEqual(queued);
     await pos.restart();
     pos.platform.outage = undefined;
-    await pos.later();
-    await pos.later();
+    await pos.sendPostponedCalls();
+    await pos.sendPostponedCalls();
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
   });
 
-  it('whose response was lost is retried with the same key, and created once', async () => {
-    const svcId = await paid();
-    pos.platform.outage = 'lost-answers';
-    expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
+  it('whose response was lost is retried with the same idempotency key, so it creates one refund', async () => {
+    const svcId = await createPaidBasket();
+    pos.platform.outage = 'lost-responses';
+    expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('WARN');
     pos.platform.outage = undefined;
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(pos.platform.refunds).toHaveLength(1);
-    expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
+    expect((await pos.requestRefund(svcId, 700)).body.Result).toBe('STOP');
   });
 
-  it('that is requested again long after it was queued is the same refund', async () => {
-    const svcId = await paid();
+  it('that is repeated while the first request is still queued creates no second refund, at any time', async () => {
+    const svcId = await createPaidBasket();
     pos.platform.outage = 'unreachable';
-    await pos.refund(svcId, 400);
-    await pos.later(180_000);
-    expect((await pos.refund(svcId, 400)).body.Message).toContain('requested before');
+    await pos.requestRefund(svcId, 400);
+    await pos.sendPostponedCalls(180_000);
+    expect((await pos.requestRefund(svcId, 400)).body.Message).toContain('requested before');
     pos.platform.outage = undefined;
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(pos.platform.refunds).toHaveLength(1);
   });
 
   it.each([400, 404])(
-    'whose answer was lost, and whose repeat a proxy refuses with %d, is made once',
+    'whose response was lost, and whose retry a proxy refuses with %d, creates one refund',
     async (status) => {
-      const svcId = await paid();
-      pos.platform.outage = 'lost-answers';
-      await pos.refund(svcId, 400);
+      const svcId = await createPaidBasket();
+      pos.platform.outage = 'lost-responses';
+      await pos.requestRefund(svcId, 400);
       pos.platform.outage = undefined;
-      pos.platform.refusals.push({ method: 'POST', status });
-      await pos.later();
-      expect((await pos.refund(svcId, 400)).body.Message).toContain('Hand out no cash');
-      await pos.later();
-      expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
+      pos.platform.nextErrors.push({ method: 'POST', status });
+      await pos.sendPostponedCalls();
+      expect((await pos.requestRefund(svcId, 400)).body.Message).toContain('Hand out no cash');
+      await pos.sendPostponedCalls();
+      expect((await pos.requestRefund(svcId, 700)).body.Result).toBe('STOP');
       expect(pos.platform.refunds).toHaveLength(1);
     },
   );
 
-  it('whose call was abandoned still counts, because it may have been made', async () => {
-    const svcId = await paid();
-    pos.platform.refusals.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
-    await pos.refund(svcId, 400);
-    for (let tries = 1; tries < 50; tries++) await pos.later();
-    expect(pos.platform.refusals).toEqual([]);
-    expect((await pos.refund(svcId, 400)).body).toEqual({
+  it('whose call was given up still reduces the refundable amount', async () => {
+    const svcId = await createPaidBasket();
+    pos.platform.nextErrors.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
+    await pos.requestRefund(svcId, 400);
+    for (let attempt = 1; attempt < 50; attempt++) await pos.sendPostponedCalls();
+    expect(pos.platform.nextErrors).toEqual([]);
+    expect((await pos.requestRefund(svcId, 400)).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('not known whether this refund was made'),
     });
-    expect((await pos.refund(svcId, 601)).body.Result).toBe('STOP');
+    expect((await pos.requestRefund(svcId, 601)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('that the bank declines is a STOP, and may be tried again after two minutes; a pending one is a WARN', async () => {
-    const svcId = await paid();
-    pos.platform.bankDecidesRefunds = 'failed';
-    expect((await pos.refund(svcId, 400)).body).toEqual({
+  it('that the bank declines gets a STOP, and may be repeated after two minutes', async () => {
+    const svcId = await createPaidBasket();
+    pos.platform.newRefundStatus = 'failed';
+    expect((await pos.requestRefund(svcId, 400)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('declined'),
     });
-    pos.platform.bankDecidesRefunds = 'pending';
-    expect((await pos.refund(svcId, 400)).body.Result).toBe('STOP');
+    pos.platform.newRefundStatus = 'pending';
+    expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(120_001);
     await pos.startStreams();
-    expect((await pos.refund(svcId, 400)).body).toEqual({
+    expect((await pos.requestRefund(svcId, 400)).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('has not decided'),
     });
-    pos.platform.decide(pos.platform.refunds[1]!, 'succeeded');
-    await waitUntil('its outcome', 5_000, async () =>
-      (await pos.refund(svcId, 400)).body.Message.startsWith('The same refund'),
+    pos.platform.decideRefund(pos.platform.refunds[1]!, 'succeeded');
+    await waitUntil('the outcome of the refund', 5_000, async () =>
+      (await pos.requestRefund(svcId, 400)).body.Message.startsWith('The same refund'),
     );
     expect(pos.platform.refunds).toHaveLength(2);
   });
@@ -203,31 +207,31 @@ describe('T10: SvcRefund', () => {
   it.each<['succeeded' | 'failed', string]>([
     ['succeeded', 'WARN'],
     ['failed', 'STOP'],
-  ])('that the stream does not report is polled: %s', async (status, result) => {
-    const svcId = await paid();
-    pos.platform.bankDecidesRefunds = 'pending';
-    expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
-    pos.platform.decide(pos.platform.refunds[0]!, status);
+  ])('whose outcome %s the stream does not report is polled, and a repeat then gets a %s', async (status, result) => {
+    const svcId = await createPaidBasket();
+    pos.platform.newRefundStatus = 'pending';
+    expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
+    pos.platform.decideRefund(pos.platform.refunds[0]!, status);
     await pos.pollRefunds();
-    expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
+    expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
     pos.clock.advance(10_000);
     await pos.pollRefunds();
-    const { body } = await pos.refund(svcId, 400, 'R-1');
+    const { body } = await pos.requestRefund(svcId, 400, 'R-1');
     expect(body.Message).not.toContain('has not decided');
     expect(body.Result).toBe(result);
   });
 
-  it('that stays pending is polled once a minute', async () => {
-    const svcId = await paid();
-    pos.platform.bankDecidesRefunds = 'pending';
-    await pos.refund(svcId, 400);
-    const polls = (): number =>
+  it('whose refund stays pending is polled once a minute', async () => {
+    const svcId = await createPaidBasket();
+    pos.platform.newRefundStatus = 'pending';
+    await pos.requestRefund(svcId, 400);
+    const countPolls = (): number =>
       pos.platform.requests.filter(({ method, path }) => method === 'GET' && path.startsWith('/refunds')).length;
     pos.clock.advance(59_000);
     for (let round = 0; round < 3; round++) await pos.pollRefunds();
-    expect(polls()).toBe(1);
+    expect(countPolls()).toBe(1);
     pos.clock.advance(60_000);
     await pos.pollRefunds();
-    expect(polls()).toBe(2);
+    expect(countPolls()).toBe(2);
   });
 });

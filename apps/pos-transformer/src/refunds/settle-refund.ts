@@ -1,11 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantRefund } from '@svc/sdk';
-import { rands } from '../answers/answer.js';
+import { formatRands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Stores the bank's decision on a pending refund. The stream and polling may report it: the second report changes nothing. */
+/**
+ * Stores the bank's decision on a pending refund. The stream and polling may both report it: the second report changes
+ * nothing.
+ */
 @Injectable()
 export class SettleRefund {
   constructor(
@@ -18,6 +21,11 @@ export class SettleRefund {
     if (!pending || status === 'pending') return;
     this.refunds.setOutcome(tx, pending.refundId, { state: status });
     if (status === 'failed')
-      this.alerts.append(tx, siteId, '', `The bank declined the refund of ${rands(amount)} for ${pending.svcId}.`);
+      this.alerts.append(
+        tx,
+        siteId,
+        '',
+        `The bank declined the refund of ${formatRands(amount)} for ${pending.svcId}.`,
+      );
   }
 }

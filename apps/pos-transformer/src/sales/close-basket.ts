@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
+import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
@@ -11,13 +11,13 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 import { paidAmountWarning } from './request-payment.js';
 
-const STATE_OF_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
+const STATE_BY_ORDER_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
   Complete: 'complete',
   Void: 'void',
   Saved: 'saved',
 };
 
-/** Closes a basket and its invoice (T12). The state of the basket is committed first; the call to the platform follows. */
+/** Closes a basket and its invoice (T12). The new state of the basket is committed before the platform is called. */
 @Injectable()
 export class CloseBasket {
   constructor(
@@ -37,12 +37,12 @@ export class CloseBasket {
   }
 
   async closeOrder(till: Till, reference: string, orderStatus: string): Promise<Answer> {
-    const state = Object.hasOwn(STATE_OF_STATUS, orderStatus) ? STATE_OF_STATUS[orderStatus] : undefined;
+    const state = Object.hasOwn(STATE_BY_ORDER_STATUS, orderStatus) ? STATE_BY_ORDER_STATUS[orderStatus] : undefined;
     if (!state) return stop('OrderStatus must be Complete, Void or Saved.');
     const basket = this.baskets.findNewestOrder(till, reference);
     if (!basket) return warn('This till has no basket of this order. Check whether another till still shows its code.');
     const isClosed = basket.state !== 'open' && basket.state !== 'saved';
-    // A closed order may still be voided; nothing else changes it.
+    // The only change that a closed order accepts is to be voided.
     if (isClosed && state !== 'void') return ok('This order is already closed.');
     return this.close(basket, state);
   }
@@ -52,10 +52,10 @@ export class CloseBasket {
     const current = this.totals.findCurrent(basketId);
     const callId = this.store.transaction((tx) => {
       this.baskets.setState(tx, basketId, state);
-      this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
+      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       if (!current || externalReference === null) return undefined;
-      // No attempt has reached the platform: there is no invoice to close (T8).
-      if (!this.totals.mayBePayable(basketId, tx)) {
+      // No attempt has reached the platform, so there is no invoice to close (T8).
+      if (!this.totals.mayHavePayableInvoice(basketId, tx)) {
         this.totals.closeUpTo(tx, basketId, current.totalId);
         return undefined;
       }
@@ -64,24 +64,27 @@ export class CloseBasket {
     });
     this.changes.notify(siteId);
     const outcome: CallOutcome =
-      callId === undefined ? { kind: 'done' } : await this.sender.outcomeOf(siteId, 'invoices', callId);
-    return combine(answerTo(outcome, state), this.warningOf(basket, state));
+      callId === undefined ? { kind: 'done' } : await this.sender.waitForOutcome(siteId, 'invoices', callId);
+    return mergeAnswers(answerForOutcome(outcome, state), this.paidWarning(basket, state));
   }
 
-  /** A warning for the cashier if the basket was paid and must be refunded, or was paid with another amount. */
-  private warningOf({ basketId }: Basket, state: BasketState): Answer | undefined {
-    const paid = this.payments.findDecisive(basketId);
-    if (paid?.payment.status !== 'Success') return undefined;
-    const covered = coveredAmount(paid.payment);
-    if (state === 'void') return warn(`This order was paid: ${rands(covered)}. Refund it.`);
+  /**
+   * A warning for the cashier if the voided basket was paid and must be refunded, or if another amount was paid than is
+   * due.
+   */
+  private paidWarning({ basketId }: Basket, state: BasketState): Answer | undefined {
+    const decisive = this.payments.findDecisive(basketId);
+    if (decisive?.payment.status !== 'Success') return undefined;
+    const covered = coveredAmount(decisive.payment);
+    if (state === 'void') return warn(`This order was paid: ${formatRands(covered)}. Refund it.`);
     const current = this.totals.findCurrent(basketId);
     return current && current.amountCents !== covered
-      ? paidAmountWarning(paid.payment, current.amountCents)
+      ? paidAmountWarning(decisive.payment, current.amountCents)
       : undefined;
   }
 }
 
-function answerTo(outcome: CallOutcome, state: BasketState): Answer {
+function answerForOutcome(outcome: CallOutcome, state: BasketState): Answer {
   switch (outcome.kind) {
     case 'done':
     case 'not-found':

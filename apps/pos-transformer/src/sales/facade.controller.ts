@@ -10,7 +10,8 @@ import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
 
 /**
- * For tills that send whole baskets (T1, T3). They do not send a site: it is configured (T5).
+ * The facade: routes for tills that send whole baskets (T1, T3). Their requests contain no site; the configuration sets
+ * it (T5).
  */
 @Controller()
 @UseGuards(AccessGuard)
@@ -34,7 +35,7 @@ export class FacadeController {
       basket: this.baskets.findOrder(till, reference),
       reference,
       amountCents: body.TotalToPay,
-      content: contentOf(body),
+      content: basketContent(body),
     });
     return answer;
   }
@@ -48,8 +49,8 @@ export class FacadeController {
   }
 }
 
-/** The products are the lines, except those of quantity 0. All fields of the basket are stored (T3). */
-function contentOf({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
+/** Each product with a quantity other than 0 becomes a line. All fields of the basket are stored (T3). */
+function basketContent({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
   const products = Products ?? [];
   return {
     lines: products

@@ -7,13 +7,13 @@ beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
 describe('T1: Basket and BasketClosed', () => {
-  it('answer with only Result and Message', async () => {
-    expect(await pos.basket('17', 4_475)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
-    expect(Object.keys((await pos.basket('17', 4_475)).body as object)).toEqual(['Result', 'Message']);
-    expect((await pos.closed('17', 'Complete')).body).toStrictEqual({ Result: 'OK', Message: '' });
+  it('respond with only Result and Message', async () => {
+    expect(await pos.sendBasket('17', 4_475)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+    expect(Object.keys((await pos.sendBasket('17', 4_475)).body as object)).toEqual(['Result', 'Message']);
+    expect((await pos.closeBasket('17', 'Complete')).body).toStrictEqual({ Result: 'OK', Message: '' });
   });
 
-  const valid = { MerchantOrderId: '17', TotalToPay: 100, Products: [PRODUCT], BasketDiscounts: [], Tenders: [] };
+  const validBasket = { MerchantOrderId: '17', TotalToPay: 100, Products: [PRODUCT], BasketDiscounts: [], Tenders: [] };
   it.each<[string, object]>([
     ['MerchantOrderId', { MerchantOrderId: 17 }],
     ['MerchantOrderId', { MerchantOrderId: '' }],
@@ -36,16 +36,16 @@ describe('T1: Basket and BasketClosed', () => {
     ['BasketDiscounts[0].DiscountValue', { BasketDiscounts: [{ DiscountValue: 1.5 }] }],
     ['Tenders[0].TenderValue', { Tenders: [{ TenderValue: '1' }] }],
     ['Tenders[0].TenderType', { Tenders: [{ TenderType: 1, TenderValue: 1 }] }],
-  ])('a wrong %s is a 400 with a STOP envelope that names it', async (field, changes) => {
-    const { status, body } = await pos.call('POST', '/Basket', { ...valid, ...changes });
+  ])('refuse a wrong %s with 400 and a STOP envelope that names the field', async (field, changes) => {
+    const { status, body } = await pos.call('POST', '/Basket', { ...validBasket, ...changes });
     expect([status, Object.keys(body as object), body.Result]).toEqual([400, ['Result', 'Message'], 'STOP']);
     expect(body.Message).toMatch(new RegExp(`${field.replace(/[[\]]/g, '\\$&')} (must|is required)`));
     expect(pos.platform.requests).toEqual([]);
   });
 
-  it('every wrong field is named at once', async () => {
+  it('name every wrong field of a request in one response', async () => {
     const { body } = await pos.call('POST', '/Basket', {
-      ...valid,
+      ...validBasket,
       MerchantOrderId: 1,
       TotalToPay: '1',
       Products: [{}],
@@ -61,15 +61,15 @@ describe('T1: Basket and BasketClosed', () => {
     ['/BasketClosed', '{"MerchantOrderId": "17"}'],
     ['/BasketClosed', '{"MerchantOrderId": "17", "OrderStatus": 1}'],
     ['/SvcRefund', '{"SvcId": 1, "RefundAmount": 1}'],
-  ])('%s refuses %s with a STOP envelope', async (path, body) => {
+  ])('refuse a malformed body with a STOP envelope: %s %s', async (path, body) => {
     expect(await pos.call('POST', path, body)).toMatchObject({ status: 400, body: { Result: 'STOP' } });
     expect((await pos.call('GET', '/health/ready')).status).toBe(200);
   });
 
-  it('a body of another type, or too large, is a STOP envelope', async () => {
+  it('refuse a body of another content type, or a body that is too large, with a STOP envelope', async () => {
     const reply = await pos.call('POST', '/Basket', 'text', { 'content-type': 'application/xml' });
     expect(reply).toMatchObject({ status: 415, body: { Result: 'STOP' } });
-    const large = await pos.basket('17', 100, { note: 'x'.repeat(300_000) });
+    const large = await pos.sendBasket('17', 100, { note: 'x'.repeat(300_000) });
     expect(large).toMatchObject({ status: 413, body: { Result: 'STOP' } });
   });
 });
@@ -80,7 +80,7 @@ describe('T3: a basket of the facade', () => {
       PRODUCT,
       { ...PRODUCT, ActualUnitPrice: 129, Quantity: 0.543, ProductName: null, ProductCode: 'AP' },
     ];
-    await pos.basket('17', 4_545, { Products });
+    await pos.sendBasket('17', 4_545, { Products });
     expect(pos.openInvoice()).toMatchObject({
       siteId: SITE,
       body: {
@@ -95,34 +95,39 @@ describe('T3: a basket of the facade', () => {
     });
   });
 
-  it.each<[string, object, number, string]>([
+  it.each<[string, 'OK' | 'WARN', number, object]>([
     [
-      'less discounts and tenders',
-      { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
-      4_000,
+      'with the correct sum minus discounts and tenders',
       'OK',
+      4_000,
+      { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
     ],
-    ['with another sum', { BasketDiscounts: [{ DiscountValue: 300 }] }, 4_475, 'WARN'],
-    ['with a return', { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] }, -4_475, 'OK'],
-    ['of a product that is no line', { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }, 4_475, 'OK'],
-  ])('%s', async (_, changes, total, result) => {
-    const { body } = await pos.basket('17', total, { Products: [PRODUCT], ...changes });
+    ['with a wrong sum', 'WARN', 4_475, { BasketDiscounts: [{ DiscountValue: 300 }] }],
+    [
+      'with a negative total, because of a return,',
+      'OK',
+      -4_475,
+      { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] },
+    ],
+    ['with a product of quantity 0', 'OK', 4_475, { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }],
+  ])('%s gets the result %s', async (_, result, total, changes) => {
+    const { body } = await pos.sendBasket('17', total, { Products: [PRODUCT], ...changes });
     expect(body.Result).toBe(result);
   });
 
-  it('of 501 products is a STOP', async () => {
+  it('of 501 products gets a STOP', async () => {
     const Products = Array.from({ length: 501 }, () => PRODUCT);
-    expect((await pos.basket('17', 100, { Products })).body).toEqual({
+    expect((await pos.sendBasket('17', 100, { Products })).body).toEqual({
       Result: 'STOP',
       Message: 'A basket has at most 500 lines.',
     });
-    expect((await pos.basket('17', 500 * 4_475, { Products: Products.slice(1) })).body.Result).toBe('OK');
+    expect((await pos.sendBasket('17', 500 * 4_475, { Products: Products.slice(1) })).body.Result).toBe('OK');
   });
 
-  it('replaces the basket of the same order, and leaves those of others', async () => {
-    await pos.basket('17', 100);
-    await pos.basket('18', 200);
-    await pos.basket('17', 300);
+  it('replaces the basket of the same order, and does not change baskets of other orders', async () => {
+    await pos.sendBasket('17', 100);
+    await pos.sendBasket('18', 200);
+    await pos.sendBasket('17', 300);
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 300]);
   });
 
@@ -131,10 +136,10 @@ describe('T3: a basket of the facade', () => {
     expect((await pos.call('POST', '/Basket', body)).status).toBe(200);
   });
 
-  it('stores every field of the specification, and no other', async () => {
+  it('is stored with every field of the specification, and no other field', async () => {
     const discount = { DiscountReason: 'Tuesday', DiscountName: 'Pensioner', DiscountCode: 'D1', DiscountValue: 300 };
     const tender = { TenderReference: 'R', TenderType: 'Coupon', TenderExtraInfo: 'x', TenderValue: 175 };
-    await pos.basket('17', 4_000, {
+    await pos.sendBasket('17', 4_000, {
       Products: [{ ...PRODUCT, extra: 1 }],
       BasketDiscounts: [{ ...discount, extra: 1 }],
       Tenders: [{ ...tender, extra: 1 }, { TenderValue: 0 }],
@@ -151,143 +156,146 @@ describe('T3: a basket of the facade', () => {
 });
 
 describe('T12: BasketClosed', () => {
-  const state = (): unknown =>
+  const basketState = (): unknown =>
     pos.transformer.app.get(BasketRepository).findNewestOrder({ siteId: SITE, till: '' }, '17')?.state;
 
-  it.each(['Complete', 'Void', 'Saved'])('%s of an unpaid basket closes its invoice', async (status) => {
-    await pos.basket('17', 100);
-    expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: '' });
+  it.each(['Complete', 'Void', 'Saved'])('with status %s closes the invoice of an unpaid basket', async (status) => {
+    await pos.sendBasket('17', 100);
+    expect((await pos.closeBasket('17', status)).body).toEqual({ Result: 'OK', Message: '' });
     expect(pos.platform.openInvoices()).toEqual([]);
-    expect((await pos.closed('17', status)).body.Result).toBe('OK');
+    expect((await pos.closeBasket('17', status)).body.Result).toBe('OK');
   });
 
-  it.each(['Paid', 'complete', '', 'constructor'])('another OrderStatus is a STOP: %j', async (status) => {
-    await pos.basket('17', 100);
-    expect((await pos.closed('17', status)).body).toEqual({
+  it.each(['Paid', 'complete', '', 'constructor'])('with the unknown OrderStatus %j gets a STOP', async (status) => {
+    await pos.sendBasket('17', 100);
+    expect((await pos.closeBasket('17', status)).body).toEqual({
       Result: 'STOP',
       Message: 'OrderStatus must be Complete, Void or Saved.',
     });
     expect(pos.platform.openInvoices()).toHaveLength(1);
   });
 
-  it('of an unknown order is a WARN, because a code may be open; reset without a basket is OK', async () => {
-    expect((await pos.closed('17', 'Complete')).body.Result).toBe('WARN');
-    expect((await pos.reset()).body.Result).toBe('OK');
+  it('of an unknown order gets a WARN, because its code may be open; reset without a basket gets an OK', async () => {
+    expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('WARN');
+    expect((await pos.resetBasket()).body.Result).toBe('OK');
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    '%s at another till closes the only basket of the order (T3)',
+    'with status %s from another till closes the only basket of the order (T3)',
     async (status) => {
-      await pos.basket('17', 100, {}, 'TILL-1');
-      expect((await pos.closed('17', status, 'TILL-2')).body.Result).toBe('OK');
+      await pos.sendBasket('17', 100, {}, 'TILL-1');
+      expect((await pos.closeBasket('17', status, 'TILL-2')).body.Result).toBe('OK');
       expect(pos.platform.openInvoices()).toEqual([]);
     },
   );
 
-  it('at a third till, of an order that two tills have, is a WARN that changes nothing', async () => {
-    await pos.basket('17', 100, {}, 'TILL-1');
-    await pos.basket('17', 200, {}, 'TILL-2');
-    expect((await pos.closed('17', 'Complete', 'TILL-3')).body.Result).toBe('WARN');
+  it('from a third till gets a WARN and changes nothing while two tills have a basket of the order', async () => {
+    await pos.sendBasket('17', 100, {}, 'TILL-1');
+    await pos.sendBasket('17', 200, {}, 'TILL-2');
+    expect((await pos.closeBasket('17', 'Complete', 'TILL-3')).body.Result).toBe('WARN');
     expect(pos.platform.openInvoices()).toHaveLength(2);
-    await pos.closed('17', 'Complete', 'TILL-2');
+    await pos.closeBasket('17', 'Complete', 'TILL-2');
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([100]);
-    // One open basket is left: the closed one does not count.
-    expect((await pos.closed('17', 'Complete', 'TILL-3')).body.Result).toBe('OK');
+    // Only one open basket is left, because a closed basket does not count.
+    expect((await pos.closeBasket('17', 'Complete', 'TILL-3')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('Saved is resumed by another till, which then owns the basket', async () => {
-    await pos.basket('17', 100, {}, 'TILL-1');
-    await pos.closed('17', 'Saved', 'TILL-1');
-    await pos.basket('17', 100, {}, 'TILL-2');
+  it('with status Saved lets another till resume the basket, which then belongs to that till', async () => {
+    await pos.sendBasket('17', 100, {}, 'TILL-1');
+    await pos.closeBasket('17', 'Saved', 'TILL-1');
+    await pos.sendBasket('17', 100, {}, 'TILL-2');
     expect(pos.openInvoice().body).toMatchObject({ externalReference: '17', siteReference: 'TILL-2' });
-    await pos.basket('17', 150, {}, 'TILL-2');
+    await pos.sendBasket('17', 150, {}, 'TILL-2');
     expect(pos.openInvoice().body['amount']).toBe(150);
-    expect((await pos.closed('17', 'Complete', 'TILL-2')).body.Result).toBe('OK');
+    expect((await pos.closeBasket('17', 'Complete', 'TILL-2')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('Complete after the payment is OK, Void is a WARN to refund it', async () => {
-    await pos.basket('17', 100);
+  it('after the payment gets an OK for Complete, and for Void a WARN to refund the payment', async () => {
+    await pos.sendBasket('17', 100);
     await pos.pay();
-    expect((await pos.closed('17', 'Complete')).body.Result).toBe('OK');
+    expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Paid');
-    const voided = await pos.closed('17', 'Void');
+    const voided = await pos.closeBasket('17', 'Void');
     expect(voided.body).toEqual({ Result: 'WARN', Message: 'This order was paid: R 1.00. Refund it.' });
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('Saved is resumed by the next Basket of the order, on a new invoice', async () => {
-    await pos.basket('17', 100);
-    await pos.closed('17', 'Saved');
-    expect((await pos.basket('17', 100)).body.Result).toBe('OK');
+  it('with status Saved lets the next Basket request resume the order with a new invoice', async () => {
+    await pos.sendBasket('17', 100);
+    await pos.closeBasket('17', 'Saved');
+    expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
     expect(pos.openInvoice().body['externalReference']).toBe('17');
     expect(pos.platform.invoices).toHaveLength(2);
     await pos.pay();
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('Saved stays saved when the next Basket of the order is a STOP', async () => {
-    await pos.basket('17', 100);
-    await pos.closed('17', 'Saved');
-    pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
-    expect((await pos.basket('17', 200)).body.Result).toBe('STOP');
-    expect(state()).toBe('saved');
-    expect((await pos.basket('17', 100)).body.Result).toBe('OK');
-    expect(state()).toBe('open');
+  it('with status Saved leaves the order saved if the next Basket request gets a STOP', async () => {
+    await pos.sendBasket('17', 100);
+    await pos.closeBasket('17', 'Saved');
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
+    expect((await pos.sendBasket('17', 200)).body.Result).toBe('STOP');
+    expect(basketState()).toBe('saved');
+    expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
+    expect(basketState()).toBe('open');
   });
 
-  it('of a closed order changes nothing, except Void', async () => {
-    await pos.basket('17', 100);
+  it('of a voided order changes nothing', async () => {
+    await pos.sendBasket('17', 100);
     await pos.pay();
-    await pos.closed('17', 'Void');
+    await pos.closeBasket('17', 'Void');
     for (const status of ['Complete', 'Saved'])
-      expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is already closed.' });
+      expect((await pos.closeBasket('17', status)).body).toEqual({
+        Result: 'OK',
+        Message: 'This order is already closed.',
+      });
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('Saved is not restored by a STOP of the next Basket if the order was voided meanwhile', async () => {
-    await pos.basket('17', 100);
-    await pos.closed('17', 'Saved');
-    const { promise: after, resolve: refuse } = Promise.withResolvers<void>();
-    const sent = pos.platform.requests.length;
-    pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' }, after });
-    const resumed = pos.basket('17', 200);
-    await waitUntil('the call', 5_000, async () => pos.platform.requests.length > sent);
-    const voided = pos.closed('17', 'Void');
-    await waitUntil('the closure', 5_000, async () => state() === 'void');
-    refuse();
+  it('with status Void during a Basket request that gets a STOP leaves the order voided', async () => {
+    await pos.sendBasket('17', 100);
+    await pos.closeBasket('17', 'Saved');
+    const { promise: after, resolve: sendRefusal } = Promise.withResolvers<void>();
+    const requestCount = pos.platform.requests.length;
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' }, after });
+    const resumed = pos.sendBasket('17', 200);
+    await waitUntil('the call to the platform', 5_000, async () => pos.platform.requests.length > requestCount);
+    const voided = pos.closeBasket('17', 'Void');
+    await waitUntil('the voided basket', 5_000, async () => basketState() === 'void');
+    sendRefusal();
     await Promise.all([resumed, voided]);
-    expect(state()).toBe('void');
+    expect(basketState()).toBe('void');
   });
 
-  it('while a customer pays is a WARN, and the invoice is closed if the payment fails', async () => {
-    await pos.basket('17', 100);
+  it('while a customer is paying gets a WARN, and the invoice is closed if the payment fails', async () => {
+    await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
-    expect((await pos.closed('17', 'Void')).body).toEqual({
+    expect((await pos.closeBasket('17', 'Void')).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('is paying'),
     });
     invoice.state = 'open';
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect(invoice.state).toBe('closed');
   });
 
-  it('while a customer pays does not lose the payment', async () => {
-    await pos.line();
-    await pos.total(8_950, '17');
+  it('and reset while a customer is paying do not lose the payment', async () => {
+    await pos.sendLine();
+    await pos.sendTotal(8_950, '17');
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
-    expect((await pos.reset()).body.Result).toBe('WARN');
+    expect((await pos.resetBasket()).body.Result).toBe('WARN');
     await pos.pay(invoice);
-    await pos.later();
+    await pos.sendPostponedCalls();
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 8_950 });
   });
 });
 
-test('T5: GetPayment searches the facade’s site, the invoice path all sites', async () => {
-  await pos.total(100, '17', undefined, OTHER_SITE);
+test('T5: GetPayment searches only the site of the facade; /v1/invoice/…/payment searches all sites', async () => {
+  await pos.sendTotal(100, '17', undefined, OTHER_SITE);
   await pos.pay();
   expect((await pos.getPayment('17')).status).toBe(404);
   expect((await pos.invoicePayment('17')).body).toMatchObject({ MerchantSiteId: OTHER_SITE, PosReference: '17' });

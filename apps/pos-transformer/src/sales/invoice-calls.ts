@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type MerchantPayment, SvcApiError } from '@svc/sdk';
-import { rands } from '../answers/answer.js';
+import { formatRands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
@@ -12,17 +12,20 @@ import { Platform } from '../platform/platform.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store, type Tx } from '../store/store.js';
 
-/** Creates and closes invoices. Retries are harmless: the same body returns the same invoice, and closing is idempotent (D6). */
+/**
+ * Creates and closes invoices. Retries are harmless: an equal request returns the same invoice, and closing is
+ * idempotent (D6).
+ */
 @Injectable()
 export class InvoiceCalls {
   readonly createHandler: CallHandler = {
     send: (call, isAwaited) => this.create(call, isAwaited),
-    giveUp: (tx, call, message) => this.refuseTotal(tx, call, message),
+    giveUp: (tx, call, message) => this.refuseTotalWithAlert(tx, call, message),
   };
   readonly closeHandler: CallHandler = {
     send: (call, isAwaited) => this.close(call, isAwaited),
     giveUp: (tx, call, message) =>
-      this.alertOf(tx, call, `The code of an earlier basket could not be closed: ${message}`),
+      this.appendAlert(tx, call, `The code of an earlier basket could not be closed: ${message}`),
   };
 
   constructor(
@@ -43,12 +46,13 @@ export class InvoiceCalls {
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // The basket may have a newer total meanwhile. This invoice can be paid until the newer total's call replaces it.
+        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer
+        // total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
         this.totals.replaceEarlier(tx, total.basketId, total.totalId);
-        this.payments.attachTo(tx, total.totalId, invoice.reference);
+        this.payments.linkEarlierPayments(tx, total.totalId, invoice.reference);
         this.changes.notify(call.siteId);
       };
       return { kind: 'done', write };
@@ -56,15 +60,16 @@ export class InvoiceCalls {
       const failure = classifyFailure(error);
       switch (failure.kind) {
         case 'in-progress':
-          // The till gets a STOP, and its basket stays as it was (T11). If no till waits, retry until the payment ends.
-          return isAwaited() ? refused(failure, (tx) => this.dropTotal(tx, call)) : { kind: 'failed', failure };
+          // A waiting till gets a STOP, and its basket stays unchanged (T11). If no till waits, retry until the payment
+          // ends.
+          return isAwaited() ? refused(failure, (tx) => this.refuseTotal(tx, call)) : { kind: 'failed', failure };
         case 'already-paid':
           return refused(failure, (tx) => this.totals.setState(tx, total.totalId, 'without-invoice'));
         case 'refused':
           return refused(failure, (tx) =>
-            isAwaited() ? this.dropTotal(tx, call) : this.refuseTotal(tx, call, failure.message),
+            isAwaited() ? this.refuseTotal(tx, call) : this.refuseTotalWithAlert(tx, call, failure.message),
           );
-        // A 404 here means that the API was not found, for example behind a proxy. It means nothing for the basket.
+        // A 404 means that the API itself was not found, for example behind a proxy. The call is retried.
         case 'not-found':
         case 'unreachable':
         case 'later':
@@ -74,26 +79,30 @@ export class InvoiceCalls {
   }
 
   /**
-   * Whether an earlier invoice of the basket, whose response was lost, has been paid. Without this check the platform would create
-   * another invoice, and the customer could pay twice. Applying the payment cancels the basket's calls, including this one.
+   * Whether the customer has paid an earlier invoice of the basket whose response was lost. Without this check the
+   * platform would create another invoice, and the customer could pay twice. Applying the payment cancels the basket's
+   * calls, including this one.
    */
   private async isPaidAlready(
-    { siteId, subject, tries }: OutgoingCall,
+    { siteId, subject, attempts }: OutgoingCall,
     { totalId, basketId }: Total,
   ): Promise<boolean> {
-    const isOther = (each: Total): boolean => each.totalId !== totalId;
-    if (tries === 0 && !this.totals.listUnanswered(basketId).some(isOther)) return false;
-    const payments = await this.paymentsOf(siteId, subject);
-    if (this.calls.findWaiting(totalId) === undefined) return false;
-    // The response has the newest first; store them in the order in which they were made.
+    const isOtherTotal = (each: Total): boolean => each.totalId !== totalId;
+    if (attempts === 0 && !this.totals.listWithUnknownInvoice(basketId).some(isOtherTotal)) return false;
+    const payments = await this.listPayments(siteId, subject);
+    if (this.calls.findWaitingInvoiceCall(totalId) === undefined) return false;
+    // The response lists the newest payment first. Store the payments in the order in which they were created.
     this.store.transaction((tx) => {
       for (const payment of payments.reverse()) this.payments.apply(tx, siteId, payment);
     });
-    return this.calls.findWaiting(totalId) === undefined;
+    return this.calls.findWaitingInvoiceCall(totalId) === undefined;
   }
 
-  /** Empty if the platform answers with an error: payments are another service, whose outage must not block invoices. */
-  private async paymentsOf(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
+  /**
+   * Returns an empty list if the platform responds with an error: payments are read from another service than invoices,
+   * and its outage must not block invoices.
+   */
+  private async listPayments(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
     try {
       return await this.platform.site(siteId).paymentsOfExternalReference(externalReference);
     } catch (error) {
@@ -114,10 +123,10 @@ export class InvoiceCalls {
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind === 'not-found') return { kind: 'done', write };
-      // There is nothing to close; the stream or polling reports the payment.
+      // A paid invoice needs no closing. The stream or polling reports the payment.
       if (failure.kind === 'already-paid') return { kind: 'refused', reason: failure };
-      if (failure.kind === 'in-progress' && isAwaited() && this.closesForTotal(call))
-        return refused(failure, (tx) => this.dropTotal(tx, call));
+      if (failure.kind === 'in-progress' && isAwaited() && this.isCloseForNewTotal(call))
+        return refused(failure, (tx) => this.refuseTotal(tx, call));
       if (failure.kind === 'refused')
         return refused(failure, (tx) => this.closeHandler.giveUp(tx, call, failure.message));
       return { kind: 'failed', failure };
@@ -125,8 +134,9 @@ export class InvoiceCalls {
   }
 
   /**
-   * The SDK does not retry this call. A keep-alive connection that the platform has just closed is no outage: without the retry,
-   * the site's tills would get a WARN during the backoff.
+   * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive
+   * connection that the platform has just closed. That is no outage: without the retry, the site's tills would get a
+   * WARN during the backoff.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);
@@ -138,13 +148,19 @@ export class InvoiceCalls {
     }
   }
 
-  /** Whether the call closes the invoice because nothing is due for a new total. If the call is refused, so is that total. */
-  private closesForTotal(call: OutgoingCall): boolean {
+  /**
+   * Whether the call closes the invoice because of a new total with nothing due. If the call is refused, that total is
+   * refused too.
+   */
+  private isCloseForNewTotal(call: OutgoingCall): boolean {
     return call.totalId !== null && this.totals.get(call.totalId).state === 'without-invoice';
   }
 
-  /** The previous total becomes current again. If it was not sent, its call is queued again, because the new total cancelled it. */
-  private dropTotal(tx: Tx, call: OutgoingCall): void {
+  /**
+   * Marks the total of the call as refused, so that the previous total becomes current again. If the previous total is
+   * queued, its call is appended again, because the refused total had cancelled it.
+   */
+  private refuseTotal(tx: Tx, call: OutgoingCall): void {
     this.totals.setState(tx, call.totalId!, 'refused');
     const { siteId, subject } = call;
     const basketId = call.basketId!;
@@ -153,13 +169,17 @@ export class InvoiceCalls {
       this.calls.append(tx, { siteId, kind: 'make-invoice', subject, basketId, totalId: current.totalId });
   }
 
-  private refuseTotal(tx: Tx, call: OutgoingCall, message: string): void {
+  private refuseTotalWithAlert(tx: Tx, call: OutgoingCall, message: string): void {
     const total: Total = this.totals.get(call.totalId!, tx);
-    this.dropTotal(tx, call);
-    this.alertOf(tx, call, `No code was made for ${rands(total.amountCents)}. The platform refused it: ${message}`);
+    this.refuseTotal(tx, call);
+    this.appendAlert(
+      tx,
+      call,
+      `No code was made for ${formatRands(total.amountCents)}. The platform refused it: ${message}`,
+    );
   }
 
-  private alertOf(tx: Tx, call: OutgoingCall, message: string): void {
+  private appendAlert(tx: Tx, call: OutgoingCall, message: string): void {
     const { siteId, till, reference } = this.baskets.get(call.basketId!, tx);
     this.alerts.append(tx, siteId, till, `Order ${reference}: ${message}`);
     this.changes.notify(siteId);

@@ -13,7 +13,7 @@ import { CloseBasket } from './close-basket.js';
 import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
 
-/** The result of `total`, with the QR code (T1). Offline it has only the result (T8). */
+/** The answer to `total`, with the QR code (T1). While the platform is unreachable, it has no QR code (T8). */
 export interface TotalResponse extends Answer {
   InvoiceReference?: string;
   /** Text of the QR code. */
@@ -23,7 +23,7 @@ export interface TotalResponse extends Answer {
 }
 
 /**
- * For tills that send a basket line by line (T1, T3).
+ * Routes for tills that send a basket line by line (T1, T3).
  *
  * @group Lines
  */
@@ -47,7 +47,7 @@ export class InvoiceController {
   @Post('line')
   @HttpCode(200)
   line(@Param('siteId') siteId: string, @CallingTill() till: string, @Body() body: LineRequest): Answer {
-    return this.putLine.execute(this.tillOf(siteId, till), {
+    return this.putLine.execute(this.resolveTill(siteId, till), {
       id: body.id,
       name: body.itemName,
       productCode: body.itemProductCode,
@@ -70,9 +70,9 @@ export class InvoiceController {
     @Body() { amount, reference }: TotalRequest,
     @Req() request: FastifyRequest,
   ): Promise<TotalResponse> {
-    const till = this.tillOf(siteId, tillName);
+    const till = this.resolveTill(siteId, tillName);
     const basket = this.baskets.findOpen(till);
-    const lines = basket ? this.baskets.lines(basket.basketId) : [];
+    const lines = basket ? this.baskets.listLines(basket.basketId) : [];
     const command = { till, dialect: 'lines' as const, basket, reference, amountCents: amount, content: { lines } };
     const { answer, code } = await this.requestPayment.execute(command);
     if (!code) return answer;
@@ -88,10 +88,10 @@ export class InvoiceController {
   @Post('reset')
   @HttpCode(200)
   reset(@Param('siteId') siteId: string, @CallingTill() till: string): Promise<Answer> {
-    return this.closeBasket.reset(this.tillOf(siteId, till));
+    return this.closeBasket.reset(this.resolveTill(siteId, till));
   }
 
-  private tillOf(siteId: string, till: string): Till {
+  private resolveTill(siteId: string, till: string): Till {
     if (!/^\d{1,16}$/.test(siteId) || !this.platform.siteIds.includes(Number(siteId)))
       throw new DomainError('resource.not-found', { message: 'This site is not configured here.' });
     return { siteId: Number(siteId), till };

@@ -7,9 +7,9 @@ afterEach(() => pos.stop());
 const UUID = /^[0-9a-f-]{36}$/;
 
 describe('T1: line, total and reset', () => {
-  it('answer 200 with the Result envelope, and total also returns the code', async () => {
-    expect(await pos.line()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
-    const total = await pos.total(8_950, '17');
+  it('respond 200 with the Result envelope; the response to total also contains the code', async () => {
+    expect(await pos.sendLine()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+    const total = await pos.sendTotal(8_950, '17');
     expect(total.status).toBe(200);
     const { code, reference } = pos.openInvoice();
     expect(total.body).toStrictEqual({
@@ -20,13 +20,13 @@ describe('T1: line, total and reset', () => {
       QrSvgUrl: expect.stringMatching(/^http:\/\/localhost(:80)?\/codes\/[\w-]{22}\.svg$/),
     });
     expect(reference).toMatch(UUID);
-    expect((await pos.reset()).body).toStrictEqual({ Result: 'OK', Message: '' });
+    expect((await pos.resetBasket()).body).toStrictEqual({ Result: 'OK', Message: '' });
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
   it('create the invoice of the basket', async () => {
-    await pos.line();
-    await pos.line({
+    await pos.sendLine();
+    await pos.sendLine({
       id: 2,
       itemName: 'Apples',
       itemProductCode: 'AP',
@@ -34,7 +34,7 @@ describe('T1: line, total and reset', () => {
       itemQuantity: 0.543,
       totalPrice: 70,
     });
-    await pos.total(9_020, '17');
+    await pos.sendTotal(9_020, '17');
     expect(pos.openInvoice().body).toEqual({
       externalReference: '17',
       siteReference: 'STORE-1',
@@ -50,13 +50,13 @@ describe('T1: line, total and reset', () => {
     });
   });
 
-  it('show the code as an image without a key', async () => {
-    const { body } = await pos.total(100, '17');
+  it('make the code available as an image without a key, until the basket is reset', async () => {
+    const { body } = await pos.sendTotal(100, '17');
     const path = new URL(body.QrSvgUrl).pathname;
     const image = await pos.call('GET', path);
     expect([image.status, image.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8']);
     expect(image.body).toContain('<svg ');
-    await pos.reset();
+    await pos.resetBasket();
     expect((await pos.call('GET', path)).status).toBe(404);
     expect((await pos.call('GET', '/codes/aaaaaaaaaaaaaaaaaaaaaa.svg')).status).toBe(404);
   });
@@ -77,8 +77,8 @@ describe('T1: line, total and reset', () => {
     ['itemQuantity', { itemQuantity: 1_000_001 }],
     ['totalPrice', { totalPrice: true }],
     ['totalPrice', { totalPrice: 1e300 }],
-  ])('a line with a wrong %s is a 400 that names it: %j', async (field, changes) => {
-    const { status, body } = await pos.line(changes);
+  ])('refuse a line with a wrong %s with 400 and the name of the field: %j', async (field, changes) => {
+    const { status, body } = await pos.sendLine(changes);
     expect([status, body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
     expect((await pos.call('GET', '/health/ready')).status).toBe(200);
   });
@@ -91,85 +91,88 @@ describe('T1: line, total and reset', () => {
     ['reference', { amount: 100, reference: 17 }],
     ['reference', { amount: 100, reference: '' }],
     ['reference', { amount: 100, reference: 'x'.repeat(101) }],
-  ])('a total with a wrong %s is a 400 that names it', async (field, body) => {
+  ])('refuse a total with a wrong %s with 400 and the name of the field: %j', async (field, body) => {
     const reply = await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body);
     expect([reply.status, reply.body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
     expect(pos.platform.requests).toEqual([]);
   });
 
   it.each([
-    ['no JSON', '{"id": ', 400],
-    ['no object', '[]', 400],
-    ['a number that is none', '{"amount": 1e999, "reference": "17"}', 400],
-    ['a prototype', '{"__proto__": {"amount": 1}}', 400],
-  ])('a body that is %s is refused', async (_, body, status) => {
-    expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(status);
+    ['is invalid JSON', '{"id": '],
+    ['is no object', '[]'],
+    ['contains a number that is too large', '{"amount": 1e999, "reference": "17"}'],
+    ['contains __proto__', '{"__proto__": {"amount": 1}}'],
+  ])('refuse a body that %s with 400', async (_, body) => {
+    expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(400);
   });
 
-  it('an unknown site, an invalid header x-till and a body that is too large are refused', async () => {
-    expect((await pos.line({}, undefined, 9)).status).toBe(404);
+  it('refuse an unknown site, an invalid header x-till and a body that is too large', async () => {
+    expect((await pos.sendLine({}, undefined, 9)).status).toBe(404);
     expect((await pos.call('POST', '/v1/sites/05001x/invoice/reset')).status).toBe(404);
-    expect((await pos.line({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
-    expect((await pos.line({ itemName: 'x'.repeat(300_000) })).status).toBe(413);
+    expect((await pos.sendLine({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
+    expect((await pos.sendLine({ itemName: 'x'.repeat(300_000) })).status).toBe(413);
   });
 });
 
 describe('T3: the lines of a basket', () => {
-  it('are replaced and removed by their id, and may be returns', async () => {
-    await pos.line();
-    await pos.line({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
-    await pos.line({ id: 3 });
-    await pos.line({ id: 1, itemQuantity: 3, totalPrice: 13_425 });
-    expect((await pos.line({ id: 3, itemQuantity: 0, totalPrice: 0 })).body).toEqual({ Result: 'OK', Message: '' });
-    expect((await pos.line({ id: 8, itemQuantity: 0 })).body.Message).toBe('The basket has no such line.');
-    expect((await pos.total(8_950, '17')).body.Result).toBe('OK');
+  it('are replaced and removed by their id, and may have a negative quantity', async () => {
+    await pos.sendLine();
+    await pos.sendLine({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
+    await pos.sendLine({ id: 3 });
+    await pos.sendLine({ id: 1, itemQuantity: 3, totalPrice: 13_425 });
+    expect((await pos.sendLine({ id: 3, itemQuantity: 0, totalPrice: 0 })).body).toEqual({ Result: 'OK', Message: '' });
+    expect((await pos.sendLine({ id: 8, itemQuantity: 0 })).body.Message).toBe('The basket has no such line.');
+    expect((await pos.sendTotal(8_950, '17')).body.Result).toBe('OK');
     const quantities = (pos.openInvoice().body['lineItems'] as { quantity: number }[]).map(({ quantity }) => quantity);
     expect(quantities).toEqual([3, -1]);
   });
 
-  it('cause a warning if the total is not price times quantity, and are stored', async () => {
-    expect((await pos.line({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
-    expect((await pos.total(8_951, '17')).body).toMatchObject({ Result: 'OK' });
+  it('are stored with a warning if the total is not price times quantity', async () => {
+    expect((await pos.sendLine({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
+    expect((await pos.sendTotal(8_951, '17')).body).toMatchObject({ Result: 'OK' });
   });
 
-  it('are at most 500; the next line is a STOP', async () => {
-    for (let id = 0; id < 500; id++) await pos.line({ id });
-    expect((await pos.line({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
-    expect((await pos.line({ id: 499 })).body.Result).toBe('OK');
-    await pos.total(500 * 8_950, '17');
+  it('are at most 500; the 501st line gets a STOP', async () => {
+    for (let id = 0; id < 500; id++) await pos.sendLine({ id });
+    expect((await pos.sendLine({ id: 500 })).body).toEqual({
+      Result: 'STOP',
+      Message: 'A basket has at most 500 lines.',
+    });
+    expect((await pos.sendLine({ id: 499 })).body.Result).toBe('OK');
+    await pos.sendTotal(500 * 8_950, '17');
     expect(pos.openInvoice().body['lineItems']).toHaveLength(500);
   });
 
   it('do not change the invoice until the next total', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
-    await pos.line({ id: 2 });
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
+    await pos.sendLine({ id: 2 });
     expect(pos.openInvoice().body['amount']).toBe(8_950);
-    const next = await pos.total(17_900, '17');
+    const next = await pos.sendTotal(17_900, '17');
     expect(pos.openInvoice()).toMatchObject({ reference: next.body.InvoiceReference, body: { amount: 17_900 } });
     expect(next.body.InvoiceReference).not.toBe(first.body.InvoiceReference);
   });
 
   it('belong to the till in the header, and to the site', async () => {
-    await pos.line({}, 'TILL-1');
-    await pos.line({ id: 2 }, 'TILL-2');
-    await pos.line({ id: 3 });
-    await pos.line({ id: 4 }, 'TILL-1', OTHER_SITE);
-    await pos.total(8_950, '1', 'TILL-1');
+    await pos.sendLine({}, 'TILL-1');
+    await pos.sendLine({ id: 2 }, 'TILL-2');
+    await pos.sendLine({ id: 3 });
+    await pos.sendLine({ id: 4 }, 'TILL-1', OTHER_SITE);
+    await pos.sendTotal(8_950, '1', 'TILL-1');
     expect(pos.openInvoice()).toMatchObject({
       siteId: SITE,
       body: { siteReference: 'TILL-1', lineItems: [{ quantity: 2 }] },
     });
-    await pos.total(8_950, '2', 'TILL-1', OTHER_SITE);
+    await pos.sendTotal(8_950, '2', 'TILL-1', OTHER_SITE);
     expect(pos.platform.openInvoices().map(({ siteId }) => siteId)).toEqual([SITE, OTHER_SITE]);
     expect(pos.platform.requests.map(({ key }) => key)).toEqual(['key-1', 'key-2']);
   });
 });
 
-describe('T11: total', () => {
-  it('warns if the sum of the lines differs, and creates the invoice', async () => {
-    await pos.line();
-    const { body } = await pos.total(9_000, '17');
+describe('T11: a total request', () => {
+  it('whose amount differs from the sum of the lines gets a WARN, and creates the invoice', async () => {
+    await pos.sendLine();
+    const { body } = await pos.sendTotal(9_000, '17');
     expect(body).toMatchObject({
       Result: 'WARN',
       Message: expect.stringContaining('R 90.00'),
@@ -178,13 +181,13 @@ describe('T11: total', () => {
     expect(pos.openInvoice().body['amount']).toBe(9_000);
   });
 
-  it('without lines is OK', async () => {
-    expect((await pos.total(9_000, '17')).body.Result).toBe('OK');
+  it('for a basket without lines gets an OK', async () => {
+    expect((await pos.sendTotal(9_000, '17')).body.Result).toBe('OK');
     expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
   });
 
-  it.each([0, -8_950])('of %d is OK with a message, and creates no invoice', async (amount) => {
-    expect((await pos.total(amount, '17')).body).toEqual({
+  it.each([0, -8_950])('of %d cents gets an OK with a message, and creates no invoice', async (amount) => {
+    expect((await pos.sendTotal(amount, '17')).body).toEqual({
       Result: 'OK',
       Message: 'This basket owes nothing: no code was made.',
     });
@@ -192,123 +195,126 @@ describe('T11: total', () => {
   });
 
   it('of 0 closes the invoice of the basket', async () => {
-    await pos.total(100, '17');
-    expect((await pos.total(0, '17')).body.Result).toBe('OK');
+    await pos.sendTotal(100, '17');
+    expect((await pos.sendTotal(0, '17')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
   it.each([
     ['another amount', 200],
-    ['nothing', 0],
-  ])('of %s while a customer pays is a STOP that changes nothing', async (_, amount) => {
-    const first = await pos.total(100, '17');
+    ['0', 0],
+  ])('of %s while a customer is paying gets a STOP and changes nothing', async (_, amount) => {
+    const first = await pos.sendTotal(100, '17');
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
-    const before = pos.platform.requests.length;
-    const stopped = await pos.total(amount, '17');
+    const requestCount = pos.platform.requests.length;
+    const stopped = await pos.sendTotal(amount, '17');
     expect(stopped.body).toEqual({ Result: 'STOP', Message: expect.stringContaining('A customer is paying') });
-    // A repeat would keep the till, and every other till of the site, waiting for longer than a till waits.
-    expect(pos.platform.requests).toHaveLength(before + 1);
-    await pos.later();
+    // The call is not retried: a retry would delay this till and the other tills of the site beyond their timeout.
+    expect(pos.platform.requests).toHaveLength(requestCount + 1);
+    await pos.sendPostponedCalls();
     expect(pos.openInvoice()).toBe(invoice);
-    expect((await pos.total(100, '17')).body).toEqual(first.body);
+    expect((await pos.sendTotal(100, '17')).body).toEqual(first.body);
     await pos.pay(invoice);
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
   });
 
-  it('repeated returns the same invoice', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
+  it('that is repeated returns the same invoice', async () => {
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
     pos.clock.advance(60_000);
-    expect((await pos.total(8_950, '17')).body).toEqual(first.body);
+    expect((await pos.sendTotal(8_950, '17')).body).toEqual(first.body);
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('twice at the same time creates one invoice, and both calls are answered', async () => {
-    const answers = await Promise.all([pos.total(100, '17'), pos.total(100, '17')]);
+  it('that is sent twice at the same time creates one invoice, which both responses contain', async () => {
+    const answers = await Promise.all([pos.sendTotal(100, '17'), pos.sendTotal(100, '17')]);
     expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
       answers.map(() => ['OK', pos.openInvoice().reference]),
     );
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('that the platform refuses is a STOP, and does not block the next basket', async () => {
-    pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
-    expect((await pos.total(100, '17')).body).toEqual({
+  it('that the platform refuses gets a STOP, and does not block the next basket', async () => {
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
+    expect((await pos.sendTotal(100, '17')).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('amount is odd'),
     });
-    expect((await pos.total(100, '18', 'TILL-2')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(100, '18', 'TILL-2')).body.Result).toBe('OK');
   });
 
-  it('of another order is a STOP before reset', async () => {
-    await pos.total(100, '17');
-    expect((await pos.total(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
-    await pos.reset();
-    expect((await pos.total(100, '18')).body.Result).toBe('OK');
+  it('of another order gets a STOP until the basket is reset', async () => {
+    await pos.sendTotal(100, '17');
+    expect((await pos.sendTotal(100, '18')).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('order 17'),
+    });
+    await pos.resetBasket();
+    expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
   });
 
   it('of a paid basket requests no further payment', async () => {
-    await pos.line();
-    const first = await pos.total(8_950, '17');
+    await pos.sendLine();
+    const first = await pos.sendTotal(8_950, '17');
     await pos.pay();
-    expect((await pos.total(8_950, '17')).body).toEqual({
+    expect((await pos.sendTotal(8_950, '17')).body).toEqual({
       ...first.body,
       Message: 'This basket has been paid: R 89.50.',
     });
-    expect((await pos.line({ id: 2 })).body.Result).toBe('WARN');
-    const more = await pos.total(17_900, '17');
-    expect(more.body).toEqual({
+    expect((await pos.sendLine({ id: 2 })).body.Result).toBe('WARN');
+    const increased = await pos.sendTotal(17_900, '17');
+    expect(increased.body).toEqual({
       Result: 'WARN',
       Message: expect.stringMatching(/R 89\.50 was paid .* now owes R 179\.00/),
     });
     expect(pos.platform.openInvoices()).toEqual([]);
-    expect((await pos.reset()).body.Result).toBe('WARN');
+    expect((await pos.resetBasket()).body.Result).toBe('WARN');
   });
 });
 
 describe('T5: references', () => {
   it('that are equal at two tills never replace each other’s invoice', async () => {
-    const first = await pos.total(100, '17', 'TILL-1');
-    const second = await pos.total(200, '17', 'TILL-2');
+    const first = await pos.sendTotal(100, '17', 'TILL-1');
+    const second = await pos.sendTotal(200, '17', 'TILL-2');
     const open = pos.platform.openInvoices();
     expect(open.map(({ reference }) => reference)).toEqual([first.body.InvoiceReference, second.body.InvoiceReference]);
     expect(open[0]!.body['externalReference']).toBe('17');
     expect(open[1]!.body['externalReference']).toMatch(/^17#/);
-    await pos.total(150, '17', 'TILL-1');
+    await pos.sendTotal(150, '17', 'TILL-1');
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
   });
 
-  it('that were used before refer to the newest basket', async () => {
-    await pos.total(100, '17');
+  it('that are used again refer to the newest basket', async () => {
+    await pos.sendTotal(100, '17');
     await pos.pay();
-    await pos.reset();
+    await pos.resetBasket();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
-    await pos.total(200, '17');
+    await pos.sendTotal(200, '17');
     expect((await pos.getPayment('17')).status).toBe(404);
     await pos.pay();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(200);
     expect(pos.platform.invoices.map(({ body }) => body['externalReference'])).toEqual(['17', '17']);
   });
 
-  it('may be any text; GetPayment finds those with digits only, and leading zeros are significant', async () => {
-    await pos.total(100, '0017');
+  it('may be any text; GetPayment accepts only digits, and leading zeros are significant', async () => {
+    await pos.sendTotal(100, '0017');
     await pos.pay();
     expect((await pos.getPayment('0017')).status).toBe(200);
     expect((await pos.getPayment('17')).status).toBe(404);
-    expect((await pos.total(100, 'Büro & Söhne #1', 'TILL-2')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(100, 'Büro & Söhne #1', 'TILL-2')).body.Result).toBe('OK');
     expect(pos.openInvoice().body['externalReference']).toBe('Büro & Söhne #1');
-    await pos.reset('TILL-2');
+    await pos.resetBasket('TILL-2');
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 });
 
-test('a line has exactly the fields of the specification', () => {
+test('the line that the tests send has exactly the fields of the specification', () => {
   expect(Object.keys(LINE)).toEqual(['id', 'itemName', 'itemProductCode', 'itemPrice', 'itemQuantity', 'totalPrice']);
 });
 
 it('A9: a web page that a browser in the store opens cannot reset a basket', async () => {
-  await pos.total(100, '17');
+  await pos.sendTotal(100, '17');
   const path = `/v1/sites/${SITE}/invoice/reset`;
   expect((await pos.call('POST', path, undefined, { origin: 'https://evil.example' })).status).toBe(401);
   expect((await pos.call('POST', path, undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(401);

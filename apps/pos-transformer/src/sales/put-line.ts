@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Answer, combine, ok, stop, warn } from '../answers/answer.js';
-import { type BasketLine, isLineTotalRight, MAX_LINES, putLine } from '../baskets/basket.js';
+import { type Answer, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
+import { type BasketLine, isLineTotalCorrect, MAX_LINES, putLine } from '../baskets/basket.js';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 
-/** Adds, replaces or removes a line of the till's basket. The invoice stays as it is until the next total (T3). */
+/** Adds, replaces or removes a line of the till's basket. The invoice stays unchanged until the next total (T3). */
 @Injectable()
 export class PutLine {
   constructor(
@@ -18,7 +18,7 @@ export class PutLine {
 
   execute(till: Till, line: BasketLine): Answer {
     const existing = this.baskets.findOpen(till);
-    const { change } = putLine(existing ? this.baskets.lines(existing.basketId) : [], line);
+    const { change } = putLine(existing ? this.baskets.listLines(existing.basketId) : [], line);
     if (change === 'full') return stop(`A basket has at most ${MAX_LINES} lines.`);
     if (change === 'nothing-to-remove') return ok('The basket has no such line.');
     this.store.transaction((tx) => {
@@ -28,9 +28,9 @@ export class PutLine {
     });
     this.changes.notify(till.siteId);
     const isPaid = existing && this.payments.findDecisive(existing.basketId)?.payment.status === 'Success';
-    return combine(
+    return mergeAnswers(
       ok(),
-      isLineTotalRight(line) || change === 'removed'
+      isLineTotalCorrect(line) || change === 'removed'
         ? undefined
         : warn('The total of this line is not its price times its quantity. Check the line.'),
       isPaid ? warn('This basket has been paid. Reset it before the next customer.') : undefined,

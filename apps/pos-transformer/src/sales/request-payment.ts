@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
-import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from '../baskets/basket.js';
+import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
+import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
-import { externalReferenceOf, invoiceRequestOf } from '../baskets/invoice-request.js';
+import { buildInvoiceRequest, chooseExternalReference } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
@@ -19,7 +19,7 @@ import { Store } from '../store/store.js';
 export interface RequestPaymentCommand {
   readonly till: Till;
   readonly dialect: Basket['dialect'];
-  /** The existing basket; undefined creates one. */
+  /** The existing basket; if undefined, a basket is created. */
   readonly basket: Basket | undefined;
   readonly reference: string;
   readonly amountCents: number;
@@ -40,8 +40,9 @@ const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the pay
 const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
 
 /**
- * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for the
- * platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket stays as it was.
+ * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for
+ * the platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket
+ * stays unchanged.
  */
 @Injectable()
 export class RequestPayment {
@@ -67,16 +68,16 @@ export class RequestPayment {
     if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || hasPendingInvoice))
       return { answer: stop(`This basket belongs to order ${basket.reference}. Reset it before the next order.`) };
 
-    const sums = isSumRight(content, amountCents)
+    const sumWarning = isSumCorrect(content, amountCents)
       ? undefined
-      : warn(`The lines of this basket do not make ${rands(amountCents)}. Check the basket.`);
+      : warn(`The lines of this basket do not make ${formatRands(amountCents)}. Check the basket.`);
     const { answer, code } =
       basket && isPaid
-        ? this.answerPaid(basket, current, payment, command)
+        ? this.answerPaidBasket(basket, current, payment, command)
         : hasPendingInvoice && basket?.state === 'open' && this.isRepeat(current, command)
-          ? await this.repeatAnswer(basket, current)
+          ? await this.answerRepeatedTotal(basket, current)
           : await this.createTotal(command);
-    return { answer: combine(answer, sums), ...(code === undefined ? {} : { code }) };
+    return { answer: mergeAnswers(answer, sumWarning), ...(code === undefined ? {} : { code }) };
   }
 
   private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
@@ -84,24 +85,32 @@ export class RequestPayment {
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 
-  /** For a till that lost the response, or checks whether the code exists now. */
-  private async repeatAnswer(basket: Basket, current: Total): Promise<TotalAnswer> {
-    const callId = this.calls.findWaiting(current.totalId);
-    if (callId === undefined) return this.codeOf(basket, current.totalId, ok());
-    return this.answerTo(basket, current.totalId, await this.sender.outcomeOf(basket.siteId, 'invoices', callId));
+  /**
+   * Answers a till that repeats its total, because it got no response or because it checks whether the code exists now.
+   */
+  private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
+    const callId = this.calls.findWaitingInvoiceCall(current.totalId);
+    if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
+    return this.answerForOutcome(
+      basket,
+      current.totalId,
+      await this.sender.waitForOutcome(basket.siteId, 'invoices', callId),
+    );
   }
 
-  /** Creates no second invoice: the cashier settles a difference. */
-  private answerPaid(
+  /**
+   * Answers a total of a paid basket. Creates no second invoice: the cashier settles a difference with the customer.
+   */
+  private answerPaidBasket(
     basket: Basket,
     current: Total | undefined,
-    paid: BasketPayment,
+    paidBy: BasketPayment,
     command: RequestPaymentCommand,
   ): TotalAnswer {
-    const covered = coveredAmount(paid.payment);
+    const covered = coveredAmount(paidBy.payment);
     if (covered === command.amountCents) {
-      const answer = ok(`This basket has been paid: ${rands(covered)}.`);
-      return paid.totalId === null ? { answer } : this.codeOf(basket, paid.totalId, answer);
+      const answer = ok(`This basket has been paid: ${formatRands(covered)}.`);
+      return paidBy.totalId === null ? { answer } : this.answerWithCode(basket, paidBy.totalId, answer);
     }
     if (current?.amountCents !== command.amountCents || !isSameContent(current.content, command.content))
       this.store.transaction((tx) =>
@@ -113,7 +122,7 @@ export class RequestPayment {
         }),
       );
     this.changes.notify(basket.siteId);
-    return { answer: paidAmountWarning(paid.payment, command.amountCents) };
+    return { answer: paidAmountWarning(paidBy.payment, command.amountCents) };
   }
 
   private async createTotal(command: RequestPaymentCommand): Promise<TotalAnswer> {
@@ -121,12 +130,12 @@ export class RequestPayment {
     const { basket, totalId, callId } = this.saveTotal(command);
     this.changes.notify(siteId);
     if (callId === undefined) return { answer: NOTHING_DUE };
-    const outcome = await this.sender.outcomeOf(siteId, 'invoices', callId);
+    const outcome = await this.sender.waitForOutcome(siteId, 'invoices', callId);
     if (command.basket?.state === 'saved') this.restoreSavedState(basket, totalId);
-    return this.answerTo(basket, totalId, outcome);
+    return this.answerForOutcome(basket, totalId, outcome);
   }
 
-  /** A STOP changes nothing (T2): a saved basket whose new total was refused stays saved. */
+  /** A STOP must change nothing (T2): a saved basket whose new total was refused becomes saved again. */
   private restoreSavedState({ basketId, siteId }: Basket, totalId: number): void {
     if (this.totals.get(totalId).state !== 'refused' || this.baskets.get(basketId).state !== 'open') return;
     this.store.transaction((tx) => this.baskets.setState(tx, basketId, 'saved'));
@@ -146,22 +155,26 @@ export class RequestPayment {
       const externalReference =
         basket.externalReference !== null && basket.reference === reference
           ? basket.externalReference
-          : externalReferenceOf(reference, basket.token, this.baskets.isTaken(siteId, reference, basketId));
+          : chooseExternalReference(
+              reference,
+              basket.token,
+              this.baskets.isExternalReferenceUsed(siteId, reference, basketId),
+            );
       this.baskets.setReference(tx, basketId, reference, externalReference);
       if (basket.till !== till.till) this.baskets.moveToTill(tx, basketId, till.till);
       if (basket.state !== 'open') this.baskets.setState(tx, basketId, 'open');
       const createdUTCDate = this.clock.nowISO();
-      const siteReference = till.till === '' ? this.platform.settingsOf(siteId).siteReference : till.till;
+      const siteReference = till.till === '' ? this.platform.siteSettings(siteId).siteReference : till.till;
       const { lines } = content;
       const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
-      const request = amountCents > 0 ? invoiceRequestOf(invoice) : null;
+      const request = amountCents > 0 ? buildInvoiceRequest(invoice) : null;
       const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
-      // The new invoice replaces every earlier one.
-      this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
+      // The platform replaces earlier invoices when it creates the new one, so earlier calls are not needed.
+      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
         ? this.calls.append(tx, { ...call, kind: 'make-invoice' })
-        : this.totals.mayBePayable(basketId, tx)
+        : this.totals.mayHavePayableInvoice(basketId, tx)
           ? this.calls.append(tx, { ...call, kind: 'close-invoice' })
           : undefined;
       return {
@@ -172,10 +185,10 @@ export class RequestPayment {
     });
   }
 
-  private answerTo(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
+  private answerForOutcome(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
     switch (outcome.kind) {
       case 'done':
-        return this.codeOf(basket, totalId, ok());
+        return this.answerWithCode(basket, totalId, ok());
       case 'in-progress':
         return { answer: IN_PROGRESS };
       case 'already-paid':
@@ -190,7 +203,7 @@ export class RequestPayment {
     }
   }
 
-  private codeOf({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
+  private answerWithCode({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
     const { invoiceReference, code, state } = this.totals.get(totalId);
     if (state === 'without-invoice') return { answer: NOTHING_DUE };
     return invoiceReference === null || code === null
@@ -199,12 +212,12 @@ export class RequestPayment {
   }
 }
 
-/** A warning that the payment was for an earlier version of its basket, or of another amount. */
+/** A warning that the customer paid an earlier version of the basket, or less than its invoice. */
 export function paidAmountWarning(payment: MerchantPayment, owedCents: number): Answer {
   const covered = coveredAmount(payment);
   const message =
     covered !== payment.invoicedAmount
-      ? `${rands(covered)} instead of ${rands(payment.invoicedAmount)} was paid for this basket, which owes ${rands(owedCents)}. `
-      : `${rands(covered)} was paid for an earlier version of this basket, which now owes ${rands(owedCents)}. `;
+      ? `${formatRands(covered)} instead of ${formatRands(payment.invoicedAmount)} was paid for this basket, which owes ${formatRands(owedCents)}. `
+      : `${formatRands(covered)} was paid for an earlier version of this basket, which now owes ${formatRands(owedCents)}. `;
   return warn(`${message}No new code was made: settle the difference at the till.`);
 }

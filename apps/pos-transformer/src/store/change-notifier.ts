@@ -8,7 +8,7 @@ export class ChangeNotifier {
   private readonly listeners = new Set<Listener>();
 
   notify(siteId: number): void {
-    // After the surrounding transaction, because a display must read the committed state.
+    // The microtask runs after the surrounding transaction, so that displays read the committed state.
     queueMicrotask(() => {
       for (const listener of this.listeners) listener(siteId);
     });

@@ -9,17 +9,17 @@ beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
 const DAY = 86_400_000;
-const count = (table: string): number =>
+const countRows = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
 const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
 
-it('deletes rows after the retention time, and keeps newer ones', async () => {
-  await pos.line();
-  await pos.total(8_950, '17');
-  await pos.refund(await pos.pay(), 100);
-  await pos.reset();
-  await pos.basket('18', 100);
-  await pos.closed('18', 'Saved');
+it('the job deletes rows after the retention period, but not the rows of saved baskets', async () => {
+  await pos.sendLine();
+  await pos.sendTotal(8_950, '17');
+  await pos.requestRefund(await pos.pay(), 100);
+  await pos.resetBasket();
+  await pos.sendBasket('18', 100);
+  await pos.closeBasket('18', 'Saved');
   pos.clock.advance(120 * DAY);
   cleanUp();
   expect((await pos.getPayment('17')).status).toBe(200);
@@ -27,67 +27,71 @@ it('deletes rows after the retention time, and keeps newer ones', async () => {
   cleanUp();
   expect((await pos.getPayment('17')).status).toBe(404);
   // The saved basket stays, with its total and its calls.
-  expect(['baskets', 'totals', 'outgoing_calls', 'lines', 'payments', 'refunds'].map(count)).toEqual([
+  expect(['baskets', 'totals', 'outgoing_calls', 'lines', 'payments', 'refunds'].map(countRows)).toEqual([
     1, 1, 2, 0, 0, 0,
   ]);
-  expect((await pos.basket('18', 100)).body.Result).toBe('OK');
+  expect((await pos.sendBasket('18', 100)).body.Result).toBe('OK');
 });
 
-it('keeps a basket whose invoice has not been closed at the platform', async () => {
-  await pos.basket('17', 100);
+it('the job does not delete a basket whose invoice has not been closed at the platform', async () => {
+  await pos.sendBasket('17', 100);
   pos.platform.outage = 'unreachable';
-  await pos.closed('17', 'Void');
+  await pos.closeBasket('17', 'Void');
   pos.clock.advance(200 * DAY);
   cleanUp();
-  expect(count('baskets')).toBe(1);
+  expect(countRows('baskets')).toBe(1);
   pos.platform.outage = undefined;
-  await pos.send();
+  await pos.sendDueCalls();
   expect(pos.platform.openInvoices()).toEqual([]);
   cleanUp();
-  expect(count('baskets')).toBe(0);
+  expect(countRows('baskets')).toBe(0);
 });
 
-describe('of a database that is years old', () => {
+describe('rows around the limit of the retention period', () => {
   let db: TestStore;
   beforeEach(() => (db = new TestStore()));
   afterEach(() => db.close());
 
-  const kept = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
-  const run = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
-  const at = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
+  const countOldRows = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
+  const runCleanup = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
+  const timeFromRetentionLimit = (milliseconds: number): string =>
+    db.clock.later(milliseconds - 120 * DAY).toISOString();
 
-  it.each(['open', 'saved'])('a basket that is %s stays', (state) => {
-    db.basket({ state, changed_at: at(-1) });
-    run();
-    expect(kept('baskets')).toEqual({ n: 1 });
+  it.each(['open', 'saved'])('a basket that is %s is not deleted', (state) => {
+    db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
+    runCleanup();
+    expect(countOldRows('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention time', (state) => {
-    db.basket({ state, changed_at: at(-1) });
-    db.basket({ state, changed_at: at(0) });
-    run();
-    expect(kept('baskets')).toEqual({ n: 1 });
+  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention period', (state) => {
+    db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
+    db.insertBasket({ state, changed_at: timeFromRetentionLimit(0) });
+    runCleanup();
+    expect(countOldRows('baskets')).toEqual({ n: 1 });
   });
 
   it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s is deleted with its calls', (state) => {
-    for (const created_at of [at(-1), at(0)])
-      db.call({ kind: 'refund', state: 'done', refund_id: db.refund({ state, created_at }) });
-    run();
-    expect([kept('refunds'), kept('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
+    for (const created_at of [timeFromRetentionLimit(-1), timeFromRetentionLimit(0)])
+      db.insertCall({ kind: 'refund', state: 'done', refund_id: db.insertRefund({ state, created_at }) });
+    runCleanup();
+    expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('a refund that is queued stays with its call', () => {
-    db.call({ kind: 'refund', refund_id: db.refund({ state: 'queued', created_at: at(-1) }) });
-    run();
-    expect([kept('refunds'), kept('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
+  it('a refund that is queued is not deleted, and neither is its call', () => {
+    db.insertCall({
+      kind: 'refund',
+      refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }),
+    });
+    runCleanup();
+    expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('payments without a basket, and alerts, are deleted', () => {
-    for (const [index, seen_at] of [at(-1), at(0)].entries()) {
+  it('payments without a basket and alerts are deleted after the retention period', () => {
+    for (const [index, seen_at] of [timeFromRetentionLimit(-1), timeFromRetentionLimit(0)].entries()) {
       db.insert('payments', { svc_id: `${index}`, site_id: 1, invoice_reference: 'i', payment: '{}', seen_at });
       db.insert('alerts', { site_id: 1, till: '', at: seen_at, message: '' });
     }
-    run();
-    expect([kept('payments'), kept('alerts')]).toEqual([{ n: 1 }, { n: 1 }]);
+    runCleanup();
+    expect([countOldRows('payments'), countOldRows('alerts')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 });

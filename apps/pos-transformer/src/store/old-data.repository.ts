@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Reader, Tx } from './store.js';
 
-/** Limits the transaction, during which tills wait, after a store was switched off for a long time. */
+/**
+ * Limits the duration of the transaction, during which tills wait. Without the limit it is long after a store was
+ * closed for weeks.
+ */
 const MAX_BASKETS_PER_RUN = 500;
 
-/** Deletes old rows. Foreign keys determine the order of the tables. */
+/** Deletes old rows. The foreign keys determine the order in which tables are cleaned. */
 @Injectable()
 export class OldDataRepository {
   /** Closed baskets that have not changed since `before` and have no waiting call. */
@@ -27,7 +30,7 @@ export class OldDataRepository {
       tx.run(`DELETE FROM ${table} WHERE basket_id IN (SELECT value FROM json_each(:ids))`, { ids });
   }
 
-  /** Keeps queued refunds, which still have a waiting call. */
+  /** Deletes refunds with their calls, except queued refunds, which have a waiting call. */
   deleteRefunds(tx: Tx, before: string): void {
     tx.run(
       `DELETE FROM outgoing_calls WHERE refund_id IN
@@ -38,7 +41,7 @@ export class OldDataRepository {
   }
 
   /** Payments that belong to no basket of this store. */
-  deletePaymentsOfOthers(tx: Tx, before: string): void {
+  deletePaymentsWithoutBasket(tx: Tx, before: string): void {
     tx.run('DELETE FROM payments WHERE basket_id IS NULL AND seen_at < :before', { before });
   }
 

@@ -1,4 +1,7 @@
-/** The schema refuses unknown states, and a second row where only one is allowed. */
+/**
+ * Tests of the CHECK and UNIQUE constraints: unknown states are refused, and so is a second row where only one is
+ * allowed.
+ */
 import { TestStore } from '../../test/test-store.js';
 
 let db: TestStore;
@@ -6,67 +9,72 @@ beforeEach(() => (db = new TestStore()));
 afterEach(() => db.close());
 
 describe.each<[string, readonly string[], (state: string) => unknown]>([
-  ['a basket', ['open', 'saved', 'reset', 'complete', 'void'], (state) => db.basket({ state })],
+  ['a basket', ['open', 'saved', 'reset', 'complete', 'void'], (state) => db.insertBasket({ state })],
   [
     'a total',
     ['without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused'],
-    (state) => db.total(db.basket(), state),
+    (state) => db.insertTotal(db.insertBasket(), state),
   ],
-  ['a refund', ['queued', 'pending', 'succeeded', 'failed', 'refused'], (state) => db.refund({ state })],
-  ['a call', ['waiting', 'done', 'cancelled', 'refused'], (state) => db.call({ state })],
+  ['a refund', ['queued', 'pending', 'succeeded', 'failed', 'refused'], (state) => db.insertRefund({ state })],
+  ['a call', ['waiting', 'done', 'cancelled', 'refused'], (state) => db.insertCall({ state })],
 ])('%s', (_, states, insert) => {
-  it.each(states)('may be %s', (state) => expect(insert(state)).toBe(1));
-  it('accepts no other state', () => expect(() => insert('lost')).toThrow('CHECK'));
+  it.each(states)('may have the state %s', (state) => expect(insert(state)).toBe(1));
+  it('cannot have an unknown state', () => expect(() => insert('lost')).toThrow('CHECK'));
 });
 
-it('a total with an invoice has its reference, code and expiry, and a queued one has its request', () => {
-  const basketId = db.basket();
+it('an open total must have a reference, code and expiry; an open or queued total must have a request', () => {
+  const basketId = db.insertBasket();
   for (const missing of ['invoice_reference', 'code', 'expires_at'])
-    expect(() => db.total(basketId, 'open', { [missing]: null })).toThrow('CHECK');
-  for (const state of ['open', 'queued']) expect(() => db.total(basketId, state, { request: null })).toThrow('CHECK');
+    expect(() => db.insertTotal(basketId, 'open', { [missing]: null })).toThrow('CHECK');
+  for (const state of ['open', 'queued'])
+    expect(() => db.insertTotal(basketId, state, { request: null })).toThrow('CHECK');
   for (const state of ['without-invoice', 'refused', 'closed'])
-    expect(db.total(basketId, state, { request: null })).toBeGreaterThan(0);
+    expect(db.insertTotal(basketId, state, { request: null })).toBeGreaterThan(0);
 });
 
-it('a till has one open line-by-line basket, and may also have closed ones and orders', () => {
-  const lines = (changes: object): number => db.basket({ dialect: 'lines', till: 'T', ...changes });
-  lines({});
-  expect(() => lines({})).toThrow('UNIQUE');
+it('a till can have only one open line-by-line basket, but any number of closed ones and orders', () => {
+  const insertLineBasket = (changes: object): number => db.insertBasket({ dialect: 'lines', till: 'T', ...changes });
+  insertLineBasket({});
+  expect(() => insertLineBasket({})).toThrow('UNIQUE');
   for (const other of [{ state: 'reset' }, { state: 'reset' }, { till: 'U' }, { site_id: 2 }, { dialect: 'facade' }])
-    expect(lines(other)).toBeGreaterThan(1);
-});
-
-it.each(['open', 'saved'])('an order has one open or saved basket at a till: %s', (state) => {
-  const order = (changes: object): number =>
-    db.basket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
-  order({});
-  for (const other of ['open', 'saved']) expect(() => order({ state: other })).toThrow('UNIQUE');
-  for (const other of [
-    { state: 'void' },
-    { state: 'void' },
-    { reference: '18' },
-    { till: 'U' },
-    { site_id: 2 },
-    { dialect: 'lines', state: 'reset' },
-  ])
-    expect(order(other)).toBeGreaterThan(1);
+    expect(insertLineBasket(other)).toBeGreaterThan(1);
 });
 
 it.each(['open', 'saved'])(
-  'a reference at the platform belongs to one basket of a site that is not closed: %s',
+  'an order with a basket that is %s can have no second open or saved basket at the same till',
   (state) => {
-    const named = (changes: object): number =>
-      db.basket({ reference: String(Math.random()), external_reference: '17', state, ...changes });
-    named({});
-    for (const other of ['open', 'saved']) expect(() => named({ state: other })).toThrow('UNIQUE');
+    const insertOrder = (changes: object): number =>
+      db.insertBasket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
+    insertOrder({});
+    for (const other of ['open', 'saved']) expect(() => insertOrder({ state: other })).toThrow('UNIQUE');
+    for (const other of [
+      { state: 'void' },
+      { state: 'void' },
+      { reference: '18' },
+      { till: 'U' },
+      { site_id: 2 },
+      { dialect: 'lines', state: 'reset' },
+    ])
+      expect(insertOrder(other)).toBeGreaterThan(1);
+  },
+);
+
+it.each(['open', 'saved'])(
+  'the external reference of a basket that is %s cannot be used by another open or saved basket of the site',
+  (state) => {
+    const insertWithExternalReference = (changes: object): number =>
+      db.insertBasket({ reference: String(Math.random()), external_reference: '17', state, ...changes });
+    insertWithExternalReference({});
+    for (const other of ['open', 'saved'])
+      expect(() => insertWithExternalReference({ state: other })).toThrow('UNIQUE');
     for (const other of [{ state: 'complete' }, { state: 'complete' }, { external_reference: '18' }, { site_id: 2 }])
-      expect(named(other)).toBeGreaterThan(1);
+      expect(insertWithExternalReference(other)).toBeGreaterThan(1);
   },
 );
 
 it('a RefundReference is unique at a site', () => {
-  db.refund({ reference: 'R' });
-  expect(() => db.refund({ reference: 'R' })).toThrow('UNIQUE');
+  db.insertRefund({ reference: 'R' });
+  expect(() => db.insertRefund({ reference: 'R' })).toThrow('UNIQUE');
   for (const other of [{ reference: 'S' }, { reference: 'R', site_id: 2 }, {}, {}])
-    expect(db.refund(other)).toBeGreaterThan(1);
+    expect(db.insertRefund(other)).toBeGreaterThan(1);
 });

@@ -14,35 +14,35 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const ALERT = `INSERT INTO alerts (site_id, till, at, message) VALUES (1, '', '', :message)`;
-const count = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
+const countAlerts = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
 
-it('creates its file with access only for its owner, and every commit is on disk before it returns (T8)', () => {
+it('T8: only the owner may read the file of the store, and every commit is on disk', () => {
   const store = new Store(file);
   expect([statSync(file).mode & 0o777, statSync(`${file}-wal`).mode & 0o777]).toEqual([0o600, 0o600]);
   expect(store.find('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
-  // 2 is FULL.
+  // SQLite reports FULL as 2.
   expect(store.find('PRAGMA synchronous')).toEqual({ synchronous: 2 });
   expect(store.find('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 });
   store.close();
 });
 
-it('commits all of a transaction, or none of it', () => {
+it('transaction() commits all writes, or none if the function throws', () => {
   const store = new Store(file);
   expect(() =>
     store.transaction((tx) => {
       tx.run(ALERT, { message: 'lost' });
-      throw new Error('in between');
+      throw new Error('failed after the first write');
     }),
-  ).toThrow('in between');
-  expect(count(store)).toBe(0);
+  ).toThrow('failed after the first write');
+  expect(countAlerts(store)).toBe(0);
   expect(store.transaction((tx) => tx.run(ALERT, { message: 'kept' }))).toEqual({ id: 1, changes: 1 });
   store.close();
-  const again = new Store(file);
-  expect(count(again)).toBe(1);
-  again.close();
+  const reopenedStore = new Store(file);
+  expect(countAlerts(reopenedStore)).toBe(1);
+  reopenedStore.close();
 });
 
-it('runs the missing migrations, and refuses a file of a later release', () => {
+it('the store runs the missing schema steps, and refuses a file of a later release', () => {
   new Store(file).close();
   const database = new DatabaseSync(file);
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_STEPS.length });
@@ -51,7 +51,7 @@ it('runs the missing migrations, and refuses a file of a later release', () => {
   expect(() => new Store(file)).toThrow('The database is of a later release');
 });
 
-it('enforces foreign keys', () => {
+it('the store enforces foreign keys', () => {
   const store = new Store(file);
   expect(() => store.transaction((tx) => tx.run(`INSERT INTO lines VALUES (7, 1, 1, '{}')`))).toThrow('FOREIGN KEY');
   store.close();

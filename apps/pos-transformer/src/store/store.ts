@@ -5,7 +5,7 @@ import { SCHEMA_STEPS } from './schema.js';
 
 export type Parameters = Readonly<Record<string, SQLInputValue>>;
 
-/** Reads the committed state; within a transaction also its own writes. */
+/** Reads the committed data. Within a transaction, it also reads the writes of that transaction. */
 export interface Reader {
   find<Row>(sql: string, parameters?: Parameters): Row | undefined;
   list<Row>(sql: string, parameters?: Parameters): Row[];
@@ -13,14 +13,15 @@ export interface Reader {
 
 /** A transaction, passed as an argument to each function that takes part in it. */
 export interface Tx extends Reader {
-  /** Returns the id of a row that was inserted, and how many rows changed. */
+  /** Returns the id of the inserted row, if any, and how many rows changed. */
   run(sql: string, parameters?: Parameters): { readonly id: number; readonly changes: number };
 }
 
 /**
- * The transformer's own database: one file, with the SQLite of Node.js. A transaction is on disk when it returns (WAL with
- * synchronous=FULL), so everything that a till was answered survives a power cut. All operations are synchronous and take a
- * millisecond or less: nothing else runs during a transaction, and a call to the platform inside one is impossible.
+ * The transformer's database: one SQLite file. A transaction is on disk when `transaction()` returns (WAL with
+ * synchronous=FULL), so everything that a till was told in a response survives a power cut. All operations are
+ * synchronous and take a millisecond or less. Therefore no other code runs during a transaction, and a transaction
+ * cannot contain a call to the platform.
  */
 export class Store implements Reader {
   private readonly database: DatabaseSync;
@@ -33,7 +34,7 @@ export class Store implements Reader {
     // The file contains customer names. SQLite gives its WAL files the same permissions.
     closeSync(openSync(file, 'a', 0o600));
     this.database = new DatabaseSync(file);
-    // Another process on the same file would send the same calls, so this one holds the lock until it ends.
+    // Hold the file lock until this process ends: a second process on the same file would send the same calls.
     this.database.exec('PRAGMA locking_mode = EXCLUSIVE');
     this.database.exec('PRAGMA journal_mode = WAL');
     this.database.exec('PRAGMA synchronous = FULL');
@@ -62,11 +63,11 @@ export class Store implements Reader {
     return this.statement(sql).all(parameters) as Row[];
   }
 
-  /** Commits all writes of `work`, or rolls them back if it throws. */
-  transaction<T>(work: (tx: Tx) => T): T {
+  /** Commits all writes of `callback`, or rolls them back if it throws. */
+  transaction<T>(callback: (tx: Tx) => T): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {
-      const result = work(this.tx);
+      const result = callback(this.tx);
       this.database.exec('COMMIT');
       return result;
     } catch (error) {

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => app.close());
 
-const get = (code: string, key = 'simulated-code-provider') =>
+const decodeCode = (code: string, key = 'simulated-code-provider') =>
   app.inject({
     url: `/code-provider/codes/${Buffer.from(code).toString('base64url')}`,
     headers: { authorization: `Bearer ${key}` },
@@ -18,8 +18,8 @@ test.each([
   ['https://pay.simulated-provider.example/25000', 25_000, 'open'],
   ['https://pay.simulated-provider.example/closed-70', 70, 'closed'],
   ['SIMPAY:125', 125, 'open'],
-])('%s is an invoice of %i cents, %s', async (code, amount, state) => {
-  const response = await get(code);
+])('the code %s returns an invoice of %i cents that is %s', async (code, amount, state) => {
+  const response = await decodeCode(code);
   expect([response.statusCode, response.json()]).toMatchObject([200, { invoice: { amount, state } }]);
 });
 
@@ -29,18 +29,18 @@ test.each([
   'SIMPAY:',
   '100',
   'x'.repeat(2_048),
-])('%s is unknown', async (code) => expect((await get(code)).statusCode).toBe(404));
+])('the unknown code %s gets a 404', async (code) => expect((await decodeCode(code)).statusCode).toBe(404));
 
-test('an expired code is gone', async () => {
-  expect((await get('https://pay.simulated-provider.example/expired')).statusCode).toBe(410);
+test('an expired code gets a 410', async () => {
+  expect((await decodeCode('https://pay.simulated-provider.example/expired')).statusCode).toBe(410);
 });
 
-test('a broken response is not JSON', async () => {
-  const { body } = await get('https://pay.simulated-provider.example/broken');
+test('the code …/broken gets a response that is not JSON', async () => {
+  const { body } = await decodeCode('https://pay.simulated-provider.example/broken');
   expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
 });
 
-test('another key is refused', async () => {
-  expect((await get('SIMPAY:125')).statusCode).toBe(200);
-  expect((await get('SIMPAY:125', 'another')).statusCode).toBe(401);
+test('a request with another API key gets a 401', async () => {
+  expect((await decodeCode('SIMPAY:125')).statusCode).toBe(200);
+  expect((await decodeCode('SIMPAY:125', 'another')).statusCode).toBe(401);
 });

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The first part of this provider's codes; the rest of a code says what it is. */
-const CODE_PREFIX = 'https://pay.simulated-provider.example/';
-/** A form of code without an address: a decoder recognises it only by asking this provider. */
-const CODE_PREFIX_WITHOUT_ADDRESS = 'SIMPAY:';
-/** The key of callers where none is configured. Not a secret: this provider has no data. */
+/** Prefix of this provider's codes. The rest of a code selects the response. */
+const URL_CODE_PREFIX = 'https://pay.simulated-provider.example/';
+/** Prefix of codes that are no URL. A decoder cannot recognise them by their host, so it must query this provider. */
+const PLAIN_CODE_PREFIX = 'SIMPAY:';
+/** The API key of callers if no other key is configured. It is no secret, because this provider has no data. */
 export const DEFAULT_API_KEY = 'simulated-code-provider';
 
 /**
- * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as base64url}`.
- * It stores nothing, and knows these codes:
+ * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as
+ * base64url}`. It stores nothing, and has these codes:
  * - `https://pay.simulated-provider.example/<cents>` and `SIMPAY:<cents>`: an open invoice of that amount
  * - `…/closed-<cents>`: a closed invoice
  * - `…/expired`: 410
@@ -17,17 +17,17 @@ export const DEFAULT_API_KEY = 'simulated-code-provider';
  * - `…/broken`: a response that is not JSON
  */
 export function serveCodeProvider(app: FastifyInstance, apiKey = DEFAULT_API_KEY): void {
-  // A wildcard, since Fastify limits the length of a named parameter; a code has up to 2 KiB (D1).
+  // A wildcard, because Fastify limits the length of a named parameter, and a code has up to 2 KiB (D1).
   app.get<{ Params: { '*': string } }>('/code-provider/codes/*', async (request, reply) => {
     if (request.headers.authorization !== `Bearer ${apiKey}`) return reply.status(401).send();
     const code = Buffer.from(request.params['*'], 'base64url').toString('utf8');
     switch (code) {
-      case `${CODE_PREFIX}silent`:
+      case `${URL_CODE_PREFIX}silent`:
         // The connection stays open until the caller closes it.
         return reply.hijack();
-      case `${CODE_PREFIX}broken`:
+      case `${URL_CODE_PREFIX}broken`:
         return reply.type('application/json').send('{"merchant":');
-      case `${CODE_PREFIX}expired`:
+      case `${URL_CODE_PREFIX}expired`:
         return reply.status(410).send();
     }
     const invoice = findInvoice(code);
@@ -37,14 +37,14 @@ export function serveCodeProvider(app: FastifyInstance, apiKey = DEFAULT_API_KEY
 
 /** @returns undefined for a code of another provider */
 function findInvoice(code: string): object | undefined {
-  const prefix = [CODE_PREFIX, CODE_PREFIX_WITHOUT_ADDRESS].find((known) => code.startsWith(known));
+  const prefix = [URL_CODE_PREFIX, PLAIN_CODE_PREFIX].find((each) => code.startsWith(each));
   if (prefix === undefined) return undefined;
   const [, closed, cents] = /^(closed-)?([1-9]\d{0,10})$/.exec(code.slice(prefix.length)) ?? [];
-  return cents === undefined ? undefined : invoiceOf(Number(cents), closed === undefined ? 'open' : 'closed');
+  return cents === undefined ? undefined : invoiceResponse(Number(cents), closed === undefined ? 'open' : 'closed');
 }
 
-/** The response of the specification's Decode part; amounts in cents. */
-function invoiceOf(amount: number, state: 'open' | 'closed'): object {
+/** A "Decode response" of the specification. Amounts are cents. */
+function invoiceResponse(amount: number, state: 'open' | 'closed'): object {
   return {
     merchant: {
       merchantReference: 'simulated-1',

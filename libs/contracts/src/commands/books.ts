@@ -1,7 +1,13 @@
 import type { Mode } from '../events/credentials.js';
 import { commandType } from '../events/envelope.js';
 
-/** A time range of a book. docs/reconciliation.md defines the date of a row for each book. */
+/**
+ * Commands of the reconciliation. A book is one service's record of payments. payment-processor compares each book with
+ * its own tables: first the digests, then, where a digest differs, the rows. docs/reconciliation.md defines the rows of
+ * each book.
+ */
+
+/** A time range of a book. docs/reconciliation.md defines which date of a row counts. */
 export interface BookRange {
   /** ISO 8601 UTC, inclusive. */
   readonly from: string;
@@ -9,12 +15,12 @@ export interface BookRange {
   readonly until: string;
 }
 
-/** Requests a digest for each merchant and mode. */
+/** Requests a digest of the book for each merchant and mode. */
 export interface DigestRequest extends BookRange {
   readonly book: string;
-  /** Only of this merchant. */
+  /** If present, only the digests of this merchant are returned. */
   readonly merchantId?: number;
-  /** The last row of the previous page. */
+  /** Merchant and mode of the last digest of the previous page. */
   readonly after?: BookOwner;
 }
 
@@ -29,47 +35,52 @@ export interface BookDigest extends BookOwner {
   readonly count: number;
   /** Cents. */
   readonly amount: number;
-  /** Sum of the hashes of the lines: equal for equal lines in any order. Decimal. */
+  /** Sum of the hashes of the rows, as a decimal number. Equal rows have an equal sum in any order. */
   readonly hash: string;
-  /** Rows that are not final, or not published yet. */
+  /** Number of rows that are not final, or not published yet. */
   readonly open: number;
 }
 
 export interface DigestPage {
-  /** Ordered by merchant and mode, at most {@link MAX_DIGESTS}; a full page may be followed by another. */
+  /** Ordered by merchant and mode, at most {@link MAX_DIGESTS}. After a full page, request the next page. */
   readonly digests: readonly BookDigest[];
-  /** ISO 8601 UTC. The book has removed older rows; absent if it keeps everything. */
+  /** ISO 8601 UTC. Rows before this time have been deleted from the book. Absent if the book deletes no rows. */
   readonly keptSince?: string;
 }
 
-/** Requests the rows themselves. */
+/** Requests the rows of a merchant and mode. */
 export interface LinesRequest extends BookRange, BookOwner {
   readonly book: string;
-  /** The last key of the previous page. */
+  /** Key of the last row of the previous page. */
   readonly after?: string;
 }
 
-/** The fields that must be equal in two books, by the names used in reports. */
+/** The fields that reconciliation compares, by the names used in its reports. */
 export type LineFields = Readonly<Record<string, unknown>>;
 
+/** One row of a book. */
 export interface BookLine {
-  /** The same in both books. */
+  /** Identifies the row; the corresponding rows of two books have the same key. */
   readonly key: string;
-  /** Null: the row is not final, so the other book need not have it. */
+  /** Null if the row is not final. The other book may then lack the row. */
   readonly line: LineFields | null;
-  /** The row is not final, or became final a moment ago: ignore a difference. */
+  /** True if the row is not final, or became final a moment ago. A difference must then be ignored. */
   readonly open: boolean;
 }
 
 export interface LinesPage {
-  /** Ordered by key, at most {@link MAX_BOOK_LINES}; a full page may be followed by another. */
+  /** Ordered by key, at most {@link MAX_BOOK_LINES}. After a full page, request the next page. */
   readonly lines: readonly BookLine[];
 }
 
+/** Maximum number of digests, or of sites, in one page. */
 export const MAX_DIGESTS = 2_000;
+/** Maximum number of rows in one page. */
 export const MAX_BOOK_LINES = 500;
 
-/** A site whose webhook is enabled: it is notified of every payment that is accepted from `since` on. */
+/**
+ * A site whose webhook is enabled. It receives a notification of every payment that was accepted at or after `since`.
+ */
 export interface NotifiedSite {
   readonly merchantId: number;
   readonly siteId: number;
@@ -77,13 +88,15 @@ export interface NotifiedSite {
   readonly since: string;
 }
 
-/** payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}. */
+/**
+ * payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}.
+ */
 export const ListNotifiedSitesV1 = commandType<
   { readonly after?: number },
   { readonly sites: readonly NotifiedSite[] }
 >('list-notified-sites.v1');
 
-/** payment-processor → the services that keep a book of payments: returns their rows for the comparison with its own tables. */
+/** payment-processor → the services that have a book of payments: each returns its digests and rows. */
 export const DigestNotificationsV1 = commandType<DigestRequest, DigestPage>('digest-notifications.v1');
 export const ListNotificationsV1 = commandType<LinesRequest, LinesPage>('list-notifications.v1');
 export const DigestSessionsV1 = commandType<DigestRequest, DigestPage>('digest-sessions.v1');

@@ -12,7 +12,7 @@ export interface DeliveryOwner {
 export interface ListDeliveries {
   owner: DeliveryOwner;
   state?: DeliveryState;
-  /** Only deliveries older than this one (UUID). */
+  /** Only deliveries older than the delivery with this id (UUID) are returned. */
   after?: string;
 }
 
@@ -23,8 +23,8 @@ export interface DeliveryRequest {
 }
 
 /*
- * hosted-gateway → webhook-dispatcher, while a merchant waits (ADR 61). Only the dispatcher has the attempts and the signing
- * keys, and it has no public API.
+ * hosted-gateway → webhook-dispatcher, sent while a merchant waits for the response (ADR 61). Only the dispatcher
+ * stores the attempts and the signing keys, but it has no public API.
  */
 export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-deliveries.v1');
 /** Refused with `resource.not-found`. */

@@ -1,6 +1,7 @@
 /**
- * The browser data of 3-D Secure 2 (browserAcceptHeader, browserUserAgent and so on). A missing or invalid field is absent: an
- * acquirer that needs it requires the payer's verification or continues without it.
+ * The browser data of 3-D Secure 2 (browserAcceptHeader, browserUserAgent and so on). A field that the browser did not
+ * send, or sent with an invalid value, is absent. An acquirer that needs an absent field requires a verification of the
+ * payer, or ignores it.
  */
 export interface BrowserData {
   acceptHeader?: string;
@@ -18,8 +19,8 @@ export interface BrowserData {
 }
 
 /**
- * Data about the payer, for the issuer's fraud check. Personal data: it is sent with the charge and kept only in memory, never
- * stored or logged.
+ * Data about the payer, for the issuer's fraud check. It is personal data: services send it with the charge, and never
+ * store or log it.
  */
 export interface PayerContext {
   /** IP address, IPv4 or IPv6. */

@@ -1,17 +1,18 @@
 import { commandType } from '../events/envelope.js';
 import type { PaymentSnapshot } from '../events/payments.js';
 
-/** The complete payment, as committed. */
+/** A complete payment after its change was committed. */
 export interface ShowPayment {
-  /** A partner's payment: other payments are in no history. */
+  /** The payment of a partner. The history contains no other payments. */
   payment: PaymentSnapshot;
   /** aggregateVersion of the corresponding event. */
   version: number;
 }
 
 /**
- * payment-processor → payment-history, after the commit and before `POST /v1/payments` answers: after the reply the payment can
- * be read at this version or a newer one (P5). The event would do the same later, so payment-processor waits only briefly, and
- * responds to its client even without a reply.
+ * payment-processor → payment-history, sent after the commit and before the response to `POST /v1/payments`. When the
+ * reply arrives, the history returns the payment in this or a newer version (P5). The event of the payment has the same
+ * effect later. Therefore payment-processor waits only briefly for the reply, and then responds to its client without
+ * it.
  */
 export const ShowPaymentV1 = commandType<ShowPayment, { shown: true }>('show-payment.v1');

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.js';
-import { ERROR_HELP, errorPageOf } from './catalogue.js';
+import { ERROR_HELP, errorPageUrl } from './catalogue.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 const SENTENCE = /^[A-Z"`][^]*[.]$/;
@@ -8,7 +8,7 @@ test('every error code has a page, and every page has an error code', () => {
   expect(Object.keys(ERROR_HELP).toSorted()).toEqual(CODES.toSorted());
 });
 
-test.each(CODES)('%s is explained in short whole sentences', (code) => {
+test.each(CODES)('the page of %s explains the error in short whole sentences', (code) => {
   const { meaning, steps, repeat, where } = ERROR_HELP[code];
   const texts = [meaning, repeat, where, ...steps.flat()];
   for (const text of texts) {
@@ -18,10 +18,13 @@ test.each(CODES)('%s is explained in short whole sentences', (code) => {
   expect(steps.length).toBeGreaterThan(0);
 });
 
-test.each(CODES)('the page of %s says whether to repeat the request, as the catalogue does', (code) => {
-  expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
-});
+test.each(CODES)(
+  'the advice to repeat the request on the page of %s agrees with `retryable` in the catalogue',
+  (code) => {
+    expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
+  },
+);
 
-test('the address of each page begins with the address of all pages', () => {
-  expect(errorPageOf('https://api.example/errors', 'payable.paid')).toBe('https://api.example/errors/payable.paid');
+test('errorPageUrl appends the error code to the base URL of the pages', () => {
+  expect(errorPageUrl('https://api.example/errors', 'payable.paid')).toBe('https://api.example/errors/payable.paid');
 });

@@ -1,11 +1,11 @@
 /** The explanation of an error on its page: whole sentences in plain English. */
 export interface ErrorHelp {
-  /** When this error appears, and its effect. */
+  /** When this error occurs, and its effect. */
   readonly meaning: string;
   /** Each cause with the step that fixes it, the most likely first. At least one. */
   readonly steps: readonly (readonly [cause: string, step: string])[];
   /** Whether a repeat of the same request helps, and when. */
   readonly repeat: string;
-  /** Calls and records in which it appears. */
+  /** Calls that return the error, and records that contain it. */
   readonly where: string;
 }

@@ -1,6 +1,6 @@
 import { eventType } from './envelope.js';
 
-/** Test and live data are separate (A6). */
+/** Test mode or live mode. Their data are separate (A6). */
 export type Mode = 'test' | 'live';
 
 /** A site (shop, till or web shop) of a merchant, with the merchant's name. Published by identity. */
@@ -11,15 +11,21 @@ export interface SiteChanged {
   /** Identifier of the point-of-sale till or site, chosen at on-boarding. */
   siteReference: string;
   name: string;
-  /** False: the site needs no API key, only the two documented headers (A8). */
+  /** False: requests for the site need no API key, only the two documented headers (A8). */
   requireApiKey: boolean;
-  /** Allowed hosts of URLs, for a site without a required key (A8); lower case, without port. */
+  /** Allowed hosts of URLs if the site requires no API key (A8); lower case, without port. */
   allowedHosts: string[];
   /** Mode of requests without a key. */
   keylessMode: Mode;
-  /** Receives a notification of every final payment and every refund of the site (M6). Absent if none is set. */
+  /**
+   * URL that receives a notification of every final payment and every refund of the site (M6). Absent if none is
+   * configured.
+   */
   webhookUrl?: string;
-  /** Absent in events of releases without site webhooks; then false. */
+  /**
+   * Whether notifications are sent to `webhookUrl`. Absent, which means false, in events of releases without site
+   * webhooks.
+   */
   webhookEnabled?: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
@@ -39,8 +45,8 @@ export interface ApiKeyChanged {
 export const ApiKeyChangedV1 = eventType<ApiKeyChanged>('api-key.changed.v1');
 
 /**
- * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, encrypted so that only
- * webhook-dispatcher can decrypt it.
+ * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, encrypted so
+ * that only webhook-dispatcher can decrypt it.
  */
 export interface SigningSecretChanged {
   secretId: string;
@@ -51,7 +57,10 @@ export interface SigningSecretChanged {
   siteId?: number;
   /** Compact JWE (ECDH-ES, A256GCM) for webhook-dispatcher's sealing key. */
   sealed: string;
-  /** Whether this is the key of its owner and mode that currently signs E3. */
+  /**
+   * Whether this key currently creates the signature of E3 for its owner and mode. Only one key of an owner and mode
+   * does.
+   */
   primary: boolean;
   revoked: boolean;
 }
@@ -85,7 +94,7 @@ export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sea
 export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');
 
 /**
- * Heartbeat that identity publishes every few seconds, directly to the broker like revocations: a service that receives none may
- * miss revocations too.
+ * Heartbeat that identity publishes every few seconds, directly to the broker, as it publishes revocations. A service
+ * that receives no heartbeat must assume that it also misses revocations.
  */
 export const CredentialsHeartbeatV1 = eventType<Record<string, never>>('credentials.heartbeat.v1');

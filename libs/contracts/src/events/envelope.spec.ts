@@ -1,6 +1,9 @@
 import * as contracts from '../index.js';
 
-/** Names are stored and sent, and services of other versions must know them. A new meaning needs a new name. */
+/**
+ * Names are stored and sent to services of other releases, so they must not change. A message with a new meaning needs
+ * a new name.
+ */
 const NAMES: Readonly<Record<string, string>> = {
   ApiKeyChangedV1: 'api-key.changed.v1',
   CardKeyPublishedV1: 'card-key.published.v1',
@@ -47,7 +50,7 @@ const NAMES: Readonly<Record<string, string>> = {
   WebhookSecretChangedV1: 'webhook-secret.changed.v1',
 };
 
-test('every event and command has the name that other versions know', () => {
+test('every event and command has the name that other releases use', () => {
   const types = Object.entries<unknown>(contracts).filter(([key]) => /V\d+$/.test(key));
   expect(Object.fromEntries(types)).toEqual(
     Object.fromEntries(Object.entries(NAMES).map(([key, name]) => [key, { name }])),

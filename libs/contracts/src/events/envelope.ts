@@ -1,6 +1,6 @@
 /**
- * An event between services. It reports a change and carries the full state, so that a consumer need not query the publisher.
- * Types are versioned by name: an incompatible change is a new type (`payment.succeeded.v2`).
+ * An event between services. It reports a change and contains the full state, so that a consumer need not query the
+ * publisher. The name of a type contains its version: an incompatible change needs a new type (`payment.succeeded.v2`).
  */
 export interface EventEnvelope<Payload = unknown> {
   /** UUID v7; the same in every delivery of this event, so that a consumer can apply it once. */
@@ -8,11 +8,14 @@ export interface EventEnvelope<Payload = unknown> {
   /** e.g. `payment.succeeded.v1`. */
   readonly type: string;
   readonly aggregateId: string;
-  /** Increases by one with each change of the aggregate. Delivery order is not guaranteed, so consumers keep the highest. */
+  /**
+   * Increases by one with each change of the aggregate. Events may arrive out of order, so a consumer ignores an event
+   * whose version is lower than the stored one.
+   */
   readonly aggregateVersion: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly occurredAt: string;
-  /** W3C trace context of the request that caused it. */
+  /** W3C trace context of the request that caused the event. */
   readonly traceparent?: string;
   readonly payload: Payload;
 }
@@ -27,7 +30,9 @@ export function eventType<Payload>(name: `${string}.v${number}`): EventType<Payl
   return { name };
 }
 
-/** A request that one service answers while a person waits. Never stored; see Rule 5 in docs/architecture.md. */
+/**
+ * A request to one service, sent while a person waits for the reply. Never stored; see Rule 5 in docs/architecture.md.
+ */
 export interface CommandType<Request, Reply> {
   readonly name: string;
   readonly request?: Request;

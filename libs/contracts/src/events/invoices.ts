@@ -4,12 +4,12 @@ import { eventType } from './envelope.js';
 import type { InvoiceSource, PayableDescriptor } from './payments.js';
 
 /**
- * A complete new invoice (D6); it never changes. `payment.*` and `payable.closed` report the state of its payable. Published by
- * code-decoder.
+ * A new invoice (D6). An invoice never changes; the events `payment.*` and `payable.closed` report the state of its
+ * payable. Published by code-decoder.
  */
 export interface InvoiceCreated {
   payable: PayableDescriptor<InvoiceSource>;
-  /** Provider of the invoice, e.g. the till's maker. */
+  /** Provider of the invoice, e.g. the vendor of the till's software. */
   origin: string;
   originReference?: string;
   /** Time of creation reported by the till. ISO 8601 UTC with milliseconds. */
@@ -18,7 +18,7 @@ export interface InvoiceCreated {
 }
 export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');
 
-/** The static code of a till (D5), created once and permanent. Published by code-decoder. */
+/** A new static code of a till (D5). A till's code never changes. Published by code-decoder. */
 export interface TillCodeMade {
   /** The 20 digits. */
   code: string;

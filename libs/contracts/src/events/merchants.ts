@@ -1,7 +1,10 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
-/** Options that a merchant gives payers (specification, "Features"); every member optional, absent rather than null. */
+/**
+ * Options that a merchant offers to payers (specification, "Features"). Every member is optional, and absent rather
+ * than null.
+ */
 export interface MerchantFeatures {
   amount?: { editable?: boolean };
   orderReference?: {
@@ -15,29 +18,29 @@ export interface MerchantFeatures {
 }
 
 /**
- * The features that apply to a hosted session: a payer cannot change the amount of a shop's order. The webhook has only the
- * amount (E2), so the shop could not notice a partial payment or a tip.
+ * The features that apply to a hosted session. A payer of a shop's order can neither change the amount nor add a tip:
+ * the webhook contains only the amount (E2), so the shop could not notice a partial payment or a tip.
  */
 export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
   return orderReference === undefined ? {} : { orderReference };
 }
 
-/** Reports that a merchant accepts from a partner (P6); by default none. */
+/** The kinds of payment that a merchant allows a partner to report (P6); by default none. */
 export interface MerchantGrant {
-  /** The partner. */
+  /** Organisation of the partner. */
   organisationId: string;
   /** Parts of a payment covered by vouchers. */
   vouchers: boolean;
-  /** Payments made elsewhere. */
+  /** Payments that were made outside the platform. */
   externalPayments: boolean;
 }
 
-/** Cents: the default minimum. */
+/** Default of `minimumAmount`, in cents. */
 export const DEFAULT_MINIMUM_AMOUNT = 100;
 
 /** The platform's fee for each card payment of a merchant (M5). */
 export interface FeeTerms {
-  /** Part of the processed amount: 100 are one per cent. */
+  /** Hundredths of a per cent of the processed amount. */
   basisPoints: number;
   /** Cents. */
   fixedAmount: number;
@@ -46,19 +49,19 @@ export interface FeeTerms {
 /** Fees of a merchant by mode; absent means no fee. */
 export type MerchantFees = Partial<Record<Mode, FeeTerms>>;
 
-/** One tenth of the processed amount. */
+/** 10 % of the processed amount. */
 export const MAX_FEE_BASIS_POINTS = 1_000;
 /** Cents. */
 export const MAX_FEE_FIXED_AMOUNT = 10_000;
 
-/** A complete merchant. Published by identity. */
+/** The complete state of a merchant. Published by identity. */
 export interface MerchantChanged {
   merchantId: number;
   name: string;
   features: MerchantFeatures;
   /**
-   * Cents: the minimum that a payer may pay of a larger invoice if `amount.editable`. Not a feature, because decoding returns
-   * features to every partner. Absent in events of earlier releases.
+   * The minimum, in cents, that a payer may pay of a larger invoice if `amount.editable`. It is not part of `features`,
+   * because decoding a code returns the features to every partner. Absent in events of earlier releases.
    */
   minimumAmount?: number;
   /** At most 100, one for each organisation. */

@@ -1,6 +1,6 @@
 import { isHostedPayment, isPartnerPayment, type PaymentSnapshot } from './payments.js';
 
-const payment = (change: object): PaymentSnapshot => change as PaymentSnapshot;
+const createSnapshot = (change: object): PaymentSnapshot => change as PaymentSnapshot;
 const partner = { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } };
 
 test.each([
@@ -8,17 +8,17 @@ test.each([
   ['invoice', false],
   ['code', false],
 ])('a payment with a source of kind %s is a hosted payment: %s', (kind, expected) => {
-  expect(isHostedPayment(payment({ source: { kind } }))).toBe(expected);
+  expect(isHostedPayment(createSnapshot({ source: { kind } }))).toBe(expected);
 });
 
-test('a payment with a partner belongs to the partner, and a payment without one does not (P5)', () => {
-  expect(isPartnerPayment(payment({ partner, merchantName: 'm', siteReference: 's' }))).toBe(true);
-  expect(isPartnerPayment(payment({ merchantName: 'm', siteReference: 's' }))).toBe(false);
+test('a payment with a partner is a partner payment, and a payment without a partner is not (P5)', () => {
+  expect(isPartnerPayment(createSnapshot({ partner, merchantName: 'm', siteReference: 's' }))).toBe(true);
+  expect(isPartnerPayment(createSnapshot({ merchantName: 'm', siteReference: 's' }))).toBe(false);
 });
 
 test.each([{ merchantName: 'm' }, { siteReference: 's' }, {}])(
-  "a partner's payment with %j alone is not whole",
+  "a partner's payment that has only %j is refused as incomplete",
   (rest) => {
-    expect(() => isPartnerPayment(payment({ partner, ...rest }))).toThrow('neither its merchant nor its till');
+    expect(() => isPartnerPayment(createSnapshot({ partner, ...rest }))).toThrow('neither its merchant nor its till');
   },
 );

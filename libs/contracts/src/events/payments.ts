@@ -13,7 +13,7 @@ export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 /** The origin of a payable, with the data that other services need to report its payment. */
 export type PayableSource = HostedSessionSource | InvoiceSource;
 
-/** The source of a payment in the event log, which also has events of earlier releases. */
+/** The source of a payment in the event log, which also contains events of earlier releases. */
 export type PaymentSource = PayableSource | CodeSource;
 
 export interface HostedSessionSource {
@@ -23,7 +23,9 @@ export interface HostedSessionSource {
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
-  /** The 20 digits of its code (D5), which pays the session. Absent for sessions created before sessions had codes. */
+  /**
+   * The 20 digits of the session's code (D5), with which a payer can pay it. Absent for sessions of earlier releases.
+   */
   code?: string;
 }
 
@@ -43,8 +45,8 @@ export interface InvoiceSource {
 }
 
 /**
- * The invoice behind a third party's code, only in events of earlier releases: such a code is now paid with its provider, and no
- * payable has this source.
+ * The invoice of a third party's code. Only events of earlier releases have this source, and no payable has it: today
+ * such a code can be paid only with its provider.
  */
 export interface CodeSource {
   kind: 'code';
@@ -59,11 +61,11 @@ export interface CodeSource {
 }
 
 /**
- * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment works even
- * if it arrives before `session.created.v1`.
+ * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment
+ * works even if it arrives before `session.created.v1`.
  */
 export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
-  /** UUID: of a hosted session its sessionId, of an invoice its reference. */
+  /** UUID: the sessionId of a hosted session, or the reference of an invoice. */
   payableId: string;
   mode: Mode;
   merchantId: number;
@@ -71,14 +73,14 @@ export interface PayableDescriptor<Source extends PayableSource = HostedSessionS
   /** Cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC; no new payment is accepted from this time on. */
+  /** ISO 8601 UTC. At and after this time, no new payment is accepted. */
   expiresAt: string;
-  /** Number of failed payments after which it is `refused` (H2). */
+  /** Number of failed payments after which the payable is `refused` (H2). */
   triesMax: number;
   source: Source;
 }
 
-/** The payable after a change of a payment; `version` gives the order. */
+/** The state of a payable. A higher `version` is newer. */
 export interface PayableSnapshot {
   payableId: string;
   state: PayableState;
@@ -89,7 +91,7 @@ export interface PayableSnapshot {
 
 /** Full state of a payment. Published by payment-processor at each change. */
 export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSessionSource> {
-  /** UUID of the payment; for hosted payments the page creates one for each submission (C4). */
+  /** UUID of the payment. For hosted payments, the page creates a new one for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
   paymentReference: string;
@@ -115,13 +117,16 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
   paymentMethodLabel: string;
   /** Reasons of a failure; otherwise empty. */
   errors: PaymentError[];
-  /** Where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048. */
+  /**
+   * URL where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048
+   * characters.
+   */
   verificationUrl?: string;
   /** Deadline of the verification (P1). ISO 8601 UTC; with `verificationUrl`. */
   verificationUntilUTCDate?: string;
   /**
-   * Time at which the bank confirmed the reversal of a late charge of this payment (H2). The payment itself does not change. ISO
-   * 8601 UTC; only in `payment.reversed`.
+   * Time at which the bank confirmed the reversal of a late charge of this payment (H2). The payment itself does not
+   * change. ISO 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
   /** A final refund (M5). The payment itself does not change. Only in `refund.succeeded` and `refund.failed`. */
@@ -129,25 +134,25 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
   source: Source;
   payable: PayableSnapshot;
   /**
-   * The partner that made it through the main API. Absent for an anonymous payer on a hosted page, whose payment belongs to no
-   * organisation (P5).
+   * The partner that created the payment through the main API. Absent for an anonymous payer on a hosted page, whose
+   * payment belongs to no organisation (P5).
    */
   partner?: PaymentPartner;
   /**
-   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier releases.
-   * At most 100 characters.
+   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier
+   * releases. At most 100 characters.
    */
   merchantName?: string;
   /**
-   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At most 100
-   * characters.
+   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At
+   * most 100 characters.
    */
   siteReference?: string;
   /** The partner's `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
   /**
-   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in events of
-   * earlier releases. At most 100 characters.
+   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in
+   * events of earlier releases. At most 100 characters.
    */
   externalPaymentReference?: string;
   /** Invoice reference of the platform; for a hosted session the sessionId. */
@@ -161,7 +166,7 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
 /** The payment method (P9). */
 export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
 
-/** The organisation of the token that made the payment, and the customer who paid (P5, P6). */
+/** The organisation of the token that created the payment, and the customer who paid (P5, P6). */
 export interface PaymentPartner {
   /** UUID. */
   organisationId: string;
@@ -170,7 +175,7 @@ export interface PaymentPartner {
 
 /** Specification, "Customer". */
 export interface PaymentCustomer {
-  /** As sent by the partner, 1 to 100 characters; compare its canonical form. */
+  /** As sent by the partner, 1 to 100 characters. UUIDs must be compared case-insensitively. */
   id: string;
   /** `""` when unknown (P3). */
   firstName: string;
@@ -181,7 +186,7 @@ export interface PaymentCustomer {
 export type PartnerPayment = PaymentSnapshot &
   Required<Pick<PaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
 
-/** Whether an organisation's token made it. Throws if such a payment is incomplete. */
+/** Whether an organisation's token created the payment. Throws if such a payment is incomplete. */
 export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPayment {
   const { partner, merchantName, siteReference } = payment;
   if (!partner) return false;
@@ -190,16 +195,16 @@ export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPa
   return true;
 }
 
-/** A payment with any source. Consumers process the sources that they know. */
+/** A payment with any source. A consumer processes only the sources that it supports. */
 export type PaymentSnapshot = HostedPaymentSnapshot<PaymentSource>;
 
-/** Whether it belongs to a hosted session: other payments have no notificationUrl and no session page. */
+/** Whether the payment belongs to a hosted session. Other payments have no notificationUrl and no session page. */
 export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaymentSnapshot {
   return payment.source.kind === 'session';
 }
 
 export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
-/** The payer must confirm it with the bank first. Meanwhile the payable is not reserved (P1). */
+/** The payer must confirm the payment with the bank first. Meanwhile the payable is not reserved (P1). */
 export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
 export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
@@ -219,5 +224,8 @@ export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
 
 /** Published by hosted-gateway. */
 export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');
-/** The payer extended the session: the complete payable with its later `expiresAt`. At most once for each session. */
+/**
+ * The payer extended the session. Contains the complete payable with its later `expiresAt`. At most once for each
+ * session.
+ */
 export const SessionExtendedV1 = eventType<{ payable: PayableDescriptor }>('session.extended.v1');

@@ -1,4 +1,4 @@
-import { anyText, type Bounds, describeBounds, optional, problemsOf, text } from '../../test/bounds.js';
+import { anyText, type Bounds, describeBounds, optional, text, validationErrors } from '../../test/bounds.js';
 import {
   CreateUserRequest,
   CustomerLoginRequest,
@@ -7,14 +7,14 @@ import {
 } from './authentication.js';
 
 /** An email address of exactly this length, whose parts are as long as the standard allows. */
-const address = (length: number): string => {
+const emailOfLength = (length: number): string => {
   const label = 'a'.repeat(60);
   const domain = `${label}.${label}.${label}.example`;
   return `${'u'.repeat(length - domain.length - 1)}@${domain}`;
 };
 const email: Bounds = {
-  takes: ['a@b.example', 'A.b+c@b.example', address(254)],
-  refuses: [undefined, null, '', 'a', 'a@b', 'a@b.example\n', '\ud83d@b.example', 7, address(255)],
+  accepted: ['a@b.example', 'A.b+c@b.example', emailOfLength(254)],
+  rejected: [undefined, null, '', 'a', 'a@b', 'a@b.example\n', '\ud83d@b.example', 7, emailOfLength(255)],
 };
 
 describeBounds(
@@ -35,7 +35,7 @@ describeBounds(
 );
 
 test('the error message for an email address contains its maximum length', () => {
-  expect(problemsOf(CreateUserRequest, { email: 'a', password: '12345678' })).toEqual({
+  expect(validationErrors(CreateUserRequest, { email: 'a', password: '12345678' })).toEqual({
     email: { isEmailAddress: 'email must be an email address of at most 254 characters' },
   });
 });

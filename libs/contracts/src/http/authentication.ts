@@ -1,12 +1,15 @@
 import { isEmail, IsOptional, IsString, MaxLength, MinLength, registerDecorator } from 'class-validator';
 import { IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
-/** Maximum length of an API token in a request; ours have 65 characters. */
+/** Maximum length of an API token in a request. The tokens of the platform have 65 characters. */
 const MAX_API_TOKEN_LENGTH = 200;
 /** Maximum length of an email address (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
-/** A password has 8 to 128 characters of any kind: composition rules only make people write passwords down. */
-const PASSWORD_LENGTH_MIN = 8;
+/**
+ * A password has 8 to 128 characters of any kind. There are no composition rules, because they make people write
+ * passwords down.
+ */
+const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 
 /** Body of `POST /v1/auth/service/login` (A1). */
@@ -28,7 +31,7 @@ export class CreateUserRequest {
 
   /** 8 to 128 characters. Stored as an argon2id hash. */
   @IsString()
-  @MinLength(PASSWORD_LENGTH_MIN)
+  @MinLength(MIN_PASSWORD_LENGTH)
   @MaxLength(MAX_PASSWORD_LENGTH)
   password: string;
 
@@ -58,7 +61,10 @@ export class CustomerLoginRequest {
   password: string;
 }
 
-/** Text first: the library's own check throws at a broken surrogate, which would be an error of ours. */
+/**
+ * Checks isText() first, because isEmail() of class-validator throws for a lone surrogate, and the response would be a
+ * 500.
+ */
 function IsEmailAddress(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({

@@ -1,17 +1,18 @@
 import { IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 import { IsText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
-/** Card network, from the first digits. */
+/** Card network, derived from the first digits of the card number. */
 export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
 
 /**
- * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the plain card number with its expiry and holder, over TLS. The
- * number is validated where cards are decrypted, so that no message repeats it (P8). There is no CVV: it is never stored.
+ * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the plain card number with its expiry and holder, over TLS.
+ * The number is validated where cards are decrypted, so that no message repeats it (P8). There is no CVV: it is never
+ * stored.
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key, bound to session = customerReference (with a service token the organisationId)
-   * and try 1.
+   * Compact JWE for the processor's public key. It must be bound to try 1 and to this session: the customerReference,
+   * or with a service token the organisationId.
    */
   @IsOptional()
   @IsString()
@@ -41,7 +42,7 @@ export class StoreCardRequest {
 
 /** Response of `POST /v1/cards` (P7). */
 export interface CardAnswer {
-  /** Pass it to pay with the card or to delete it. Valid only in its organisation. */
+  /** Identifies the stored card in a payment, and in the request to delete the card. Valid only in its organisation. */
   token: string;
   /** `**** 4242` (P9). */
   cardMask: string;

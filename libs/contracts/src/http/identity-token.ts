@@ -1,6 +1,6 @@
 import type { Mode } from '../events/credentials.js';
 
-/** `iss` of every identity token. A name, not a URL: platforms differ by their signing keys (A2). */
+/** `iss` of every identity token. It is the same on every platform: platforms differ by their signing keys (A2). */
 export const TOKEN_ISSUER = 'urn:svc:identity';
 /** `aud` of every identity token: the main API. */
 export const TOKEN_AUDIENCE = 'urn:svc:api';
@@ -25,7 +25,7 @@ export const SCOPES_OF: Readonly<Record<TokenType, readonly Scope[]>> = {
 export interface TokenClaims {
   iss: typeof TOKEN_ISSUER;
   aud: typeof TOKEN_AUDIENCE;
-  /** Service token: the id of the API token that it was obtained with. Customer token: the customerReference. */
+  /** Service token: the id of the API token with which the partner logged in. Customer token: the customerReference. */
   sub: string;
   /** organisationId. */
   org: string;

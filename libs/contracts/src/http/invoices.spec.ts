@@ -1,4 +1,12 @@
-import { amount, type Bounds, describeBounds, nestedList, optional, problemsOf, text } from '../../test/bounds.js';
+import {
+  amount,
+  type Bounds,
+  describeBounds,
+  nestedList,
+  optional,
+  text,
+  validationErrors,
+} from '../../test/bounds.js';
 import { CreateInvoiceRequest, isUtcDate, LineItemRequest } from './invoices.js';
 
 const ITEM = { productCode: 'p', unitPrice: '100' };
@@ -10,18 +18,18 @@ const INVOICE = {
   createdUTCDate: '2026-11-20T18:03:36Z',
 };
 const unitPrice: Bounds = {
-  takes: ['0', '1', '100000000000', '000000000001', 0, 1, 100_000_000_000],
-  refuses: [
+  accepted: ['0', '1', '100000000000', '000000000001', 0, 1, 100_000_000_000],
+  rejected: [
     ...[undefined, null, '', '-1', '1.5', ' 1', '1 ', '1e3', '100000000001', '0000000000001', '1\n', 'x1', '1x'],
     ...[-1, 1.5, 100_000_000_001, true, ['1'], {}],
   ],
 };
 const quantity: Bounds = {
-  takes: [1, 0.5, -1, 1_000_000, -1_000_000],
-  refuses: [undefined, null, 0, -0, 1_000_000.5, -1_000_001, Number.NaN, Number.POSITIVE_INFINITY, '1', true],
+  accepted: [1, 0.5, -1, 1_000_000, -1_000_000],
+  rejected: [undefined, null, 0, -0, 1_000_000.5, -1_000_001, Number.NaN, Number.POSITIVE_INFINITY, '1', true],
 };
 const createdUTCDate: Bounds = {
-  takes: [
+  accepted: [
     '2000-01-01T00:00:00Z',
     '2026-11-20T18:03:36.1Z',
     '2026-11-20T18:03:36.12Z',
@@ -29,7 +37,7 @@ const createdUTCDate: Bounds = {
     '2028-02-29T23:59:59Z',
     '2099-12-31T23:59:59.999Z',
   ],
-  refuses: [
+  rejected: [
     ...[undefined, null, '', 7, new Date(0), '1999-12-31T23:59:59Z', '2100-01-01T00:00:00Z', '2026-11-20'],
     ...['2026-02-29T00:00:00Z', '2026-02-31T00:00:00Z', '2026-13-01T00:00:00Z', '2026-11-20T24:00:00Z'],
     ...['2026-11-20T23:60:00Z', '2026-11-20T23:59:60Z', '2026-11-20T18:03:36', '2026-11-20T18:03:36+00:00'],
@@ -43,15 +51,15 @@ describeBounds(LineItemRequest, ITEM, {
   sku: optional(text(100)),
   unitPrice,
   categories: optional({
-    takes: [[], Array<string>(10).fill('x'), ['x'.repeat(100)]],
-    refuses: ['x', {}, Array<string>(11).fill('x'), ['x'.repeat(101)], [''], [7], [null]],
+    accepted: [[], Array<string>(10).fill('x'), ['x'.repeat(100)]],
+    rejected: ['x', {}, Array<string>(11).fill('x'), ['x'.repeat(101)], [''], [7], [null]],
   }),
   quantity: optional(quantity),
 });
 describeBounds(CreateInvoiceRequest, INVOICE, {
   externalReference: optional(text(100)),
   siteReference: text(100),
-  currencyISOCode: { takes: ['ZAR'], refuses: [undefined, null, 'zar', 'USD'] },
+  currencyISOCode: { accepted: ['ZAR'], rejected: [undefined, null, 'zar', 'USD'] },
   amount,
   lineItems: optional(nestedList(500, ITEM, { productCode: 'p' })),
   origin: text(100),
@@ -70,18 +78,18 @@ describe('an item must have a productCode, a sku or both', () => {
     [{ productCode: null, sku: null }, ['productCode']],
     [{ productCode: '', sku: 's' }, ['productCode']],
     [{ productCode: 'p', sku: '' }, ['sku']],
-  ])('%j is refused by %j', (codes, fields) => {
-    expect(Object.keys(problemsOf(LineItemRequest, { unitPrice: 1, ...codes }))).toEqual(fields);
+  ])('an item with %j has errors for the fields %j', (codes, fields) => {
+    expect(Object.keys(validationErrors(LineItemRequest, { unitPrice: 1, ...codes }))).toEqual(fields);
   });
 });
 
 test('each error message names the field and its limit', () => {
-  expect(problemsOf(LineItemRequest, { unitPrice: -1, quantity: 0 })).toEqual({
+  expect(validationErrors(LineItemRequest, { unitPrice: -1, quantity: 0 })).toEqual({
     productCode: { isText: 'productCode must be text of 1 to 100 characters; an item has a productCode or a sku' },
     unitPrice: { isUnitPrice: 'unitPrice must be whole cents from 0 to 100000000000' },
     quantity: { isQuantity: 'quantity must be a number from -1000000 to 1000000, and not 0' },
   });
-  expect(problemsOf(CreateInvoiceRequest, { ...INVOICE, createdUTCDate: 'today' })).toEqual({
+  expect(validationErrors(CreateInvoiceRequest, { ...INVOICE, createdUTCDate: 'today' })).toEqual({
     createdUTCDate: { isUtcDate: 'createdUTCDate must be a date like 2026-11-20T18:03:36.123Z' },
   });
 });

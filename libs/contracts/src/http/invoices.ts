@@ -15,9 +15,11 @@ import type { Invoice } from './codes.js';
 
 /** Maximum number of line items of an invoice (C6). */
 export const MAX_LINE_ITEMS = 500;
-/** Maximum number of categories of a line item; with 500 items a body then stays within the limit of values in a request. */
+/**
+ * Maximum number of categories of a line item. It keeps a body with 500 items within the limit of values in a request.
+ */
 export const MAX_CATEGORIES = 10;
-/** Maximum length of a product name; it is only shown. */
+/** Maximum length of a product name. */
 export const MAX_PRODUCT_NAME_LENGTH = 200;
 /** Maximum quantity of a line; returns are negative. */
 export const MAX_QUANTITY = 1_000_000;
@@ -30,7 +32,7 @@ export class LineItemRequest {
   name?: string | null;
 
   /** Product identifier; required without a sku. */
-  @ValidateIf((item: LineItemRequest) => isGiven(item.productCode) || !isGiven(item.sku))
+  @ValidateIf((item: LineItemRequest) => isPresent(item.productCode) || !isPresent(item.sku))
   @IsText(MAX_IDENTIFIER_LENGTH, {
     message: `$property must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters; an item has a productCode or a sku`,
   })
@@ -42,7 +44,7 @@ export class LineItemRequest {
   sku?: string | null;
 
   /** Price of one unit in whole cents, 0 to 100 000 000 000; text or a number (C1). */
-  @Matching('isUnitPrice', isUnitPrice, `$property must be whole cents from 0 to ${MAX_AMOUNT_CENTS}`)
+  @MatchesRule('isUnitPrice', isUnitPrice, `$property must be whole cents from 0 to ${MAX_AMOUNT_CENTS}`)
   unitPrice: string | number;
 
   /** Names or codes that group items, at most 10 of 100 characters. */
@@ -54,15 +56,19 @@ export class LineItemRequest {
 
   /** Default 1; fractional for weighed goods, negative for returns; never 0. */
   @IsOptional()
-  @Matching('isQuantity', isQuantity, `$property must be a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`)
+  @MatchesRule(
+    'isQuantity',
+    isQuantity,
+    `$property must be a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`,
+  )
   quantity?: number | null;
 }
 
 /** Body of `POST /business/api/v1/merchants/{m}/sites/{s}/invoices` (D6). Unknown fields are ignored (C5). */
 export class CreateInvoiceRequest {
   /**
-   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and another body
-   * replaces it.
+   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and
+   * another body replaces it.
    */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -93,8 +99,11 @@ export class CreateInvoiceRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   origin: string;
 
-  /** Time of creation at the till: ISO 8601 UTC, milliseconds optional. Only shown; the lifetime starts at the request. */
-  @Matching('isUtcDate', isUtcDate, '$property must be a date like 2026-11-20T18:03:36.123Z')
+  /**
+   * Time of creation at the till: ISO 8601 UTC, milliseconds optional. For display only: the invoice expires relative
+   * to the request.
+   */
+  @MatchesRule('isUtcDate', isUtcDate, '$property must be a date like 2026-11-20T18:03:36.123Z')
   createdUTCDate: string;
 
   /** The invoice's reference at its origin. */
@@ -121,7 +130,7 @@ export interface TillCodeResponse {
   code: string;
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -134,14 +143,14 @@ export function isQuantity(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) <= MAX_QUANTITY;
 }
 
-/** A date that exists, in this century. `Date` alone would read 31 February as 3 March. */
+/** Whether the value is an existing date of this century. `new Date()` alone would accept 31 February as 3 March. */
 export function isUtcDate(value: unknown): value is string {
   if (typeof value !== 'string' || !/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(value)) return false;
   const date = new Date(value);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 19) === value.slice(0, 19);
 }
 
-function Matching(name: string, validate: (value: unknown) => boolean, message: string): PropertyDecorator {
+function MatchesRule(name: string, validate: (value: unknown) => boolean, message: string): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({
       name,

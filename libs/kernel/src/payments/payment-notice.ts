@@ -1,7 +1,7 @@
 import {
   type PaymentNotice,
   type PaymentNotification,
-  paymentNotificationOf,
+  buildPaymentNotification,
   type PaymentSnapshot,
   type RefundNotice,
 } from '@svc/contracts';
@@ -37,7 +37,7 @@ export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): 
  * @param siteReference used for an event of an earlier release, which does not contain the site reference
  */
 export function noticeOf(payment: PaymentSnapshot, siteReference = ''): IdentifiedNotice {
-  const paymentNotification = paymentNotificationOf(payment);
+  const paymentNotification = buildPaymentNotification(payment);
   const notification = { ...paymentNotification, siteReference: paymentNotification.siteReference ?? siteReference };
   if (payment.refund) {
     const { refundReference, amount, status, createdUTCDate } = payment.refund;

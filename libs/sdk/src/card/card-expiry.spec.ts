@@ -47,13 +47,15 @@ describe('parseExpiry', () => {
     ['10 / 26', 'past'],
     ['12 / 25', 'past'],
     ['01 / 47', 'far'],
-  ])('refuses %p as %s', (text, problem) => expect(parseExpiry(text, now)).toEqual({ ok: false, problem }));
+  ])('refuses %p with the problem %s', (text, problem) =>
+    expect(parseExpiry(text, now)).toEqual({ ok: false, problem }),
+  );
 
   it('accepts a card until the end of its month, in every time zone of the payer', () => {
-    const at = (time: string) => parseExpiry('11 / 26', new Date(time)).ok;
-    expect(at('2026-11-30T23:59:59.999Z')).toBe(true);
-    expect(at('2026-12-01T11:59:59.999Z')).toBe(true);
-    expect(at('2026-12-01T12:00:00.000Z')).toBe(false);
+    const isAcceptedAt = (time: string) => parseExpiry('11 / 26', new Date(time)).ok;
+    expect(isAcceptedAt('2026-11-30T23:59:59.999Z')).toBe(true);
+    expect(isAcceptedAt('2026-12-01T11:59:59.999Z')).toBe(true);
+    expect(isAcceptedAt('2026-12-01T12:00:00.000Z')).toBe(false);
   });
 });
 
@@ -72,7 +74,7 @@ describe('formatExpiry', () => {
     ['2027-12', '12 / 27'],
     ['12 / 202', '12 / 202'],
     ['abc', ''],
-    // A 1 may continue as a month, and a 2 as a month or a year.
+    // A first digit 2 may begin February or a year, so it is not padded until the next digit shows which.
     ['2', '2'],
     ['2/', '02'],
     ['23', '02 / 3'],
@@ -87,32 +89,34 @@ describe('formatExpiry', () => {
     ['203012', '12 / 30'],
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
-  ])('formats %p as %p', (typed, shown) => expect(formatExpiry(typed)).toBe(shown));
+  ])('formats %p as %p', (typed, formatted) => expect(formatExpiry(typed)).toBe(formatted));
 
-  it('shows every month of the coming years in a stable format that parses back to the same month', () => {
+  it('formats every month of the next twenty years so that parsing returns the same month', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 2027, max: 2046 }), (month, year) => {
         const typed = String(month).padStart(2, '0') + String(year).slice(2);
-        const shown = formatExpiry(typed);
-        expect(parseExpiry(shown, now)).toEqual({ ok: true, expiryMonth: month, expiryYear: year });
-        expect(formatExpiry(shown)).toBe(shown);
+        const formatted = formatExpiry(typed);
+        expect(parseExpiry(formatted, now)).toEqual({ ok: true, expiryMonth: month, expiryYear: year });
+        expect(formatExpiry(formatted)).toBe(formatted);
       }),
     );
   });
 
-  it('never throws, keeps the meaning, is stable, and never ends in a separator, which would block the backspace key', () => {
+  // A separator at the end would block the backspace key: the formatter would append it again.
+  it('never throws, never changes the parsed date or its own output, and never ends in a separator', () => {
     const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
-    const shown = { nothing: 0, month: 0, both: 0 };
+    const resultCounts = { empty: 0, monthOnly: 0, monthAndYear: 0 };
     fc.assert(
       fc.property(fc.oneof(fc.string(), typed), (text) => {
         const expiry = formatExpiry(text);
         expect(expiry).toMatch(/^(20\d{1,3}|\d{1,2}( \/ \d{1,4})?)?$/);
         expect([text, parseExpiry(expiry, now)]).toEqual([text, parseExpiry(text, now)]);
         expect([text, formatExpiry(expiry)]).toEqual([text, expiry]);
-        shown[expiry === '' ? 'nothing' : expiry.includes('/') ? 'both' : 'month']++;
+        resultCounts[expiry === '' ? 'empty' : expiry.includes('/') ? 'monthAndYear' : 'monthOnly']++;
       }),
       { numRuns: 3_000 },
     );
-    for (const [what, times] of Object.entries(shown)) expect([what, times > 0]).toEqual([what, true]);
+    // Each kind of result occurred, so the property was tested for each.
+    for (const [kind, count] of Object.entries(resultCounts)) expect([kind, count > 0]).toEqual([kind, true]);
   });
 });

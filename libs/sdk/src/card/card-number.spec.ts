@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { cardBrand, formatCardNumber, isCardNumberValid, isLuhnValid, normaliseCardNumber } from './card-number.js';
 
-const digits = (least: number, most: number) =>
+const digitStrings = (least: number, most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''));
 
-/** A second, slow implementation of Luhn: it adds the one digit that makes the sum divisible by ten. */
+/**
+ * A second implementation of Luhn, independent of the tested one: appends the digit that makes the sum divisible by
+ * ten.
+ */
 function withCheckDigit(payload: string): string {
   const sum = [...payload].reverse().reduce((total, digit, index) => {
     const weighted = index % 2 === 0 ? Number(digit) * 2 : Number(digit);
@@ -19,24 +22,24 @@ describe('isLuhnValid', () => {
     (number) => expect(isLuhnValid(number)).toBe(true),
   );
 
-  it('accepts every number with its check digit, and with no other last digit', () => {
+  it('accepts every number with its check digit, and refuses it with any other last digit', () => {
     fc.assert(
-      fc.property(digits(11, 18), fc.integer({ min: 1, max: 9 }), (payload, offset) => {
-        const good = withCheckDigit(payload);
-        const bad = payload + String((Number(good.at(-1)) + offset) % 10);
-        expect(isLuhnValid(good)).toBe(true);
-        expect(isLuhnValid(bad)).toBe(false);
+      fc.property(digitStrings(11, 18), fc.integer({ min: 1, max: 9 }), (payload, offset) => {
+        const valid = withCheckDigit(payload);
+        const invalid = payload + String((Number(valid.at(-1)) + offset) % 10);
+        expect(isLuhnValid(valid)).toBe(true);
+        expect(isLuhnValid(invalid)).toBe(false);
       }),
     );
   });
 
   it('detects one wrong digit at any position', () => {
     fc.assert(
-      fc.property(digits(11, 18), fc.nat(), fc.integer({ min: 1, max: 9 }), (payload, at, offset) => {
-        const good = withCheckDigit(payload);
-        const position = at % good.length;
-        const wrong = String((Number(good[position]) + offset) % 10);
-        expect(isLuhnValid(good.slice(0, position) + wrong + good.slice(position + 1))).toBe(false);
+      fc.property(digitStrings(11, 18), fc.nat(), fc.integer({ min: 1, max: 9 }), (payload, index, offset) => {
+        const valid = withCheckDigit(payload);
+        const position = index % valid.length;
+        const wrongDigit = String((Number(valid[position]) + offset) % 10);
+        expect(isLuhnValid(valid.slice(0, position) + wrongDigit + valid.slice(position + 1))).toBe(false);
       }),
     );
   });
@@ -58,7 +61,7 @@ describe('normaliseCardNumber', () => {
     expect(normaliseCardNumber('４２４２')).toBe('4242');
   });
 
-  it('never turns other text into a number', () => {
+  it('does not remove other characters, so that the text remains an invalid number', () => {
     expect(normaliseCardNumber('4242x4242')).toBe('4242x4242');
   });
 });
@@ -105,7 +108,7 @@ describe('cardBrand', () => {
     ['9', 'unknown'],
   ])('the brand of %s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
 
-  it('stays the same, once known, whatever digits follow', () => {
+  it('returns the same brand for any further digits, once the first digits determine a brand', () => {
     const starts = fc.constantFrom(
       '4',
       '51',
@@ -124,19 +127,21 @@ describe('cardBrand', () => {
       '67',
     );
     fc.assert(
-      fc.property(starts, digits(0, 16), digits(0, 3), (start, typed, rest) => {
-        const before = cardBrand(start);
-        expect(before.name).not.toBe('unknown');
-        expect(cardBrand(start + typed)).toBe(before);
-        expect(cardBrand(start + typed + rest)).toBe(before);
+      fc.property(starts, digitStrings(0, 16), digitStrings(0, 3), (start, typed, rest) => {
+        const brand = cardBrand(start);
+        expect(brand.name).not.toBe('unknown');
+        expect(cardBrand(start + typed)).toBe(brand);
+        expect(cardBrand(start + typed + rest)).toBe(brand);
       }),
     );
   });
+});
 
-  it('uses the check digit and the length to decide whether a number can be valid', () => {
+describe('isCardNumberValid', () => {
+  it('checks the check digit, and the length by the brand', () => {
     expect(isCardNumberValid('4242 4242 4242 4242')).toBe(true);
     expect(isCardNumberValid('4242 4242 4242 4243')).toBe(false);
-    // The check digit is right, but American Express numbers have 15 digits.
+    // The check digit is correct, but American Express numbers have 15 digits.
     expect(isCardNumberValid(withCheckDigit('371234567890123'))).toBe(false);
   });
 });
@@ -152,16 +157,16 @@ describe('formatCardNumber', () => {
     ['5555555555554444999', '5555 5555 5555 4444'],
     ['4242 42x42<b>', '4242 4242'],
     ['', ''],
-  ])('formats %s as %s', (typed, shown) => expect(formatCardNumber(typed)).toBe(shown));
+  ])('formats %s as %s', (typed, formatted) => expect(formatCardNumber(typed)).toBe(formatted));
 
-  it('shows the typed digits in order, and does not change its own output', () => {
+  it('returns the typed digits in order, and does not change its own output', () => {
     fc.assert(
-      fc.property(fc.string(), digits(0, 30), (noise, number) => {
-        const shown = formatCardNumber(number + noise.replace(/\p{N}/gu, ''));
-        expect(number.startsWith(shown.replaceAll(' ', ''))).toBe(true);
-        expect(shown.replaceAll(' ', '').length).toBeGreaterThanOrEqual(Math.min(number.length, 15));
-        expect(formatCardNumber(shown)).toBe(shown);
-        expect(shown).toBe(shown.trim());
+      fc.property(fc.string(), digitStrings(0, 30), (noise, number) => {
+        const formatted = formatCardNumber(number + noise.replace(/\p{N}/gu, ''));
+        expect(number.startsWith(formatted.replaceAll(' ', ''))).toBe(true);
+        expect(formatted.replaceAll(' ', '').length).toBeGreaterThanOrEqual(Math.min(number.length, 15));
+        expect(formatCardNumber(formatted)).toBe(formatted);
+        expect(formatted).toBe(formatted.trim());
       }),
     );
   });

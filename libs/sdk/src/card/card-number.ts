@@ -1,7 +1,7 @@
 /**
- * Properties of a card number: brand, length, grouping, check digit. Pure, and free of Node.js, because the payment page runs it
- * in the payer's browser. It does *not* decide whether a card is valid: only the issuer knows that. A card of a brand that is
- * missing here can still pay, as `unknown`.
+ * Properties of a card number: brand, length, grouping, check digit. It does not use Node.js, because the payment page
+ * runs it in the payer's browser. It does *not* decide whether a card is valid: only the issuer can do that. A card
+ * whose brand is missing here has the brand `unknown`, and can still be used to pay.
  */
 
 export type CardBrandName =
@@ -9,17 +9,19 @@ export type CardBrandName =
 
 export interface CardBrand {
   readonly name: CardBrandName;
-  /** Display name, at most ten letters, because it is shown beside the number on a narrow phone. Empty for `unknown`. */
+  /**
+   * Display name, at most ten letters, because it is shown beside the number on a narrow phone. Empty for `unknown`.
+   */
   readonly label: string;
-  /** How the digits are grouped on the card; digits beyond the last group join it. */
+  /** Sizes of the groups of digits on the card. Digits beyond the last group are added to the last group. */
   readonly groups: readonly number[];
-  /** Numbers of digits the brand issues. */
+  /** Numbers of digits that card numbers of the brand can have. */
   readonly lengths: readonly number[];
   /** Lengths of the security code (CVV, CVC, CID). */
   readonly cvvLengths: readonly number[];
 }
 
-/** ISO/IEC 7812: a card number never has more than 19 digits; none in use has fewer than 12. */
+/** By ISO/IEC 7812, a card number has at most 19 digits. No card number in use has fewer than 12. */
 export const CARD_NUMBER_MIN_DIGITS = 12;
 export const CARD_NUMBER_MAX_DIGITS = 19;
 
@@ -31,8 +33,8 @@ const UNKNOWN: CardBrand = {
   cvvLengths: [3, 4],
 };
 
-/** Issuer ranges, inclusive, compared on as many leading digits as the bounds have. */
-const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, string])[] }[] = [
+/** For each brand, inclusive ranges of the leading digits of its card numbers. */
+const BRAND_RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, string])[] }[] = [
   {
     brand: { name: 'visa', label: 'Visa', groups: [4, 4, 4, 4, 3], lengths: [13, 16, 19], cvvLengths: [3] },
     ranges: [['4', '4']],
@@ -79,7 +81,7 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
     ranges: [['3528', '3589']],
   },
   {
-    // Some of them are also Discover's; they are shown as UnionPay.
+    // Some of these numbers also belong to Discover. They are displayed as UnionPay.
     brand: { name: 'unionpay', label: 'UnionPay', groups: [4, 4, 4, 4, 3], lengths: [16, 17, 18, 19], cvvLengths: [3] },
     ranges: [
       ['62', '62'],
@@ -104,14 +106,14 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
 ];
 
 /**
- * The number as bare digits: removes white space and dashes and converts full-width digits. Other characters stay, so that
- * `4242x…` is refused instead of read as another number.
+ * The number without white space and dashes, and with full-width digits converted to ASCII digits. Other characters are
+ * not removed, so that `4242x…` is refused as invalid and not taken for another number.
  */
 export function normaliseCardNumber(text: string): string {
   return text.normalize('NFKC').replace(/[\s\p{Dash_Punctuation}]/gu, '');
 }
 
-/** Whether the digits form a card number: 12 to 19 of them, with a correct check digit (Luhn, mod 10). */
+/** Whether the text is 12 to 19 digits with a correct check digit (Luhn algorithm). */
 export function isLuhnValid(digits: string): boolean {
   if (!/^\d{12,19}$/.test(digits)) return false;
   let sum = 0;
@@ -124,12 +126,12 @@ export function isLuhnValid(digits: string): boolean {
 }
 
 /**
- * The brand of a whole or half-typed number. Half-typed digits that still fit two brands are `unknown`, so the page never shows a
- * wrong brand.
+ * The brand of a complete or partly typed number. The brand is `unknown` as long as the typed digits match several
+ * brands, so that the page never shows a wrong brand.
  */
 export function cardBrand(cardNumber: string): CardBrand {
   const digits = normaliseCardNumber(cardNumber);
-  for (const { brand, ranges } of RANGES) {
+  for (const { brand, ranges } of BRAND_RANGES) {
     for (const [first, last] of ranges) {
       const prefix = digits.slice(0, first.length);
       if (prefix.length === first.length && prefix >= first && prefix <= last) return brand;
@@ -138,15 +140,15 @@ export function cardBrand(cardNumber: string): CardBrand {
   return UNKNOWN;
 }
 
-/** Whether a complete number is one its brand could have issued: right length and right check digit. */
+/** Whether a complete number has a length that its brand uses, and a correct check digit. */
 export function isCardNumberValid(cardNumber: string): boolean {
   const digits = normaliseCardNumber(cardNumber);
   return isLuhnValid(digits) && cardBrand(digits).lengths.includes(digits.length);
 }
 
 /**
- * The digits grouped as on the card ("4242 4242 4242 4242"), for display while a person types. Omits other characters and digits
- * beyond the brand's longest number.
+ * The digits grouped as on the card ("4242 4242 4242 4242"), for display while a person types. Other characters are
+ * omitted, and so are digits beyond the maximum length of the brand.
  */
 export function formatCardNumber(text: string): string {
   const typed = text.normalize('NFKC').replace(/\D/g, '');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'card-2026-11' };
 });
 
-async function open(jwe: string): Promise<CardPlaintext> {
+async function decryptCard(jwe: string): Promise<CardPlaintext> {
   const { plaintext } = await compactDecrypt(jwe, privateKey, {
     keyManagementAlgorithms: ['ECDH-ES'],
     contentEncryptionAlgorithms: ['A256GCM'],
@@ -29,9 +29,9 @@ async function open(jwe: string): Promise<CardPlaintext> {
 }
 
 describe('encryptCard', () => {
-  it('produces text that only the private key decrypts, and that contains the id of the key', async () => {
+  it('returns a JWE that the private key decrypts, and whose header contains the id of the key', async () => {
     const jwe = await encryptCard({ card, binding, publicJwk });
-    expect(await open(jwe)).toEqual({ card, binding });
+    expect(await decryptCard(jwe)).toEqual({ card, binding });
     expect(decodeProtectedHeader(jwe)).toEqual({
       alg: 'ECDH-ES',
       enc: 'A256GCM',
@@ -41,22 +41,22 @@ describe('encryptCard', () => {
     });
   });
 
-  it('produces different text each time, without a digit of the card in any part', async () => {
+  it('returns a different JWE for each call, and no part of it contains the card number or the name', async () => {
     const texts = await Promise.all([1, 2, 3].map(() => encryptCard({ card, binding, publicJwk })));
     expect(new Set(texts).size).toBe(3);
     for (const part of texts.flatMap((text) => text.split('.'))) {
-      const clear = part + Buffer.from(part, 'base64url').toString('latin1');
-      expect(clear).not.toContain('42424242');
-      expect(clear).not.toContain('Lovelace');
+      const encodedAndDecoded = part + Buffer.from(part, 'base64url').toString('latin1');
+      expect(encodedAndDecoded).not.toContain('42424242');
+      expect(encodedAndDecoded).not.toContain('Lovelace');
     }
   });
 
-  it('keeps any name unchanged, and adds no undocumented property', async () => {
+  it('encrypts any trimmed name unchanged, and no undocumented property', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== '');
     await fc.assert(
       fc.asyncProperty(name, async (holderName) => {
         const withMore = { ...card, holderName, note: 'extra' };
-        const { card: opened } = await open(await encryptCard({ card: withMore, binding, publicJwk }));
+        const { card: opened } = await decryptCard(await encryptCard({ card: withMore, binding, publicJwk }));
         expect(opened).toEqual({ ...card, holderName: holderName.trim() });
       }),
       { numRuns: 25 },
@@ -83,7 +83,7 @@ describe('encryptCard', () => {
     expect((error as Error).message).not.toMatch(/\d{4}/);
   });
 
-  const problemOf = async (input: { card?: object; binding?: object; key?: object }): Promise<unknown> =>
+  const findProblem = async (input: { card?: object; binding?: object; key?: object }): Promise<unknown> =>
     encryptCard({
       card: { ...card, ...input.card },
       binding: { ...binding, ...input.binding },
@@ -108,8 +108,8 @@ describe('encryptCard', () => {
     [{ expiryMonth: 13 }, 'card.expiryMonth must be a number from 1 to 12'],
     [{ expiryYear: 1999 }, 'card.expiryYear must be a year of four digits'],
     [{ expiryYear: 2100 }, 'card.expiryYear must be a year of four digits'],
-  ])('names the invalid field of the card %j', async (change, problem) => {
-    expect(await problemOf({ card: change })).toBe(problem);
+  ])('throws an error that names the invalid field of the card: %j', async (change, problem) => {
+    expect(await findProblem({ card: change })).toBe(problem);
   });
 
   it.each([
@@ -124,8 +124,8 @@ describe('encryptCard', () => {
     [{ expiresAt: '2026-13-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: ['2026-11-20T18:00:00Z'] }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: '+002026-11-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
-  ])('names the invalid field of the binding %j', async (change, problem) => {
-    expect(await problemOf({ binding: change })).toBe(problem);
+  ])('throws an error that names the invalid field of the binding: %j', async (change, problem) => {
+    expect(await findProblem({ binding: change })).toBe(problem);
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('encryptCard', () => {
     [{ kty: 'RSA' }, 'publicJwk must be an EC key on P-256'],
     [{ d: 'AAAA' }, 'publicJwk must be a public key'],
   ])('refuses the encryption key %j', async (change, problem) => {
-    expect(await problemOf({ key: change })).toBe(problem);
+    expect(await findProblem({ key: change })).toBe(problem);
   });
 
   it.each([
@@ -149,11 +149,11 @@ describe('encryptCard', () => {
     { binding: { sessionId: 'x'.repeat(100), try: 1_000 } },
     { key: { kid: 'x'.repeat(100) } },
   ])('accepts values of the maximum length or size: %j', async (change) => {
-    expect(await problemOf(change)).toBe('none');
+    expect(await findProblem(change)).toBe('none');
   });
 
   it('encrypts the name without leading and trailing spaces', async () => {
-    const { card: opened } = await open(
+    const { card: opened } = await decryptCard(
       await encryptCard({ card: { ...card, holderName: ' Ada ' }, binding, publicJwk }),
     );
     expect(opened.holderName).toBe('Ada');

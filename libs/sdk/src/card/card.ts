@@ -1,9 +1,9 @@
 /**
- * Card data from the moment it is typed to the moment it is encrypted (P8). It runs where the card is typed: on the payment page,
- * in a merchant's own browser code, or on a partner's server. Only payment-processor can decrypt the result. The binding is
- * inside the ciphertext, so that an intercepted ciphertext is useless for another session, another attempt or a later time.
+ * Encryption of card data (P8). This code runs where a person types the card: on the payment page, in a merchant's
+ * browser code, or on a partner's server. Only payment-processor can decrypt the result. The plaintext contains a
+ * binding, so that an intercepted ciphertext cannot be used for another session, another attempt or at a later time.
  *
- * Browser-safe: nothing here, nor what it imports, may need Node.js.
+ * This file and its imports must not use Node.js, because browsers run them.
  */
 import { CompactEncrypt, type JWK } from 'jose';
 
@@ -20,7 +20,7 @@ export {
 } from './card-number.js';
 export { formatExpiry, parseExpiry, type ParsedExpiry } from './card-expiry.js';
 
-/** Plain card data. Never log it, never store it, not even encrypted (P8). */
+/** Plain card data. It must never be logged or stored, not even encrypted (P8). */
 export interface CardData {
   /** 12 to 19 digits, nothing else. */
   cardNumber: string;
@@ -39,11 +39,11 @@ export type CardToStore = Omit<CardData, 'cvv'>;
 
 /** The only use for which the encrypted card is valid. */
 export interface CardBinding {
-  /** The session it pays, 1 to 100 characters. */
+  /** The session that the card pays, 1 to 100 characters. */
   sessionId: string;
   /** Number of the attempt in that session, from 1. */
   try: number;
-  /** ISO 8601 UTC; after it the card data is refused. */
+  /** ISO 8601 UTC. The encrypted card is refused after this time. */
   expiresAt: string;
 }
 
@@ -69,7 +69,9 @@ export const CARD_KEY_MANAGEMENT = 'ECDH-ES';
 export const CARD_CONTENT_ENCRYPTION = 'A256GCM';
 export const HOLDER_NAME_MAX_LENGTH = 100;
 
-/** Something about the card, the binding or the key is malformed. Names the field, never repeats its value. */
+/**
+ * A field of the card, the binding or the key is malformed. The error names the field, but never contains its value.
+ */
 export class CardDataError extends Error {
   override readonly name = 'CardDataError';
   constructor(
@@ -83,11 +85,10 @@ export class CardDataError extends Error {
 /**
  * Encrypts card data for payment-processor.
  *
- * @returns a compact JWE: ECDH-ES on P-256, A256GCM, the key's `kid` and `cty: "json"` in its protected header. Each call returns
- * another text (ephemeral key), so it cannot serve as an idempotency key: send `reference` for that (C7)
- *
- * @throws CardDataError
- * when a field is malformed
+ * @returns a compact JWE: ECDH-ES on P-256, A256GCM, with the key's `kid` and `cty: "json"` in the protected header.
+ *   Each call returns a different text, because the key agreement uses an ephemeral key. Therefore the text is no
+ *   idempotency key: send `reference` for that (C7)
+ * @throws CardDataError if a field is malformed
  */
 export async function encryptCard(input: {
   card: CardData | CardToStore;
@@ -95,42 +96,46 @@ export async function encryptCard(input: {
   publicJwk: CardEncryptionKey;
 }): Promise<string> {
   const { publicJwk } = input;
-  checkKey(publicJwk);
-  // Built field by field: extra properties of the caller's object must not be sent.
-  const plaintext: CardPlaintext = { card: checkedCard(input.card), binding: checkedBinding(input.binding) };
+  validateKey(publicJwk);
+  // The validation copies field by field, so that additional properties of the caller's object are not sent.
+  const plaintext: CardPlaintext = { card: validateCard(input.card), binding: validateBinding(input.binding) };
   const { kty, crv, x, y, kid } = publicJwk;
   return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(plaintext)))
     .setProtectedHeader({ alg: CARD_KEY_MANAGEMENT, enc: CARD_CONTENT_ENCRYPTION, kid, cty: 'json' })
     .encrypt({ kty, crv, x, y } as JWK);
 }
 
-function checkedCard(card: CardData | CardToStore): CardData | CardToStore {
+function validateCard(card: CardData | CardToStore): CardData | CardToStore {
   const { cardNumber, holderName, expiryMonth, expiryYear } = card;
   const cvv: unknown = 'cvv' in card ? card.cvv : undefined;
   const isNumber = typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber);
-  must(isNumber, 'card.cardNumber', 'must be 12 to 19 digits');
-  // A card to be stored is encrypted without a CVV; a payment without it is refused after decryption.
-  must(!('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'card.cvv', 'must be 3 or 4 digits');
-  must(
+  assertField(isNumber, 'card.cardNumber', 'must be 12 to 19 digits');
+  // The CVV may be absent, because a card to be stored has none. A payment without a CVV is refused after decryption.
+  assertField(
+    !('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)),
+    'card.cvv',
+    'must be 3 or 4 digits',
+  );
+  assertField(
     typeof holderName === 'string' && holderName.trim() !== '' && holderName.length <= HOLDER_NAME_MAX_LENGTH,
     'card.holderName',
     'must have 1 to 100 characters',
   );
-  must(isWithin(expiryMonth, 1, 12), 'card.expiryMonth', 'must be a number from 1 to 12');
-  must(isWithin(expiryYear, 2000, 2099), 'card.expiryYear', 'must be a year of four digits');
+  assertField(isWholeNumberBetween(expiryMonth, 1, 12), 'card.expiryMonth', 'must be a number from 1 to 12');
+  assertField(isWholeNumberBetween(expiryYear, 2000, 2099), 'card.expiryYear', 'must be a year of four digits');
   const rest = { cardNumber, holderName: holderName.trim(), expiryMonth, expiryYear };
   return 'cvv' in card ? { ...rest, cvv: card.cvv } : rest;
 }
 
-function checkedBinding(binding: CardBinding): CardBinding {
+function validateBinding(binding: CardBinding): CardBinding {
   const { sessionId, expiresAt } = binding;
-  must(
+  assertField(
     typeof sessionId === 'string' && sessionId.length >= 1 && sessionId.length <= 100,
     'binding.sessionId',
     'must have 1 to 100 characters',
   );
-  must(isWithin(binding.try, 1, 1000), 'binding.try', 'must be a number from 1');
-  must(
+  assertField(isWholeNumberBetween(binding.try, 1, 1000), 'binding.try', 'must be a number from 1');
+  assertField(
     typeof expiresAt === 'string' && /^\d{4}-\d\d-\d\dT/.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)),
     'binding.expiresAt',
     'must be an ISO 8601 time',
@@ -138,17 +143,21 @@ function checkedBinding(binding: CardBinding): CardBinding {
   return { sessionId, try: binding.try, expiresAt };
 }
 
-function checkKey(key: CardEncryptionKey): void {
-  must(key.kty === 'EC' && key.crv === 'P-256', 'publicJwk', 'must be an EC key on P-256');
-  must(typeof key.kid === 'string' && key.kid !== '' && key.kid.length <= 100, 'publicJwk.kid', 'must be present');
-  // A private key here means that it was published by mistake: refuse to use it.
-  must(!('d' in key), 'publicJwk', 'must be a public key');
+function validateKey(key: CardEncryptionKey): void {
+  assertField(key.kty === 'EC' && key.crv === 'P-256', 'publicJwk', 'must be an EC key on P-256');
+  assertField(
+    typeof key.kid === 'string' && key.kid !== '' && key.kid.length <= 100,
+    'publicJwk.kid',
+    'must be present',
+  );
+  // `d` is the private part: the key was published by mistake, so it must not be used.
+  assertField(!('d' in key), 'publicJwk', 'must be a public key');
 }
 
-function isWithin(value: unknown, least: number, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+function isWholeNumberBetween(value: unknown, min: number, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-function must(condition: boolean, field: string, problem: string): void {
+function assertField(condition: boolean, field: string, problem: string): void {
   if (!condition) throw new CardDataError(field, problem);
 }

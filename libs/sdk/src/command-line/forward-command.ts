@@ -1,6 +1,6 @@
 /**
- * `svc-webhook listen` and `svc-webhook trigger`: send webhooks to a receiver on a developer's machine that is not reachable from
- * outside.
+ * The commands `svc-webhook listen` and `svc-webhook trigger`. They send webhooks to a receiver on a developer's
+ * machine, which the platform cannot reach.
  */
 import { parseArgs } from 'node:util';
 import { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';

@@ -1,57 +1,63 @@
 /**
- * For a merchant's developer: posts the notifications of a test site to a local address, signed as the platform signs them. It
- * reads the feed of notifications, so this machine need not be reachable from outside.
+ * For a merchant's developer: posts the notifications of a test site to a local receiver, signed as the platform signs
+ * them. It reads the feed of notifications, so the platform need not reach this machine.
  */
 import type { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';
 import type { HostedPayment } from '../hosted-payment.js';
 import { signTestWebhook } from '../webhooks/signed-webhook.js';
 
-export interface Forwarding {
-  /** The address of your receiver, as in http://localhost:3000/webhooks. */
+export interface ForwardOptions {
+  /** The URL of your receiver, as in http://localhost:3000/webhooks. */
   forwardTo: string;
-  /** The secret that your receiver verifies with: the site's own, or any `whsec_…` of yours. */
+  /** The secret with which your receiver verifies webhooks: the site's secret, or any other `whsec_…`. */
   secret: string;
   /** The API key for the older `signature` in the body. */
   apiKey: string;
-  /** Reports what was posted, and the receiver's response. */
+  /** Receives a line for each posted notification, with the receiver's response. */
   write: (line: string) => void;
   fetch?: typeof globalThis.fetch;
   wait?: (milliseconds: number) => Promise<void>;
 }
 
-const POLL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Posts one notification and reports the result. Never throws: an unreachable receiver is a usual case. */
+/**
+ * Posts one notification and reports the result. Does not throw if the receiver is unreachable, which is a usual case.
+ */
 export async function postWebhook(
   { id, payment }: { id?: string; payment: Partial<HostedPayment> },
-  { forwardTo, secret, apiKey, write, fetch = globalThis.fetch }: Forwarding,
+  { forwardTo, secret, apiKey, write, fetch = globalThis.fetch }: ForwardOptions,
 ): Promise<boolean> {
   const { headers, rawBody } = signTestWebhook({ payment, secret, apiKey, ...(id === undefined ? {} : { id }) });
   const { merchantOrderId, paymentStatus, amount } = JSON.parse(rawBody) as HostedPayment;
-  const about = `${paymentStatus} of ${amount} cents for ${merchantOrderId}`;
+  const summary = `${paymentStatus} of ${amount} cents for ${merchantOrderId}`;
   try {
-    const answer = await fetch(forwardTo, {
+    const response = await fetch(forwardTo, {
       method: 'POST',
       headers: { ...headers },
       body: rawBody,
       redirect: 'manual',
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    await answer.body?.cancel();
-    write(`${about}: answered ${answer.status}${answer.ok ? '' : ', which the platform would try again'}`);
-    return answer.ok;
+    await response.body?.cancel();
+    write(`${summary}: answered ${response.status}${response.ok ? '' : ', which the platform would try again'}`);
+    return response.ok;
   } catch (error) {
     const { cause, message } = error as Error;
-    write(`${about}: no answer from ${forwardTo} (${cause instanceof Error ? cause.message : message})`);
+    write(`${summary}: no answer from ${forwardTo} (${cause instanceof Error ? cause.message : message})`);
     return false;
   }
 }
 
-/** Forwards new notifications until `signal`. @throws SvcApiError if the feed cannot be read at the beginning */
+/**
+ * Forwards new notifications until `signal` is aborted.
+ *
+ * @throws SvcApiError if the feed cannot be read at the beginning
+ */
 export async function forwardWebhooks(
   client: Pick<HostedGatewayClient, 'listNotifications'>,
-  forwarding: Forwarding,
+  forwarding: ForwardOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { write, wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = forwarding;
@@ -68,6 +74,6 @@ export async function forwardWebhooks(
     } catch (error) {
       write(`The feed cannot be read, trying again: ${(error as Error).message}`);
     }
-    await wait(POLL_MS);
+    await wait(POLL_INTERVAL_MS);
   }
 }

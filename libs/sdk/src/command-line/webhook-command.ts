@@ -1,6 +1,6 @@
 /**
- * `svc-webhook verify`: checks one received webhook and reports each signature, to debug a receiver that refuses all webhooks.
- * Reads a raw request: headers, an empty line, the body.
+ * The command `svc-webhook verify`: checks each signature of one received webhook and reports the result, to debug a
+ * receiver that refuses all webhooks. The input is a raw request: headers, an empty line, the body.
  */
 import { parseArgs } from 'node:util';
 import { parseJson } from '../http-exchange.js';
@@ -13,7 +13,7 @@ import {
 } from '../webhooks/verify-webhook.js';
 
 export interface CommandResult {
-  /** 0: every requested signature is valid. 1: one is not. 2: wrong usage or unreadable input. */
+  /** 0: every checked signature is valid. 1: a signature is invalid. 2: wrong usage or unreadable input. */
   exitCode: 0 | 1 | 2;
   lines: string[];
 }
@@ -29,24 +29,24 @@ Other commands: svc-webhook listen, svc-webhook trigger
 `;
 
 export function webhookCommand(args: readonly string[], request: Uint8Array): CommandResult {
-  let asked;
+  let options;
   try {
-    asked = read(args);
+    options = parseOptions(args);
   } catch (error) {
     return { exitCode: 2, lines: [(error as Error).message, '', ...WEBHOOK_HELP.trimEnd().split('\n')] };
   }
   const received = parseRequest(request);
   if (!received) return { exitCode: 2, lines: ['The input has no empty line between headers and body'] };
 
-  const verdicts = [
-    ...(asked.secrets.length > 0 ? [verifyHeaders(received, asked)] : []),
-    ...(asked.apiKeys.length > 0 ? [verifyBody(received, asked.apiKeys)] : []),
+  const checks = [
+    ...(options.secrets.length > 0 ? [verifyHeaders(received, options)] : []),
+    ...(options.apiKeys.length > 0 ? [verifyBody(received, options.apiKeys)] : []),
   ];
-  return { exitCode: verdicts.every(({ isRight }) => isRight) ? 0 : 1, lines: verdicts.map(({ line }) => line) };
+  return { exitCode: checks.every(({ isValid: isRight }) => isRight) ? 0 : 1, lines: checks.map(({ line }) => line) };
 }
 
-interface Verdict {
-  isRight: boolean;
+interface SignatureCheck {
+  isValid: boolean;
   line: string;
 }
 
@@ -55,13 +55,13 @@ interface ReceivedRequest {
   body: Uint8Array;
 }
 
-interface Asked {
+interface VerifyOptions {
   secrets: string[];
   apiKeys: string[];
   receivedAt: Date | undefined;
 }
 
-function read(args: readonly string[]): Asked {
+function parseOptions(args: readonly string[]): VerifyOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -82,40 +82,40 @@ function read(args: readonly string[]): Asked {
 
 function parseRequest(request: Uint8Array): ReceivedRequest | undefined {
   const bytes = Buffer.from(request);
-  const ends = (['\r\n\r\n', '\n\n'] as const)
-    .map((end) => ({ at: bytes.indexOf(end), length: end.length }))
-    .filter(({ at }) => at >= 0)
-    .sort((one, other) => one.at - other.at);
-  const [end] = ends;
-  if (!end) return undefined;
+  const separators = (['\r\n\r\n', '\n\n'] as const)
+    .map((text) => ({ index: bytes.indexOf(text), length: text.length }))
+    .filter(({ index }) => index >= 0)
+    .sort((a, b) => a.index - b.index);
+  const [separator] = separators;
+  if (!separator) return undefined;
   const headers: Record<string, string> = {};
-  for (const line of bytes.toString('latin1', 0, end.at).split(/\r?\n/)) {
+  for (const line of bytes.toString('latin1', 0, separator.index).split(/\r?\n/)) {
     const colon = line.indexOf(':');
-    // The request line has no colon, or one inside its URL.
+    // Skip the request line: it has no colon, or a space before its colon.
     if (colon > 0 && !line.slice(0, colon).includes(' '))
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
-  return { headers, body: bytes.subarray(end.at + end.length) };
+  return { headers, body: bytes.subarray(separator.index + separator.length) };
 }
 
-function verifyHeaders(received: ReceivedRequest, asked: Asked): Verdict {
+function verifyHeaders(received: ReceivedRequest, options: VerifyOptions): SignatureCheck {
   const { headers, body } = received;
-  const { secrets, receivedAt } = asked;
+  const { secrets, receivedAt } = options;
   const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000);
   try {
     const payment = verifyWebhook({ headers, rawBody: body, secrets, now: receivedAt ?? signedAt });
     const { merchantOrderId, paymentReference, paymentStatus, amount } = payment;
-    const about = `${paymentStatus} of ${amount} cents for ${merchantOrderId}, payment ${paymentReference}`;
-    return { isRight: true, line: `webhook-signature: right, signed ${signedAt.toISOString()}: ${about}` };
+    const summary = `${paymentStatus} of ${amount} cents for ${merchantOrderId}, payment ${paymentReference}`;
+    return { isValid: true, line: `webhook-signature: right, signed ${signedAt.toISOString()}: ${summary}` };
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    const why = error.code === 'bad-signature' ? `. ${whyNot(received, asked)}` : '';
-    return { isRight: false, line: `webhook-signature: ${error.code}. ${error.message}${why}` };
+    const explanation = error.code === 'bad-signature' ? `. ${explainMismatch(received, options)}` : '';
+    return { isValid: false, line: `webhook-signature: ${error.code}. ${error.message}${explanation}` };
   }
 }
 
 /** Typical changes to a body between the network and a receiver, or between a terminal and a file. */
-const CHANGES: readonly { name: string; undo: (body: string) => string | undefined }[] = [
+const TYPICAL_CHANGES: readonly { name: string; undo: (body: string) => string | undefined }[] = [
   { name: 'without the end of line after the body', undo: (body) => body.replace(/\r?\n$/, '') },
   { name: 'without the byte order mark before the body', undo: (body) => body.replace(/^\uFEFF/, '') },
   {
@@ -124,23 +124,23 @@ const CHANGES: readonly { name: string; undo: (body: string) => string | undefin
   },
 ];
 
-/** The reason why no signature matches: tries the usual mistakes. */
-function whyNot(received: ReceivedRequest, { secrets, apiKeys }: Asked): string {
+/** Explains why no signature matches: undoes each typical change of the body, and checks the signature again. */
+function explainMismatch(received: ReceivedRequest, { secrets, apiKeys }: VerifyOptions): string {
   const body = Buffer.from(received.body).toString('utf8');
   const signedAt = new Date(Number(received.headers['webhook-timestamp']) * 1000);
-  const found = CHANGES.find(({ undo }) => {
-    const undone = undo(body);
-    if (undone === undefined || undone === body) return false;
-    const changed = { headers: received.headers, rawBody: undone, secrets, now: signedAt };
-    return !isRefusedFor('bad-signature', changed);
+  const found = TYPICAL_CHANGES.find(({ undo }) => {
+    const originalBody = undo(body);
+    if (originalBody === undefined || originalBody === body) return false;
+    const request = { headers: received.headers, rawBody: originalBody, secrets, now: signedAt };
+    return !failsWith('bad-signature', request);
   });
   if (found) return `It matches ${found.name}: verify the bytes exactly as they were received`;
-  if (apiKeys.length > 0 && verifyBody(received, apiKeys).isRight)
+  if (apiKeys.length > 0 && verifyBody(received, apiKeys).isValid)
     return "The older signature in the body is right, so the body is authentic: the secret is not this site's, or is an older one";
   return "Either the secret is not this site's, or the body was changed";
 }
 
-function isRefusedFor(code: WebhookErrorCode, input: SignedRequest): boolean {
+function failsWith(code: WebhookErrorCode, input: SignedRequest): boolean {
   try {
     verifyWebhook(input);
     return false;
@@ -149,7 +149,7 @@ function isRefusedFor(code: WebhookErrorCode, input: SignedRequest): boolean {
   }
 }
 
-function verifyBody({ body }: ReceivedRequest, apiKeys: string[]): Verdict {
+function verifyBody({ body }: ReceivedRequest, apiKeys: string[]): SignatureCheck {
   try {
     const notification: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     const isRight =
@@ -157,10 +157,10 @@ function verifyBody({ body }: ReceivedRequest, apiKeys: string[]): Verdict {
       notification !== null &&
       verifyLegacySignature(notification as LegacySignedFields & { signature: string }, apiKeys);
     return {
-      isRight,
+      isValid: isRight,
       line: `signature in the body: ${isRight ? 'right' : 'made with another key or over other values'}`,
     };
   } catch {
-    return { isRight: false, line: 'signature in the body: the body is not JSON' };
+    return { isValid: false, line: 'signature in the body: the body is not JSON' };
   }
 }

@@ -23,7 +23,7 @@ const session: CreateSessionRequest = {
   cancelUrl: 'https://shop.example/cart',
   origin: 'shop.example',
 };
-const created: Reply = {
+const sessionCreated: Reply = {
   status: 201,
   body: { sessionId: 's-1', redirectUrl: 'https://pay.example/pay?sessionId=s-1', status: 'Success', errors: [] },
 };
@@ -70,7 +70,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function client(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number } = {}) {
+function createClient(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number } = {}) {
   return new HostedGatewayClient({
     gatewayUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/edge/`,
     merchantId: 17,
@@ -85,7 +85,7 @@ function client(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number }
   });
 }
 
-async function failureOf(call: Promise<unknown>): Promise<SvcApiError> {
+async function catchApiError(call: Promise<unknown>): Promise<SvcApiError> {
   const error: unknown = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -96,8 +96,8 @@ async function failureOf(call: Promise<unknown>): Promise<SvcApiError> {
 
 describe('HostedGatewayClient', () => {
   it('creates a session with the documented headers and body', async () => {
-    replies = [created];
-    expect(await client({ apiKey: 'svc_test_site_1' }).createSession(session)).toEqual({
+    replies = [sessionCreated];
+    expect(await createClient({ apiKey: 'svc_test_site_1' }).createSession(session)).toEqual({
       sessionId: 's-1',
       redirectUrl: 'https://pay.example/pay?sessionId=s-1',
       replayed: false,
@@ -134,7 +134,7 @@ describe('HostedGatewayClient', () => {
     [{ payments: [null] }, 'payment'],
   ])('refuses %j as a list of payments', async (body, field) => {
     replies = [{ body }];
-    await expect(client().listPayments('s-1')).rejects.toThrow(`${field} is missing or malformed`);
+    await expect(createClient().listPayments('s-1')).rejects.toThrow(`${field} is missing or malformed`);
   });
 
   it.each([
@@ -148,74 +148,80 @@ describe('HostedGatewayClient', () => {
     [{ notifications: [], hasMore: false, after: 7 }, 'after'],
   ])('refuses %j as a page of notifications', async (body, field) => {
     replies = [{ body }];
-    await expect(client().listNotifications()).rejects.toThrow(`${field} is missing or malformed`);
+    await expect(createClient().listNotifications()).rejects.toThrow(`${field} is missing or malformed`);
   });
 
   it.each(['', '..', 'a/b', 'x'.repeat(101), 7 as never])('sends no request for the malformed id %j', async (id) => {
-    await expect(client().cancelSession(id)).rejects.toThrow('sessionId is malformed');
-    await expect(client().getPayment(id)).rejects.toThrow('paymentReference is malformed');
+    await expect(createClient().cancelSession(id)).rejects.toThrow('sessionId is malformed');
+    await expect(createClient().getPayment(id)).rejects.toThrow('paymentReference is malformed');
     expect(requests).toEqual([]);
   });
 
-  it('supports v3, and calls without a key if the site allows it', async () => {
-    replies = [created];
-    await client({ version: 'v3' }).createSession(session);
+  it('supports v3, and requests without a key', async () => {
+    replies = [sessionCreated];
+    await createClient({ version: 'v3' }).createSession(session);
     expect(requests[0]?.url).toBe('/edge/api/v3/sessions');
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('repeats the same request after a lost connection, a 503 and a 429, and waits as long as Retry-After requires', async () => {
+  it('retries after a lost connection, a 503 and a 429, and waits as long as Retry-After requires', async () => {
     replies = [
       { drop: true },
       { status: 503, headers: { 'retry-after': '2' } },
       { status: 429, headers: { 'retry-after': '3' } },
-      { ...created, headers: { 'idempotency-replayed': 'true' } },
+      { ...sessionCreated, headers: { 'idempotency-replayed': 'true' } },
     ];
-    expect(await client().createSession(session)).toMatchObject({ sessionId: 's-1', replayed: true });
+    expect(await createClient().createSession(session)).toMatchObject({ sessionId: 's-1', replayed: true });
     expect(pauses).toEqual([250, 2000, 3000]);
     expect(new Set(requests.map((request) => request.body)).size).toBe(1);
   });
 
   it('reads a date in Retry-After relative to the Date of the response', async () => {
     const date = 'Fri, 20 Nov 2026 18:00:00 GMT';
-    replies = [{ status: 503, headers: { date, 'retry-after': 'Fri, 20 Nov 2026 18:00:04 GMT' } }, created];
-    await client().createSession(session);
+    replies = [{ status: 503, headers: { date, 'retry-after': 'Fri, 20 Nov 2026 18:00:04 GMT' } }, sessionCreated];
+    await createClient().createSession(session);
     expect(pauses).toEqual([4000]);
   });
 
   it('gives up after four attempts', async () => {
     replies = [1, 2, 3, 4, 5].map(() => ({ drop: true }));
-    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 0, retryable: true });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 0,
+      retryable: true,
+    });
     expect(requests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1000]);
   });
 
-  it('does not wait longer than its timeout', async () => {
+  it('does not wait for a Retry-After that is longer than its time limit', async () => {
     replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
-    const error = await failureOf(client().createSession(session));
+    const error = await catchApiError(createClient().createSession(session));
     expect(error).toMatchObject({ httpStatus: 429, retryable: true, retryAfterSeconds: 3600 });
     expect(pauses).toEqual([]);
   });
 
-  it('times out if the server never responds', async () => {
-    replies = [{ hang: true }, created];
-    await client({ timeoutMs: 200 }).createSession(session);
+  it('sends the request again if the server does not respond within the timeout', async () => {
+    replies = [{ hang: true }, sessionCreated];
+    await createClient({ timeoutMs: 200 }).createSession(session);
     expect(requests).toHaveLength(2);
   });
 
-  it('retries while an identical request is running, but not after a permanent conflict', async () => {
-    replies = [{ status: 409, headers: { 'retry-after': '1' } }, created];
-    await client().createSession(session);
+  it('retries after a 409 with Retry-After, but not after a 409 without it', async () => {
+    replies = [{ status: 409, headers: { 'retry-after': '1' } }, sessionCreated];
+    await createClient().createSession(session);
     expect(pauses).toEqual([1000]);
 
     replies = [{ status: 409, body: { status: 'BadRequest', errors: [{ message: 'requestId: other content' }] } }];
-    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 409, retryable: false });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 409,
+      retryable: false,
+    });
   });
 
-  it('creates the error from the envelope, with the request id', async () => {
+  it('throws an error with the fields of the envelope and the request id', async () => {
     const errors = [{ message: 'amount must be positive' }, { message: 'origin is missing' }];
     replies = [{ status: 400, body: { status: 'BadRequest', errors } }];
-    const error = await failureOf(client().createSession(session));
+    const error = await catchApiError(createClient().createSession(session));
     expect(error).toMatchObject({
       httpStatus: 400,
       status: 'BadRequest',
@@ -227,31 +233,34 @@ describe('HostedGatewayClient', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('creates an error from a response without an envelope', async () => {
+  it('throws an error for a response without an envelope', async () => {
     replies = [{ status: 401 }];
-    expect(await failureOf(client().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
+    expect(await catchApiError(createClient().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
     replies = [{ status: 201, body: { redirectUrl: 1 } }];
-    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 201, retryable: false });
+    expect(await catchApiError(createClient().createSession(session))).toMatchObject({
+      httpStatus: 201,
+      retryable: false,
+    });
   });
 
   it('does not follow a redirect, which would send the key to another address', async () => {
     replies = [1, 2, 3, 4].map(() => ({ status: 307, headers: { location: '/elsewhere' } }));
-    await failureOf(client({ apiKey: 'svc_test_site_1' }).createSession(session));
+    await catchApiError(createClient({ apiKey: 'svc_test_site_1' }).createSession(session));
     expect(new Set(requests.map((request) => request.url))).toEqual(new Set(['/edge/api/v3.1/sessions']));
   });
 
-  it('reads payments, with enumerations as text or numbers', async () => {
+  it('returns payments, and converts numeric enumerations to text', async () => {
     replies = [{ body: { payments: [payment], status: 'Success', errors: [] } }, { body: payment }];
     const expected = { ...payment, paymentStatus: 'Success' };
-    expect(await client().listPayments('s 1&x=2')).toEqual([expected]);
-    expect(await client().getPayment('1VQ5K3P0ABCDEFGHJK')).toEqual(expected);
+    expect(await createClient().listPayments('s 1&x=2')).toEqual([expected]);
+    expect(await createClient().getPayment('1VQ5K3P0ABCDEFGHJK')).toEqual(expected);
     expect(requests.map((request) => request.url)).toEqual([
       '/edge/api/v3.1/payments?sessionId=s%201%26x%3D2',
       '/edge/api/v3.1/payments/1VQ5K3P0ABCDEFGHJK',
     ]);
   });
 
-  it('reads the feed of notifications, page by page', async () => {
+  it('returns the feed of notifications page by page', async () => {
     const id = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
     replies = [
       {
@@ -266,13 +275,13 @@ describe('HostedGatewayClient', () => {
       { body: { notifications: [], after: 'a-1', hasMore: false, status: 'Success', errors: [] } },
       { body: { notifications: [], hasMore: false, status: 'Success', errors: [] } },
     ];
-    expect(await client().listNotifications()).toEqual({
+    expect(await createClient().listNotifications()).toEqual({
       notifications: [{ id, payment: { ...payment, paymentStatus: 'Success' } }],
       after: 'a-1',
       hasMore: true,
     });
-    expect(await client().listNotifications('a-1')).toMatchObject({ notifications: [], hasMore: false });
-    expect((await client().listNotifications()).after).toBeUndefined();
+    expect(await createClient().listNotifications('a-1')).toMatchObject({ notifications: [], hasMore: false });
+    expect((await createClient().listNotifications()).after).toBeUndefined();
     expect(requests.slice(0, 2).map(({ url }) => url)).toEqual([
       '/edge/api/v3.1/notifications',
       '/edge/api/v3.1/notifications?after=a-1',
@@ -282,11 +291,11 @@ describe('HostedGatewayClient', () => {
       { body: { notifications: [] } },
     ];
     for (let i = 0; i < 2; i++)
-      expect(await failureOf(client().listNotifications())).toMatchObject({ retryable: false });
+      expect(await catchApiError(createClient().listNotifications())).toMatchObject({ retryable: false });
   });
 
-  it('returns the state of the session for a repeated requestId, and reads a session', async () => {
-    const now = {
+  it('returns the state of a session for a repeated requestId, and in getSession', async () => {
+    const cancelledSession = {
       sessionId: 's-1',
       redirectUrl: 'https://pay.example/pay?sessionId=s-1',
       sessionState: 'cancelled',
@@ -298,27 +307,27 @@ describe('HostedGatewayClient', () => {
       expiresUTCDate: '2026-11-20T18:30:00.000Z',
     };
     replies = [
-      { status: 201, headers: { 'idempotency-replayed': 'true' }, body: now },
-      { body: now },
-      { body: { ...now, sessionState: 'gone' } },
+      { status: 201, headers: { 'idempotency-replayed': 'true' }, body: cancelledSession },
+      { body: cancelledSession },
+      { body: { ...cancelledSession, sessionState: 'gone' } },
     ];
-    expect(await client().createSession(session)).toMatchObject({ replayed: true, state: 'cancelled' });
-    const { sessionState, ...rest } = now;
-    expect(await client().getSession('s-1')).toEqual({ ...rest, state: sessionState });
+    expect(await createClient().createSession(session)).toMatchObject({ replayed: true, state: 'cancelled' });
+    const { sessionState, ...rest } = cancelledSession;
+    expect(await createClient().getSession('s-1')).toEqual({ ...rest, state: sessionState });
     expect(requests[1]).toMatchObject({ method: 'GET', url: '/edge/api/v3.1/sessions/s-1' });
-    await expect(client().getSession('s-1')).rejects.toThrow('sessionState is missing or malformed');
-    await expect(client().getSession('..')).rejects.toThrow(TypeError);
+    await expect(createClient().getSession('s-1')).rejects.toThrow('sessionState is missing or malformed');
+    await expect(createClient().getSession('..')).rejects.toThrow(TypeError);
   });
 
-  it('sends a cancellation once, and never calls another resource for an unusual id', async () => {
+  it('sends a cancellation only once, and no request for a malformed id', async () => {
     replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];
-    await client().cancelSession('s-1');
-    expect(await failureOf(client().cancelSession('s-1'))).toMatchObject({ httpStatus: 0 });
+    await createClient().cancelSession('s-1');
+    expect(await catchApiError(createClient().cancelSession('s-1'))).toMatchObject({ httpStatus: 0 });
     expect(requests.map((request) => `${request.method} ${request.url}`)).toEqual([
       'DELETE /edge/api/v3.1/sessions/s-1',
       'DELETE /edge/api/v3.1/sessions/s-1',
     ]);
-    await expect(client().cancelSession('..')).rejects.toThrow(TypeError);
-    await expect(client().getPayment('a/b')).rejects.toThrow(TypeError);
+    await expect(createClient().cancelSession('..')).rejects.toThrow(TypeError);
+    await expect(createClient().getPayment('a/b')).rejects.toThrow(TypeError);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * Client of the hosted gateway's API for a merchant's server. It retries safe calls within bounds: creating a session (idempotent
- * by `requestId`, C7) and reads. It never moves money; the payer does that on the page.
+ * Client of the hosted gateway's API for a merchant's server. It retries only safe calls: reads, and creating a
+ * session, which is idempotent by `requestId` (C7). No call moves money; the payer pays on the page.
  */
-import { baseAddress, requiredDigits, requiredText } from '../client-options.js';
+import { requiredBaseUrl, requiredDigits, requiredText } from '../client-options.js';
 import {
   type HostedPayment,
   MalformedPaymentError,
@@ -10,23 +10,23 @@ import {
   readHostedPayment,
   readObject,
   readText,
-  readWhole,
+  readWholeNumber,
 } from '../hosted-payment.js';
-import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from '../http-exchange.js';
+import { createApiError, HttpExchange, type HttpExchangeOptions, readResponse } from '../http-exchange.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 
 export interface HostedGatewayClientOptions extends HttpExchangeOptions {
-  /** `{gateway_url}`, for example `https://pay.example.com`; a path before `/api` is kept. */
+  /** `{gateway_url}`, for example `https://pay.example.com`. It may contain a path, after which `/api` is appended. */
   gatewayUrl: string;
   merchantId: string | number;
   siteId: string | number;
-  /** The site's or the merchant's key. Required unless the site is configured without one (A8). */
+  /** The site's or the merchant's API key. Required, unless the site is configured to need no key (A8). */
   apiKey?: string;
   /** The API version; it decides how the webhook is signed (H5). Default `v3.1`. */
   version?: 'v3.1' | 'v3';
 }
 
-/** "Hosted session request fields" of the interface specification. Text ≤ 100 characters, addresses ≤ 2048 (C6). */
+/** "Hosted session request fields" of the interface specification. Text ≤ 100 characters, URLs ≤ 2048 (C6). */
 export interface CreateSessionRequest {
   /** Your unique id of this request. Store it for repeats: the same id returns the same session (C7). */
   requestId: string;
@@ -48,8 +48,9 @@ export interface CreateSessionRequest {
   /** Shown to the payer: at most 20, key ≤ 64, value ≤ 512 characters. */
   customFields?: readonly { key: string; value: string }[];
   /**
-   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for other
-   * languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have another locale.
+   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for
+   * other languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have
+   * another locale.
    */
   locale?: string;
 }
@@ -58,9 +59,9 @@ export interface CreateSessionRequest {
 export interface NotificationPage {
   /** `id` is the `webhook-id` of every delivery of this notification: apply each id once. */
   notifications: { id: string; payment: HostedPayment }[];
-  /** Store it and pass it next time; undefined if there are no notifications at all. */
+  /** Store it, and pass it to the next call. Undefined if there are no notifications at all. */
   after: string | undefined;
-  /** More can be read immediately. */
+  /** Whether more notifications can be read immediately. */
   hasMore: boolean;
 }
 
@@ -71,8 +72,9 @@ export interface CreatedSession {
   /** True if an earlier request with this `requestId` created the session. */
   replayed: boolean;
   /**
-   * Check it when a customer returns to pay: the same `requestId` returns the same session, also a final one. `refused`,
-   * `expired` and `cancelled` accept no payment: create another session with a new `requestId`.
+   * Check it when a customer returns to pay, because the same `requestId` returns the same session even if it is final.
+   * A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
+   * `requestId`.
    */
   state: SessionState;
 }
@@ -90,8 +92,9 @@ export interface HostedSession {
   /** Integer cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC, like the next: 30 minutes later. */
+  /** ISO 8601 UTC. */
   createdUTCDate: string;
+  /** ISO 8601 UTC. By default 30 minutes after the creation. */
   expiresUTCDate: string;
 }
 
@@ -108,7 +111,7 @@ export class HostedGatewayClient {
   constructor(options: HostedGatewayClientOptions) {
     const version: string = options.version ?? 'v3.1';
     if (version !== 'v3.1' && version !== 'v3') throw new TypeError('version must be v3.1 or v3');
-    this.base = `${baseAddress(options.gatewayUrl, 'gatewayUrl')}/api/${version}`;
+    this.base = `${requiredBaseUrl(options.gatewayUrl, 'gatewayUrl')}/api/${version}`;
     this.headers = {
       accept: 'application/json',
       merchantId: requiredDigits(options.merchantId, 'merchantId'),
@@ -120,24 +123,24 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429, 502, 503,
-   * 504, or 409 while an equal request is running.
+   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429,
+   * 502, 503, 504, or a 409 that means that an equal request is in progress.
    *
-   * @throws SvcApiError 400 names every invalid field; 401 wrong key; 409 the same
-   * requestId with different content
+   * @throws SvcApiError 400 names every invalid field; 401 for a wrong key; 409 if the requestId was used with
+   *   different content
    */
   async createSession(request: CreateSessionRequest): Promise<CreatedSession> {
-    const answer = await this.http.repeatably({
+    const response = await this.http.sendWithRetries({
       method: 'POST',
       url: `${this.base}/sessions`,
       headers: { ...this.headers, 'content-type': 'application/json' },
       body: JSON.stringify(request),
     });
-    return readAnswer(answer, (body) => ({
+    return readResponse(response, (body) => ({
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
-      replayed: answer.headers.get('idempotency-replayed') === 'true',
-      // A new session is open.
+      replayed: response.headers.get('idempotency-replayed') === 'true',
+      // The response contains no state if the session is new, and a new session is open.
       state: body['sessionState'] === undefined ? 'open' : readState(body),
     }));
   }
@@ -145,14 +148,14 @@ export class HostedGatewayClient {
   /** The current state of a session. @throws SvcApiError 404 when this merchant and site do not have it */
   async getSession(sessionId: string): Promise<HostedSession> {
     const url = `${this.base}/sessions/${pathSegment(sessionId, 'sessionId')}`;
-    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return readAnswer(answer, (body) => ({
+    const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
+    return readResponse(response, (body) => ({
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
       state: readState(body),
       requestId: readText(body, 'requestId'),
       merchantOrderId: readText(body, 'merchantOrderId'),
-      amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+      amount: readWholeNumber(body, 'amount', MAX_AMOUNT_CENTS),
       currencyISOCode: readText(body, 'currencyISOCode'),
       createdUTCDate: readText(body, 'createdUTCDate'),
       expiresUTCDate: readText(body, 'expiresUTCDate'),
@@ -160,22 +163,25 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Cancels an open session, so that its page accepts no payment (H2). Not retried: after a lost response, check the session's
-   * payments before you decide.
+   * Cancels an open session, so that its page accepts no payment (H2). The client does not retry this call: after a
+   * lost response, check the session's payments before you decide.
    *
    * @throws SvcApiError 404 unknown session; 409 when a payment is in progress or the session is already closed
    */
   async cancelSession(sessionId: string): Promise<void> {
     const url = `${this.base}/sessions/${pathSegment(sessionId, 'sessionId')}`;
-    const answer = await this.http.once({ method: 'DELETE', url, headers: this.headers });
-    if (!answer.ok) throw describeFailure(answer);
+    const response = await this.http.sendOnce({ method: 'DELETE', url, headers: this.headers });
+    if (!response.ok) throw createApiError(response);
   }
 
-  /** The final payments of a session, including failed ones, available before the payer returns (H3). */
+  /**
+   * The final payments of a session, including failed ones. They are available before the payer returns to your shop
+   * (H3).
+   */
   async listPayments(sessionId: string): Promise<HostedPayment[]> {
     const url = `${this.base}/payments?sessionId=${encodeURIComponent(sessionId)}`;
-    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return readAnswer(answer, (body) => {
+    const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
+    return readResponse(response, (body) => {
       if (!Array.isArray(body['payments'])) throw new MalformedPaymentError('payments');
       return body['payments'].map(readHostedPayment);
     });
@@ -184,21 +190,20 @@ export class HostedGatewayClient {
   /** One final payment (H3). @throws SvcApiError 404 when this merchant and site do not have it */
   async getPayment(paymentReference: string): Promise<HostedPayment> {
     const url = `${this.base}/payments/${pathSegment(paymentReference, 'paymentReference')}`;
-    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return readAnswer(answer, readHostedPayment);
+    const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
+    return readResponse(response, readHostedPayment);
   }
 
   /**
-   * Your notifications, delivered or not, oldest first, at most 100. After an outage of your server continue from the last
-   * `after` that you stored. Without one, or with an empty one, it starts at the beginning.
+   * Your notifications, delivered or not, oldest first, at most 100. After an outage of your server, continue from the
+   * last `after` that you stored. Without `after`, or if it is empty, the feed starts at the first notification.
    *
-   * @throws SvcApiError 400 for an
-   * invalid `after`
+   * @throws SvcApiError 400 for an invalid `after`
    */
   async listNotifications(after?: string): Promise<NotificationPage> {
     const url = `${this.base}/notifications${after ? `?after=${encodeURIComponent(after)}` : ''}`;
-    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return readAnswer(answer, (body) => {
+    const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
+    return readResponse(response, (body) => {
       const { notifications, hasMore } = body;
       if (!Array.isArray(notifications)) throw new MalformedPaymentError('notifications');
       if (typeof hasMore !== 'boolean') throw new MalformedPaymentError('hasMore');

@@ -5,17 +5,17 @@ const ATTEMPT = { attemptNumber: 1, startedUTCDate: '2026-03-01T10:00:00.000Z', 
 const DELIVERY = { id: ID, webhookId: ID, paymentReference: '1H2J3K4M5N6P7Q8R9S', state: 'exhausted', attemptCount: 1 };
 const SUCCESS = { status: 'Success', errors: [] };
 
-let sent: { method: string | undefined; url: string; headers: unknown; body: unknown }[];
-beforeEach(() => (sent = []));
+let sentRequests: { method: string | undefined; url: string; headers: unknown; body: unknown }[];
+beforeEach(() => (sentRequests = []));
 
-function clientOf(status: number, body: unknown, headers: Record<string, string> = {}): HostedGatewayClient {
+function createClient(status: number, body: unknown, headers: Record<string, string> = {}): HostedGatewayClient {
   return new HostedGatewayClient({
     gatewayUrl: 'https://pay.example',
     merchantId: 7,
     siteId: 71,
     apiKey: 'svc_test_site_key',
     fetch: async (url, init) => {
-      sent.push({ method: init?.method, url: url as string, headers: init?.headers, body: init?.body });
+      sentRequests.push({ method: init?.method, url: url as string, headers: init?.headers, body: init?.body });
       return new Response(JSON.stringify(body), { status, headers });
     },
     wait: () => Promise.resolve(),
@@ -30,9 +30,9 @@ test.each([
   [{ state: 'gone', after: ID }, `?state=gone&after=${ID}`],
 ] as const)('list(%j) requests the query %p', async (query, expected) => {
   const page = { deliveries: [DELIVERY], hasMore: true, after: ID, ...SUCCESS };
-  const listed = await clientOf(200, page).webhooks.deliveries.list(query);
-  expect(listed).toEqual({ deliveries: [DELIVERY], hasMore: true, after: ID });
-  expect(sent).toEqual([
+  const result = await createClient(200, page).webhooks.deliveries.list(query);
+  expect(result).toEqual({ deliveries: [DELIVERY], hasMore: true, after: ID });
+  expect(sentRequests).toEqual([
     {
       method: 'GET',
       url: `https://pay.example/api/v3.1/deliveries${expected}`,
@@ -46,9 +46,9 @@ test.each([
   ]);
 });
 
-test('the last page has no after', async () => {
+test('`after` is undefined on the last page', async () => {
   const last = { deliveries: [], hasMore: false, ...SUCCESS };
-  expect(await clientOf(200, last).webhooks.deliveries.list()).toEqual({
+  expect(await createClient(200, last).webhooks.deliveries.list()).toEqual({
     deliveries: [],
     hasMore: false,
     after: undefined,
@@ -64,36 +64,43 @@ test.each([
   [{ deliveries: [{ ...DELIVERY, paymentReference: 7 }], hasMore: true }, 'paymentReference'],
   [{ deliveries: [{ ...DELIVERY, state: 7 }], hasMore: true }, 'state'],
   [{ deliveries: [], hasMore: true, after: 7 }, 'after'],
-])('a list with the body %j is an error', async (body, field) => {
+])('list() refuses the malformed response body %j', async (body, field) => {
   const message = expect.stringContaining(`${field} is missing or malformed`) as string;
-  await expect(clientOf(200, body).webhooks.deliveries.list()).rejects.toMatchObject({ message });
+  await expect(createClient(200, body).webhooks.deliveries.list()).rejects.toMatchObject({ message });
 });
 
-test('a single delivery has its attempts', async () => {
-  const answered = clientOf(200, { ...DELIVERY, attempts: [ATTEMPT], ...SUCCESS });
-  expect(await answered.webhooks.deliveries.get(ID)).toEqual({ ...DELIVERY, attempts: [ATTEMPT] });
-  expect(sent[0]).toMatchObject({ method: 'GET', url: `https://pay.example/api/v3.1/deliveries/${ID}` });
+test('get() returns a delivery with its attempts, and refuses a response without attempts', async () => {
+  const client = createClient(200, { ...DELIVERY, attempts: [ATTEMPT], ...SUCCESS });
+  expect(await client.webhooks.deliveries.get(ID)).toEqual({ ...DELIVERY, attempts: [ATTEMPT] });
+  expect(sentRequests[0]).toMatchObject({ method: 'GET', url: `https://pay.example/api/v3.1/deliveries/${ID}` });
   const message = expect.stringContaining('attempts is missing or malformed') as string;
-  await expect(clientOf(200, DELIVERY).webhooks.deliveries.get(ID)).rejects.toMatchObject({ message });
+  await expect(createClient(200, DELIVERY).webhooks.deliveries.get(ID)).rejects.toMatchObject({ message });
 });
 
-test('a resend is requested once, whatever the response', async () => {
-  await clientOf(202, SUCCESS).webhooks.deliveries.resend(ID);
-  expect(sent).toEqual([
+test('resend() sends one request, even if it is refused with 429', async () => {
+  await createClient(202, SUCCESS).webhooks.deliveries.resend(ID);
+  expect(sentRequests).toEqual([
     expect.objectContaining({ method: 'POST', url: `https://pay.example/api/v3.1/deliveries/${ID}/resend` }),
   ]);
-  sent = [];
-  const refused = clientOf(429, { status: 'BadRequest', errors: [{ message: 'Wait.' }] }, { 'retry-after': '9' });
-  await expect(refused.webhooks.deliveries.resend(ID)).rejects.toMatchObject({ httpStatus: 429, retryAfterSeconds: 9 });
-  expect(sent).toHaveLength(1);
+  sentRequests = [];
+  const refusedClient = createClient(
+    429,
+    { status: 'BadRequest', errors: [{ message: 'Wait.' }] },
+    { 'retry-after': '9' },
+  );
+  await expect(refusedClient.webhooks.deliveries.resend(ID)).rejects.toMatchObject({
+    httpStatus: 429,
+    retryAfterSeconds: 9,
+  });
+  expect(sentRequests).toHaveLength(1);
 });
 
 test.each(['', '..', 'a/b', 'x'.repeat(101), 7 as unknown as string])(
   'the client refuses the malformed id %p without a request',
   async (id) => {
-    const { deliveries } = clientOf(200, {}).webhooks;
+    const { deliveries } = createClient(200, {}).webhooks;
     await expect(deliveries.get(id)).rejects.toThrow('id is malformed');
     await expect(deliveries.resend(id)).rejects.toThrow('id is malformed');
-    expect(sent).toEqual([]);
+    expect(sentRequests).toEqual([]);
   },
 );

@@ -1,10 +1,10 @@
 /** The deliveries of a site's notifications: attempts, the endpoint's responses, and the next attempt. */
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
-import { type ApiRequest, describeFailure, type HttpExchange, readAnswer } from '../http-exchange.js';
+import { type ApiRequest, createApiError, type HttpExchange, readResponse } from '../http-exchange.js';
 
 /**
- * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted` and `gone`: given
- * up.
+ * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted`: all
+ * attempts failed. `gone`: your endpoint responded 410. The platform does not retry the last three.
  */
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
@@ -18,7 +18,7 @@ export interface WebhookAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
+  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no IP address, or no allowed one). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
@@ -38,12 +38,12 @@ export interface WebhookDelivery {
   state: DeliveryState;
   /** Number of attempts so far. */
   attemptCount: number;
-  /** ISO 8601 UTC, like the next two. */
+  /** ISO 8601 UTC, like the other dates. */
   createdUTCDate: string;
   deliveredUTCDate: string | null;
-  /** Time of the next attempt; null while it is being sent and in all states but `pending`. */
+  /** Time of the next attempt; null while an attempt is in progress and in all states but `pending`. */
   nextAttemptUTCDate: string | null;
-  /** Missing keys, without which it cannot be signed and sent: ask an administrator to create them. */
+  /** Missing keys, without which the notification cannot be signed and sent: ask an administrator to create them. */
   missingKeys: readonly string[] | null;
   lastAttempt: WebhookAttempt | null;
 }
@@ -51,12 +51,12 @@ export interface WebhookDelivery {
 export interface WebhookDeliveryPage {
   /** Newest first, at most 50. */
   deliveries: WebhookDelivery[];
-  /** Pass it for the next page; undefined on the last. */
+  /** Pass it to read the next page; undefined on the last page. */
   after: string | undefined;
   hasMore: boolean;
 }
 
-/** `client.webhooks.deliveries`. Requires a key, even for a site without a required key. */
+/** `client.webhooks.deliveries`. Its calls require an API key, even if other calls for the site do not. */
 export class WebhookDeliveries {
   constructor(
     private readonly http: HttpExchange,
@@ -67,8 +67,8 @@ export class WebhookDeliveries {
   /** @throws SvcApiError 400 for an invalid state or `after` */
   async list({ state, after }: { state?: DeliveryState; after?: string } = {}): Promise<WebhookDeliveryPage> {
     const query = new URLSearchParams({ ...(state && { state }), ...(after && { after }) });
-    const answer = await this.http.repeatably(this.request('GET', query.size > 0 ? `?${query.toString()}` : ''));
-    return readAnswer(answer, (body) => {
+    const response = await this.http.sendWithRetries(this.request('GET', query.size > 0 ? `?${query.toString()}` : ''));
+    return readResponse(response, (body) => {
       const { deliveries, hasMore } = body;
       if (!Array.isArray(deliveries)) throw new MalformedPaymentError('deliveries');
       if (typeof hasMore !== 'boolean') throw new MalformedPaymentError('hasMore');
@@ -80,23 +80,29 @@ export class WebhookDeliveries {
     });
   }
 
-  /** With its attempts, newest first, at most 100. @throws SvcApiError 404 when this merchant and site do not have it */
+  /**
+   * One delivery with its attempts, newest first, at most 100.
+   *
+   * @throws SvcApiError 404 when this merchant and site do not have it
+   */
   async get(id: string): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
-    const answer = await this.http.repeatably(this.request('GET', `/${segment(id)}`));
-    return readAnswer(answer, (body) => {
+    const response = await this.http.sendWithRetries(this.request('GET', `/${segment(id)}`));
+    return readResponse(response, (body) => {
       if (!Array.isArray(body['attempts'])) throw new MalformedPaymentError('attempts');
       return { ...readDelivery(body), attempts: body['attempts'] as WebhookAttempt[] };
     });
   }
 
   /**
-   * Sends it again now with a new retry schedule; your endpoint gets the same `webhook-id`. Not retried.
+   * Resends the notification now, with a new retry schedule and the same `webhook-id`. The client does not retry this
+   * call.
    *
-   * @throws SvcApiError 404; 409 while it is being sent, or when its session was paid later; 429 within 10 s of the last resend
+   * @throws SvcApiError 404 for an unknown delivery; 409 while it is being sent, or when its session was paid later;
+   *   429 within 10 s of the last resend
    */
   async resend(id: string): Promise<void> {
-    const answer = await this.http.once(this.request('POST', `/${segment(id)}/resend`));
-    if (!answer.ok) throw describeFailure(answer);
+    const response = await this.http.sendOnce(this.request('POST', `/${segment(id)}/resend`));
+    if (!response.ok) throw createApiError(response);
   }
 
   private request(method: 'GET' | 'POST', path: string): ApiRequest {
@@ -104,7 +110,7 @@ export class WebhookDeliveries {
   }
 }
 
-/** Validates the fields that programs branch on; the rest is returned as received. */
+/** Validates only the fields on which programs branch. The other fields are returned as received. */
 function readDelivery(body: Record<string, unknown>): WebhookDelivery {
   const { status: _, errors: __, attempts: ___, ...delivery } = body;
   for (const field of ['id', 'webhookId', 'paymentReference', 'state']) readText(body, field);

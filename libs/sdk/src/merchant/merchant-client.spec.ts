@@ -18,7 +18,7 @@ const payment = {
   customer: { firstName: 'Thandi', lastName: 'Nkosi' },
   siteId: 2,
 };
-const read = { ...payment, status: 'Success' };
+const expectedPayment = { ...payment, status: 'Success' };
 const invoice = {
   reference: 'i-1',
   siteReference: 'TILL-1',
@@ -32,19 +32,19 @@ const invoice = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
-let answers: Handler[];
+let handlers: Handler[];
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
 let pauses: number[];
 
 beforeEach(async () => {
-  [answers, requests, pauses] = [[], [], []];
+  [handlers, requests, pauses] = [[], [], []];
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += String(chunk)));
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
       requests.push({ method, url, headers, body });
-      (answers.shift() ?? json(404, {}))(request, response);
+      (handlers.shift() ?? respondJson(404, {}))(request, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,28 +55,28 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const json =
+const respondJson =
   (status: number, body: unknown, headers: Record<string, string> = {}): Handler =>
   (_, response) =>
     response.writeHead(status, headers).end(JSON.stringify(body));
-const text =
+const respondText =
   (body: string): Handler =>
   (_, response) =>
     response.end(body);
-/** A stream that sends `parts` and then ends, breaks, or stays open without data. */
-const stream =
+/** Responds with an event stream that sends `parts`, and then ends, breaks, or stays open without data. */
+const respondStream =
   (parts: string[], then: 'end' | 'break' | 'silence' = 'end'): Handler =>
   (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const part of parts) response.write(part);
     if (then === 'end') response.end();
-    // Wait until the first chunk arrives.
+    // Break the connection only after the client has received the first chunk.
     if (then === 'break') setImmediate(() => response.write(': \n', () => response.destroy()));
   };
-const message = (id: string, body: object = { ...payment, type: 'payment' }): string =>
+const formatMessage = (id: string, body: object = { ...payment, type: 'payment' }): string =>
   `event: payment\nid: ${id}\ndata: ${JSON.stringify(body)}\n\n`;
 
-const client = (options: object = {}): MerchantClient =>
+const createClient = (options: object = {}): MerchantClient =>
   new MerchantClient({
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/edge//`,
     merchantId: 1001,
@@ -85,24 +85,25 @@ const client = (options: object = {}): MerchantClient =>
     random: () => 0.5,
     ...options,
   });
-const site = (options: object = {}) => client(options).site('2');
-const asked = () => requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
+const createSite = (options: object = {}) => createClient(options).site('2');
+const requestedRoutes = () =>
+  requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
 
-describe('the six lookups', () => {
+describe('the three look-ups of payments', () => {
   it.each([
-    ['of a merchant', () => client(), '/merchants/1001'],
-    ['of a site', () => site(), '/merchants/1001/sites/2'],
-  ])('have the path %s', async (_, from, path) => {
-    answers = [json(200, [payment]), json(200, []), json(200, [payment])];
-    expect(await from().paymentsOfInvoice('a/b')).toEqual([read]);
-    expect(await from().paymentsOfExternalReference('Order 1&2')).toEqual([]);
-    expect(await from().payment(payment.paymentReference)).toEqual(read);
+    ['of a merchant', () => createClient(), '/merchants/1001'],
+    ['of a site', () => createSite(), '/merchants/1001/sites/2'],
+  ])('%s request the expected paths', async (_, createLookUps, path) => {
+    handlers = [respondJson(200, [payment]), respondJson(200, []), respondJson(200, [payment])];
+    expect(await createLookUps().paymentsOfInvoice('a/b')).toEqual([expectedPayment]);
+    expect(await createLookUps().paymentsOfExternalReference('Order 1&2')).toEqual([]);
+    expect(await createLookUps().payment(payment.paymentReference)).toEqual(expectedPayment);
     expect(
-      await from()
+      await createLookUps()
         .payment('..')
         .catch((error: unknown) => error),
     ).toMatchObject({ httpStatus: 404 });
-    expect(asked().slice(0, 3)).toEqual([
+    expect(requestedRoutes().slice(0, 3)).toEqual([
       `GET ${path}/invoices/a%2Fb/payments`,
       `GET ${path}/payments?externalReference=Order%201%262`,
       `GET ${path}/payments/${payment.paymentReference}`,
@@ -111,26 +112,28 @@ describe('the six lookups', () => {
   });
 
   it('return undefined for a payment of another merchant', async () => {
-    answers = [json(200, [])];
-    expect(await client().payment(payment.paymentReference)).toBeUndefined();
+    handlers = [respondJson(200, [])];
+    expect(await createClient().payment(payment.paymentReference)).toBeUndefined();
   });
 
   it.each([
-    ['no list', {}],
-    ['an amount that is no whole number', [{ ...payment, tenderedAmount: 1.5 }]],
-    ['no status', [{ ...payment, status: 7 }]],
-    ['no customer', [{ ...payment, customer: null }]],
+    ['an object instead of a list', {}],
+    ['a fractional amount', [{ ...payment, tenderedAmount: 1.5 }]],
+    ['an unknown status', [{ ...payment, status: 7 }]],
+    ['a customer that is null', [{ ...payment, customer: null }]],
     ['a voucher without its amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
-    ['a voucher that nobody is liable for', [{ ...payment, vouchers: [{ amount: 1 }] }]],
+    ['a voucher without merchantLiable', [{ ...payment, vouchers: [{ amount: 1 }] }]],
     ['no vouchers', [{ ...payment, vouchers: undefined }]],
   ])('refuse a response with %s', async (_, body) => {
-    answers = [json(200, body)];
-    await expect(client().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
+    handlers = [respondJson(200, body)];
+    await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
   });
 
-  it('report the error of the API', async () => {
-    answers = [json(400, { errors: [{ message: 'no', field: 'externalReference' }] }, { 'x-request-id': 'r-1' })];
-    await expect(client().paymentsOfExternalReference('')).rejects.toMatchObject({
+  it('throw the error of the API', async () => {
+    handlers = [
+      respondJson(400, { errors: [{ message: 'no', field: 'externalReference' }] }, { 'x-request-id': 'r-1' }),
+    ];
+    await expect(createClient().paymentsOfExternalReference('')).rejects.toMatchObject({
       httpStatus: 400,
       errors: [{ message: 'no', field: 'externalReference' }],
       requestId: 'r-1',
@@ -138,10 +141,10 @@ describe('the six lookups', () => {
   });
 });
 
-it('a site id that is not a number is refused', () =>
-  expect(() => client().site('..')).toThrow('siteId must be digits'));
+it('client.site() refuses a site id that is not a number', () =>
+  expect(() => createClient().site('..')).toThrow('siteId must be digits'));
 
-describe('invoices and tills of the client', () => {
+describe('the methods for invoices and tills', () => {
   const request = {
     externalReference: 'ORDER-1',
     siteReference: 'TILL-1',
@@ -152,11 +155,15 @@ describe('invoices and tills of the client', () => {
   } as const;
 
   it('create, read and close an invoice', async () => {
-    answers = [json(201, { ...invoice, externalReference: 'ORDER-1' }), json(200, invoice), json(204, undefined)];
-    expect(await site().createInvoice(request)).toEqual({ ...invoice, externalReference: 'ORDER-1' });
-    expect(await site().invoice('i-1')).toEqual(invoice);
-    await site().closeInvoice('ORDER 1');
-    expect(asked()).toEqual([
+    handlers = [
+      respondJson(201, { ...invoice, externalReference: 'ORDER-1' }),
+      respondJson(200, invoice),
+      respondJson(204, undefined),
+    ];
+    expect(await createSite().createInvoice(request)).toEqual({ ...invoice, externalReference: 'ORDER-1' });
+    expect(await createSite().invoice('i-1')).toEqual(invoice);
+    await createSite().closeInvoice('ORDER 1');
+    expect(requestedRoutes()).toEqual([
       'POST /merchants/1001/sites/2/invoices',
       'GET /merchants/1001/sites/2/invoices/i-1',
       'DELETE /merchants/1001/sites/2/invoices?externalReference=ORDER%201',
@@ -166,16 +173,16 @@ describe('invoices and tills of the client', () => {
     expect(requests[1]!.headers).not.toHaveProperty('content-type');
   });
 
-  it('have codes as text and as images', async () => {
-    answers = [
-      json(201, { siteReference: 'A B', code: 'https://pay.example/c/2' }),
-      text('<svg a/>'),
-      text('<svg b/>'),
+  it('return codes as text and as SVG images', async () => {
+    handlers = [
+      respondJson(201, { siteReference: 'A B', code: 'https://pay.example/c/2' }),
+      respondText('<svg a/>'),
+      respondText('<svg b/>'),
     ];
-    expect(await site().tillCode('A B')).toBe('https://pay.example/c/2');
-    expect(await site().tillQrCode('A B')).toBe('<svg a/>');
-    expect(await site().invoiceQrCode('i-1')).toBe('<svg b/>');
-    expect(asked()).toEqual([
+    expect(await createSite().tillCode('A B')).toBe('https://pay.example/c/2');
+    expect(await createSite().tillQrCode('A B')).toBe('<svg a/>');
+    expect(await createSite().invoiceQrCode('i-1')).toBe('<svg b/>');
+    expect(requestedRoutes()).toEqual([
       'PUT /merchants/1001/sites/2/tills/A%20B/code',
       'GET /merchants/1001/sites/2/tills/A%20B/code',
       'GET /merchants/1001/sites/2/invoices/i-1',
@@ -185,19 +192,19 @@ describe('invoices and tills of the client', () => {
       'image/svg+xml',
       'image/svg+xml',
     ]);
-    await expect(site().tillQrCode('T')).rejects.toMatchObject({ httpStatus: 404 });
-    await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 404 });
+    await expect(createSite().tillQrCode('T')).rejects.toMatchObject({ httpStatus: 404 });
+    await expect(createSite().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 404 });
   });
 
-  it('report an invoice as closed only on the response of the service, not on the page of a proxy', async () => {
-    answers = [json(200, { page: 'Sign in to the network' })];
-    await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
+  it('throw an error if a proxy instead of the API responds to closeInvoice', async () => {
+    handlers = [respondJson(200, { page: 'Sign in to the network' })];
+    await expect(createSite().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
   });
 
-  it('read a closed invoice, and refuse an unknown state', async () => {
-    answers = [json(200, { ...invoice, state: 'closed' }), json(200, { ...invoice, state: 'lost' })];
-    expect(await site().invoice('i')).toEqual({ ...invoice, state: 'closed' });
-    await expect(site().invoice('i')).rejects.toThrow('state is missing or malformed');
+  it('return a closed invoice, and refuse an invoice with an unknown state', async () => {
+    handlers = [respondJson(200, { ...invoice, state: 'closed' }), respondJson(200, { ...invoice, state: 'lost' })];
+    expect(await createSite().invoice('i')).toEqual({ ...invoice, state: 'closed' });
+    await expect(createSite().invoice('i')).rejects.toThrow('state is missing or malformed');
   });
 });
 
@@ -208,142 +215,162 @@ describe('the event stream', () => {
     status: 'succeeded',
     createdUTCDate: '2026-11-20T18:04:00.000Z',
   };
-  async function take(count: number, options: object = {}, ofClient: object = {}): Promise<PaymentNotice[]> {
+  /** Reads the first `count` notices of the stream. */
+  async function takeNotices(
+    count: number,
+    options: object = {},
+    clientOptions: object = {},
+  ): Promise<PaymentNotice[]> {
     const notices: PaymentNotice[] = [];
-    for await (const notice of site(ofClient).stream(options)) {
+    for await (const notice of createSite(clientOptions).stream(options)) {
       notices.push(notice);
       if (notices.length === count) break;
     }
     return notices;
   }
 
-  it('contains payments and refunds, and skips unknown types of later releases', async () => {
-    answers = [
-      stream([
+  it('returns payments and refunds, and skips unknown types of later releases', async () => {
+    handlers = [
+      respondStream([
         ': hello\n\n',
-        message('1'),
-        message('2', { type: 'settlement' }),
-        message('3', { ...payment, type: 'refund', refund }),
+        formatMessage('1'),
+        formatMessage('2', { type: 'settlement' }),
+        formatMessage('3', { ...payment, type: 'refund', refund }),
       ]),
     ];
-    expect(await take(2)).toEqual([
-      { id: '1', type: 'payment', payment: read },
-      { id: '3', type: 'refund', payment: read, refund },
+    expect(await takeNotices(2)).toEqual([
+      { id: '1', type: 'payment', payment: expectedPayment },
+      { id: '3', type: 'refund', payment: expectedPayment, refund },
     ]);
     expect(requests[0]).toMatchObject({ headers: { accept: 'text/event-stream', 'x-api-key': 'svc_test_x' } });
     expect(requests[0]!.headers).not.toHaveProperty('last-event-id');
-    expect(asked()).toEqual(['GET /merchants/1001/sites/2/payments/stream']);
+    expect(requestedRoutes()).toEqual(['GET /merchants/1001/sites/2/payments/stream']);
   });
 
-  it('continues after the last event, however the connection ended', async () => {
-    const whole = message('3');
-    answers = [
-      stream([message('1')], 'end'),
-      json(503, {}, { 'retry-after': '7' }),
-      stream([message('2'), whole.slice(0, 40)], 'break'),
+  it('continues after the last event, whether the connection ended, broke or became silent', async () => {
+    const thirdMessage = formatMessage('3');
+    handlers = [
+      respondStream([formatMessage('1')], 'end'),
+      respondJson(503, {}, { 'retry-after': '7' }),
+      respondStream([formatMessage('2'), thirdMessage.slice(0, 40)], 'break'),
       (request) => request.destroy(),
-      stream([whole.slice(0, 20), whole.slice(20)], 'silence'),
-      stream([message('4')]),
+      respondStream([thirdMessage.slice(0, 20), thirdMessage.slice(20)], 'silence'),
+      respondStream([formatMessage('4')]),
     ];
-    const notices = await take(4, { after: '0', silenceMs: 1_000 });
+    const notices = await takeNotices(4, { after: '0', silenceMs: 1_000 });
     expect(notices.map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '1', '1', '2', '2', '3']);
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
   });
 
-  it('continues from its starting point if the first connection ends before any event', async () => {
-    answers = [stream(['retry: 1000\nid: begin\n\n']), stream([message('1')])];
-    expect((await take(1)).map(({ id }) => id)).toEqual(['1']);
+  it('continues after its initial id if the first connection ends before any event', async () => {
+    handlers = [respondStream(['retry: 1000\nid: begin\n\n']), respondStream([formatMessage('1')])];
+    expect((await takeNotices(1)).map(({ id }) => id)).toEqual(['1']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'begin']);
   });
 
-  it('reports once that it is open, and after which id', async () => {
-    answers = [
-      json(503, {}),
-      stream(['retry: 1000\nid: begin\n\n']),
-      stream(['retry: 1000\nid: begin\n\n', message('1')]),
+  it('calls onOpen once, with the id after which the stream begins', async () => {
+    handlers = [
+      respondJson(503, {}),
+      respondStream(['retry: 1000\nid: begin\n\n']),
+      respondStream(['retry: 1000\nid: begin\n\n', formatMessage('1')]),
     ];
-    const opened: string[] = [];
-    await take(1, { onOpen: (id: string) => opened.push(id) });
-    expect(opened).toEqual(['begin']);
+    const initialIds: string[] = [];
+    await takeNotices(1, { onOpen: (id: string) => initialIds.push(id) });
+    expect(initialIds).toEqual(['begin']);
   });
 
-  it('waits for its reader without a time limit', async () => {
+  it('does not reconnect while the caller processes a notice for longer than silenceMs', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     let connection: ServerResponse | undefined;
-    answers = [(request, response) => stream([message('1')], 'silence')(request, (connection = response))];
+    handlers = [
+      (request, response) => respondStream([formatMessage('1')], 'silence')(request, (connection = response)),
+    ];
     const ids: string[] = [];
-    for await (const { id } of site().stream({ silenceMs: 1_000 })) {
+    for await (const { id } of createSite().stream({ silenceMs: 1_000 })) {
       ids.push(id);
       if (id === '2') break;
       jest.advanceTimersByTime(60_000);
-      connection!.write(message('2'));
+      connection!.write(formatMessage('2'));
     }
     expect([ids, requests.length]).toEqual([['1', '2'], 1]);
   });
 
-  it('gives up if the first connection fails, and never after that', async () => {
-    answers = Array.from({ length: 4 }, () => json(503, {}));
-    await expect(take(1)).rejects.toMatchObject({ httpStatus: 503 });
+  it('gives up after four attempts, but after the first connection it retries without limit', async () => {
+    handlers = Array.from({ length: 4 }, () => respondJson(503, {}));
+    await expect(takeNotices(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);
-    answers = [stream([message('1')]), ...Array.from({ length: 12 }, () => json(503, {})), stream([message('2')])];
-    expect(await take(2)).toHaveLength(2);
+    handlers = [
+      respondStream([formatMessage('1')]),
+      ...Array.from({ length: 12 }, () => respondJson(503, {})),
+      respondStream([formatMessage('2')]),
+    ];
+    expect(await takeNotices(2)).toHaveLength(2);
     // The pause increases after each attempt, up to 16 s.
     expect(pauses.slice(-3)).toEqual([16_000, 16_000, 16_000]);
   });
 
-  it.each([400, 401, 404, 410])('ends with the error of the API if a retry cannot succeed: %d', async (status) => {
-    answers = [stream([message('1')]), json(status, { errors: [{ message: 'too old' }] })];
-    await expect(take(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
-    expect(requests).toHaveLength(2);
-  });
+  it.each([400, 401, 404, 410])(
+    'ends with the error of the API after a %d, because a retry cannot succeed',
+    async (status) => {
+      handlers = [respondStream([formatMessage('1')]), respondJson(status, { errors: [{ message: 'too old' }] })];
+      await expect(takeNotices(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   it.each([
-    ['no JSON', `id: 1\ndata: {\n\n`],
+    ['invalid JSON', `id: 1\ndata: {\n\n`],
     ['no id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
-    ['a refund of no amount', message('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
-    ['a refund of no state', message('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
+    [
+      'a refund without a valid amount',
+      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } }),
+    ],
+    [
+      'a refund with an unknown status',
+      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } }),
+    ],
   ])('ends with an error at a message that has %s', async (_, sent) => {
-    answers = [stream([sent])];
-    await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
+    handlers = [respondStream([sent])];
+    await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
     expect(requests).toHaveLength(1);
   });
 
-  it('ends with an error at a message that never ends', async () => {
-    answers = [stream([`id: 1\ndata: ${'x'.repeat(1024 * 1024 + 1)}`], 'silence')];
-    await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
+  it('ends with an error at a message of more than 1 MiB', async () => {
+    handlers = [respondStream([`id: 1\ndata: ${'x'.repeat(1024 * 1024 + 1)}`], 'silence')];
+    await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
     expect(requests).toHaveLength(1);
   });
 
-  it('ends at once when its signal is aborted during a pause', async () => {
-    const ended = new AbortController();
-    answers = [stream([message('1')])];
-    const wait = (): Promise<void> => (ended.abort(), new Promise<void>(() => undefined));
-    const notices = site({ wait }).stream({ signal: ended.signal });
+  it('ends immediately when its signal is aborted during a pause', async () => {
+    const abort = new AbortController();
+    handlers = [respondStream([formatMessage('1')])];
+    const wait = (): Promise<void> => (abort.abort(), new Promise<void>(() => undefined));
+    const notices = createSite({ wait }).stream({ signal: abort.signal });
     expect((await notices.next()).value).toMatchObject({ id: '1' });
     expect(await notices.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('closes its connection when its reader stops, and when the signal is aborted', async () => {
+  it('closes its connection when the caller stops reading, and when the signal is aborted', async () => {
     const closed: Promise<unknown>[] = [];
     const open: Handler = (request, response) => {
       closed.push(once(response, 'close'));
-      stream([message('1')], 'silence')(request, response);
+      respondStream([formatMessage('1')], 'silence')(request, response);
     };
-    answers = [open, open];
-    await take(1);
-    const ended = new AbortController();
-    const notices = site().stream({ signal: ended.signal });
+    handlers = [open, open];
+    await takeNotices(1);
+    const abort = new AbortController();
+    const notices = createSite().stream({ signal: abort.signal });
     await notices.next();
     const next = notices.next();
-    ended.abort();
+    abort.abort();
     expect(await next).toEqual({ done: true, value: undefined });
     await Promise.all(closed);
     expect(closed).toHaveLength(2);
   });
 
-  it('stops waiting for a response that never begins', async () => {
-    answers = Array.from({ length: 4 }, () => () => undefined);
-    await expect(take(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({ httpStatus: 0, retryable: true });
+  it('ends with an error if the server does not respond within the timeout', async () => {
+    handlers = Array.from({ length: 4 }, () => () => undefined);
+    await expect(takeNotices(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({ httpStatus: 0, retryable: true });
   });
 });

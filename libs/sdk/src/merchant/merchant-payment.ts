@@ -1,4 +1,7 @@
-/** Parsers of the main API's responses about a merchant's payments and invoices; invalid content is an error. */
+/**
+ * Parsers for the main API's responses about a merchant's payments and invoices. They throw an error for invalid
+ * content.
+ */
 import {
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
@@ -6,7 +9,7 @@ import {
   readObject,
   readPaymentStatus,
   readText,
-  readWhole,
+  readWholeNumber,
 } from '../hosted-payment.js';
 
 /** A final payment of the merchant (specification, "Payment notification"). Amounts are cents. */
@@ -26,39 +29,42 @@ export interface MerchantPayment {
   tipAmount: number;
   /** Total paid, including tip and vouchers. */
   tenderedAmount: number;
-  /** The till. */
+  /** Point-of-sale till identifier. */
   siteReference: string;
   status: PaymentStatus;
   vouchers: { merchantLiable: boolean; amount: number }[];
-  /** `""` for unknown names. */
+  /** A name that is unknown is `""`. */
   customer: { firstName: string; lastName: string };
   siteId: number;
 }
 
-/** A refund that you made, or an automatic reversal (M6). */
+/** A refund that you requested, or an automatic reversal (M6). */
 export interface MerchantRefund {
-  /** Id of the refund: apply each once. */
+  /** Id of the refund. Apply each id once. */
   refundReference: string;
   /** Cents. */
   amount: number;
-  /** `pending`: the bank has not decided. The other two are final. */
+  /** `pending`: the bank has not decided. `succeeded` and `failed` are final. */
   status: 'pending' | 'succeeded' | 'failed';
   /** ISO 8601 UTC with milliseconds (C2). */
   createdUTCDate: string;
 }
 
-/** A refund with the payment it belongs to. */
+/** A refund with the reference of its payment. */
 export interface RefundOfPayment extends MerchantRefund {
   /** Service payment id, 18 characters. */
   paymentReference: string;
 }
 
 /**
- * One final payment or refund. The stream sends each once, in the same order for every reader; the webhook of a site may repeat
- * and reorder them.
+ * A notice of one final payment or refund. The stream sends each notice once, in the same order for every reader. The
+ * webhook of a site may repeat and reorder notices.
  */
 export type PaymentNotice = {
-  /** In the stream: store it, and continue `after` it next time. In a webhook: the same at every attempt. */
+  /**
+   * Id of the notice. In the stream: store it, and pass it as `after` next time. In a webhook: it is the same in every
+   * attempt.
+   */
   id: string;
   payment: MerchantPayment;
 } & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
@@ -75,7 +81,7 @@ export interface MerchantInvoice {
   amount: number;
   /** `closed`: paid, closed, replaced, or refused after too many failed payments. */
   state: 'open' | 'closed';
-  /** Text of its QR code. */
+  /** Text of the invoice's QR code. */
   code: string;
   /** ISO 8601 UTC (C2). */
   createdUTCDate: string;
@@ -92,16 +98,16 @@ export function readMerchantPayment(value: unknown): MerchantPayment {
     invoiceReference: readText(body, 'invoiceReference'),
     invoiceExternalReference: readText(body, 'invoiceExternalReference'),
     currencyISOCode: readText(body, 'currencyISOCode'),
-    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    invoicedAmount: readWholeNumber(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
     paymentReference: readText(body, 'paymentReference'),
     paymentUTCDate: readText(body, 'paymentUTCDate'),
-    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
-    tenderedAmount: readWhole(body, 'tenderedAmount', 2 * MAX_AMOUNT_CENTS),
+    tipAmount: readWholeNumber(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    tenderedAmount: readWholeNumber(body, 'tenderedAmount', 2 * MAX_AMOUNT_CENTS),
     siteReference: readText(body, 'siteReference'),
     status: readPaymentStatus(body, 'status'),
     vouchers: vouchers.map(readVoucher),
     customer: { firstName: readText(customer, 'firstName'), lastName: readText(customer, 'lastName') },
-    siteId: readWhole(body, 'siteId', Number.MAX_SAFE_INTEGER),
+    siteId: readWholeNumber(body, 'siteId', Number.MAX_SAFE_INTEGER),
   };
 }
 
@@ -109,10 +115,10 @@ function readVoucher(value: unknown): { merchantLiable: boolean; amount: number 
   const voucher = readObject(value, 'vouchers');
   const { merchantLiable } = voucher;
   if (typeof merchantLiable !== 'boolean') throw new MalformedPaymentError('merchantLiable');
-  return { merchantLiable, amount: readWhole(voucher, 'amount', MAX_AMOUNT_CENTS) };
+  return { merchantLiable, amount: readWholeNumber(voucher, 'amount', MAX_AMOUNT_CENTS) };
 }
 
-/** Undefined for a type of a later release. */
+/** Returns undefined for a type of a later release. */
 export function readPaymentNotice(id: string, value: unknown): PaymentNotice | undefined {
   const body = readObject(value, 'notice');
   const type = readText(body, 'type');
@@ -129,7 +135,7 @@ function readRefund(value: unknown): MerchantRefund {
   if (!REFUND_STATUSES.includes(status)) throw new MalformedPaymentError('status');
   return {
     refundReference: readText(body, 'refundReference'),
-    amount: readWhole(body, 'amount', 2 * MAX_AMOUNT_CENTS),
+    amount: readWholeNumber(body, 'amount', 2 * MAX_AMOUNT_CENTS),
     status: status as MerchantRefund['status'],
     createdUTCDate: readText(body, 'createdUTCDate'),
   };
@@ -149,7 +155,7 @@ export function readMerchantInvoice(value: unknown): MerchantInvoice {
     ...(body['externalReference'] === undefined ? {} : { externalReference: readText(body, 'externalReference') }),
     siteReference: readText(body, 'siteReference'),
     currencyISOCode: readText(body, 'currencyISOCode'),
-    amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+    amount: readWholeNumber(body, 'amount', MAX_AMOUNT_CENTS),
     state,
     code: readText(body, 'code'),
     createdUTCDate: readText(body, 'createdUTCDate'),

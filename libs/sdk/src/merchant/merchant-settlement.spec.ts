@@ -1,20 +1,25 @@
 import { MerchantClient } from '../index.js';
 
-const item = (count: number, amount: number) => ({ count, amount });
+const createItem = (count: number, amount: number) => ({ count, amount });
 const statement = {
   ...{ day: '2026-11-20', mode: 'live', closed: true, ledgerRoot: 'ab12' },
   totals: [
     {
       currencyISOCode: 'ZAR',
-      ...{ payments: item(2, 1000), vouchers: item(0, 0), externalPayments: item(0, 0), refunds: item(1, 1400) },
-      ...{ fees: item(2, 25), net: -425 },
+      ...{
+        payments: createItem(2, 1000),
+        vouchers: createItem(0, 0),
+        externalPayments: createItem(0, 0),
+        refunds: createItem(1, 1400),
+      },
+      ...{ fees: createItem(2, 25), net: -425 },
     },
   ],
 };
 
-function clientOf(...answers: readonly [status: number, body: unknown][]) {
+function createClient(...responses: readonly [status: number, body: unknown][]) {
   const sent: string[] = [];
-  const left = [...answers];
+  const remainingResponses = [...responses];
   const client = new MerchantClient({
     apiUrl: 'https://api.example/edge/',
     merchantId: 1001,
@@ -22,28 +27,28 @@ function clientOf(...answers: readonly [status: number, body: unknown][]) {
     wait: () => Promise.resolve(),
     fetch: (url, { method = '' } = {}) => {
       sent.push(`${method} ${new Request(url).url}`);
-      const [status, body] = left.shift()!;
+      const [status, body] = remainingResponses.shift()!;
       return Promise.resolve(Response.json(body, { status }));
     },
   });
   return { client, sent };
 }
 
-test('a statement is returned unchanged, after a failed attempt', async () => {
-  const { client, sent } = clientOf([503, {}], [200, { ...statement, merchantId: 1001 }]);
+test('settlement() returns the fields of the statement, after a temporary failure', async () => {
+  const { client, sent } = createClient([503, {}], [200, { ...statement, merchantId: 1001 }]);
   expect(await client.settlement('2026-11-20')).toEqual(statement);
   const url = 'GET https://api.example/edge/business/api/v1/merchants/1001/settlements/2026-11-20';
   expect(sent).toEqual([url, url]);
 });
 
-test('the statement of a day that is still open has no root', async () => {
+test('settlement() returns a statement without ledgerRoot for a day that is still open', async () => {
   const { ledgerRoot: _, ...open } = { ...statement, closed: false };
-  expect(await clientOf([200, open]).client.settlement('2026-11-20')).toEqual(open);
+  expect(await createClient([200, open]).client.settlement('2026-11-20')).toEqual(open);
 });
 
-test('an invalid date stays one segment of the path, and causes the error of the service', async () => {
+test('settlement() encodes an invalid date as one segment of the path, and throws the error of the API', async () => {
   const errors = [{ errorReference: '40', message: 'day must be a date in UTC', field: 'day' }];
-  const { client, sent } = clientOf([400, { errors }]);
+  const { client, sent } = createClient([400, { errors }]);
   await expect(client.settlement('../refunds')).rejects.toMatchObject({ httpStatus: 400, retryable: false });
   expect(sent[0]).toMatch(/\/settlements\/..%2Frefunds$/);
 });
@@ -55,7 +60,7 @@ test.each<[string, unknown]>([
   ['totals', { ...statement, totals: {} }],
   ['net', { ...statement, totals: [{ ...totals, net: 0.5 }] }],
   ['fees', { ...statement, totals: [{ ...totals, fees: 25 }] }],
-  ['amount', { ...statement, totals: [{ ...totals, refunds: item(1, -1) }] }],
-])('a malformed %s is an error, not a statement', async (field, body) => {
-  await expect(clientOf([200, body]).client.settlement('2026-11-20')).rejects.toThrow(new RegExp(field));
+  ['amount', { ...statement, totals: [{ ...totals, refunds: createItem(1, -1) }] }],
+])('settlement() refuses a statement with a malformed %s', async (field, body) => {
+  await expect(createClient([200, body]).client.settlement('2026-11-20')).rejects.toThrow(new RegExp(field));
 });

@@ -6,79 +6,87 @@ import { SvcApiError } from '../svc-api-error.js';
 import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export interface StreamOptions {
-  /** `id` of the last notice that you have: the stream continues after it. Without one, it begins with the next notice. */
+  /**
+   * `id` of the last notice that you have stored: the stream continues after it. By default, it begins with the next
+   * notice.
+   */
   after?: string | undefined;
-  /** Ends the stream. */
+  /** Aborting this signal ends the stream. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds without data after which it reconnects; default 45 000. The server sends a comment every 15 s. */
+  /**
+   * Milliseconds without data after which the stream reconnects; default 45 000. The server sends a comment every 15 s.
+   */
   silenceMs?: number | undefined;
   /** Called once, when the stream is open, with the id after which it begins. */
   onOpen?: ((id: string) => void) | undefined;
 }
 
-/** Attempts before the first connection: a wrong address or key is reported as an error. */
+/** Number of attempts to connect for the first time. Limited, so that a wrong URL or key is reported as an error. */
 const MAX_FIRST_ATTEMPTS = 4;
-/** Pauses grow up to this attempt, to about 16 s. */
-const LONGEST_PAUSE_AT = 7;
+/** Pauses increase up to this attempt, to about 16 s. */
+const MAX_BACKOFF_ATTEMPT = 7;
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
 
 /**
- * Every notice once, in order, over reconnections.
+ * Returns every notice once and in order, even if the stream has to reconnect.
  *
- * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with `retryable`
- * false for an unreadable message
+ * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with
+ *   `retryable` false for an unreadable message
  */
 export async function* streamPayments(
   http: HttpExchange,
   request: ApiRequest,
   { after, signal, silenceMs = 45_000, onOpen }: StreamOptions = {},
 ): AsyncGenerator<PaymentNotice, void, undefined> {
-  let last = after;
+  let lastId = after;
   let isOpened = false;
   const onId = (id: string): void => {
-    last = id;
+    lastId = id;
     if (!isOpened) onOpen?.(id);
     isOpened = true;
   };
-  for (let tries = 1; !signal?.aborted; tries++) {
+  for (let attempt = 1; !signal?.aborted; attempt++) {
     const connection = new AbortController();
     const signals = AbortSignal.any(signal ? [signal, connection.signal] : [connection.signal]);
     let retryAfterSeconds: number | undefined;
     try {
-      const headers = last === undefined ? request.headers : { ...request.headers, 'last-event-id': last };
-      const body = await http.open({ ...request, headers }, signals);
-      tries = 0;
+      const headers = lastId === undefined ? request.headers : { ...request.headers, 'last-event-id': lastId };
+      const body = await http.openStream({ ...request, headers }, signals);
+      attempt = 0;
       const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
-      yield* noticesIn(body, { startTimer, onId });
+      yield* readNotices(body, { startTimer, onId });
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof SvcApiError && error.retryable)) throw error;
-      if (!isOpened && tries === MAX_FIRST_ATTEMPTS) throw error;
+      if (!isOpened && attempt === MAX_FIRST_ATTEMPTS) throw error;
       ({ retryAfterSeconds } = error);
     } finally {
       connection.abort();
     }
-    await Promise.race([http.pause(Math.min(tries + 1, LONGEST_PAUSE_AT), retryAfterSeconds), abortOf(signal)]);
+    await Promise.race([
+      http.waitBeforeRetry(Math.min(attempt + 1, MAX_BACKOFF_ATTEMPT), retryAfterSeconds),
+      waitForAbort(signal),
+    ]);
   }
 }
 
-/** Never resolves without a signal. */
-function abortOf(signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when the signal is aborted; never without a signal. */
+function waitForAbort(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
     signal?.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 
-interface Watch {
+interface StreamCallbacks {
   readonly startTimer: () => NodeJS.Timeout;
-  /** Also for the first message of a stream, before any notice. */
+  /** Called for the id of each message, including the first message of a stream, which has an id but no notice. */
   readonly onId: (id: string) => void;
 }
 
-async function* noticesIn(
+async function* readNotices(
   body: ReadableStream<Uint8Array>,
-  { startTimer, onId }: Watch,
+  { startTimer, onId }: StreamCallbacks,
 ): AsyncGenerator<PaymentNotice, void, undefined> {
   const messages: Message[] = [];
   const parser = createParser({
@@ -86,7 +94,7 @@ async function* noticesIn(
     onId,
     onEvent: (message) => messages.push(message),
     onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') throw unreadable(error);
+      if (error.type === 'max-buffer-size-exceeded') throw unreadableMessageError(error);
     },
   });
   const decoder = new TextDecoder();
@@ -104,10 +112,13 @@ async function* noticesIn(
 
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
-/** The timer runs only while waiting for the server; the caller may take any time to process a notice. */
+/**
+ * Reads one chunk. The timer runs only while it waits for the server, so the caller may take any time to process a
+ * notice.
+ */
 async function readChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  startTimer: Watch['startTimer'],
+  startTimer: StreamCallbacks['startTimer'],
 ): Promise<Chunk> {
   const timer = startTimer();
   try {
@@ -130,11 +141,11 @@ function parseNotice({ id, data }: Message): PaymentNotice | undefined {
     if (id === undefined) throw new MalformedPaymentError('id');
     return readPaymentNotice(id, parseJson(data));
   } catch (cause) {
-    throw unreadable(cause);
+    throw unreadableMessageError(cause);
   }
 }
 
-function unreadable(cause: unknown): SvcApiError {
+function unreadableMessageError(cause: unknown): SvcApiError {
   const errors = [{ message: `A message of the stream cannot be read: ${(cause as Error).message}` }];
   return new SvcApiError({ httpStatus: 200, status: 'InternalServer', errors, retryable: false, cause });
 }

@@ -1,20 +1,20 @@
-/** Parser of a day's settlement statement. Amounts are cents. */
-import { MalformedPaymentError, readObject, readText, readWhole } from '../hosted-payment.js';
+/** Types and parser of a day's settlement statement. Amounts are cents. */
+import { MalformedPaymentError, readObject, readText, readWholeNumber } from '../hosted-payment.js';
 
-/** Movements of one type. */
+/** Number and total of the movements of one type. */
 export interface SettlementItem {
   count: number;
   amount: number;
 }
 
-/** One currency of a day: net = payments + vouchers + externalPayments − refunds − fees. */
+/** The totals of a day in one currency: net = payments + vouchers + externalPayments − refunds − fees. */
 export interface SettlementTotals {
   /** ISO 4217. */
   currencyISOCode: string;
   payments: SettlementItem;
   /** Vouchers that the platform is liable for. */
   vouchers: SettlementItem;
-  /** External payments: the partner has the money. */
+  /** External payments, whose money the partner has. */
   externalPayments: SettlementItem;
   refunds: SettlementItem;
   fees: SettlementItem;
@@ -27,9 +27,9 @@ export interface Settlement {
   /** UTC, as in 2026-11-20. */
   day: string;
   mode: 'test' | 'live';
-  /** True: it never changes. */
+  /** True if the statement never changes. */
   closed: boolean;
-  /** Of a closed day: the seal of the platform's ledger. Store it to prove a later change. */
+  /** Seal of the platform's ledger at the end of a closed day. Store it to detect a later change of the ledger. */
   ledgerRoot?: string;
   totals: SettlementTotals[];
 }
@@ -50,20 +50,20 @@ function readTotals(value: unknown): SettlementTotals {
   const totals = readObject(value, 'totals');
   const { net } = totals;
   if (!Number.isSafeInteger(net)) throw new MalformedPaymentError('net');
-  const item = (name: string): SettlementItem => {
-    const read = readObject(totals[name], name);
+  const readItem = (name: string): SettlementItem => {
+    const value = readObject(totals[name], name);
     return {
-      count: readWhole(read, 'count', Number.MAX_SAFE_INTEGER),
-      amount: readWhole(read, 'amount', Number.MAX_SAFE_INTEGER),
+      count: readWholeNumber(value, 'count', Number.MAX_SAFE_INTEGER),
+      amount: readWholeNumber(value, 'amount', Number.MAX_SAFE_INTEGER),
     };
   };
   return {
     currencyISOCode: readText(totals, 'currencyISOCode'),
-    payments: item('payments'),
-    vouchers: item('vouchers'),
-    externalPayments: item('externalPayments'),
-    refunds: item('refunds'),
-    fees: item('fees'),
+    payments: readItem('payments'),
+    vouchers: readItem('vouchers'),
+    externalPayments: readItem('externalPayments'),
+    refunds: readItem('refunds'),
+    fees: readItem('fees'),
     net: net as number,
   };
 }

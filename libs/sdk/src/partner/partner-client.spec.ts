@@ -7,10 +7,10 @@ interface Call {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test checks the fields that it needs
   readonly body: any;
 }
-type Answer = { status?: number; headers?: Record<string, string>; body?: unknown };
+type FakeResponse = { status?: number; headers?: Record<string, string>; body?: unknown };
 
 const ORGANISATION = '5b1f0c5e-6f4c-4d0f-9a53-0a3c4f8f9d11';
 const CUSTOMER = '0b0b8a3a-0b43-4a4e-8d5a-6a1f0c5e6f4c';
@@ -35,7 +35,7 @@ const payment: PartnerPayment = {
 
 let server: Server;
 let calls: Call[];
-let routes: Record<string, (call: Call) => Answer>;
+let routes: Record<string, (call: Call) => FakeResponse>;
 let time: number;
 let logins: number;
 let privateKey: CryptoKey;
@@ -63,10 +63,10 @@ beforeEach(async () => {
       calls.push(call);
       const {
         status = 200,
-        headers: sent = {},
+        headers: responseHeaders = {},
         body,
       } = routes[`${method} ${url.split('?')[0]}`]?.(call) ?? { status: 404 };
-      response.writeHead(status, { 'x-request-id': 'req-77', ...sent });
+      response.writeHead(status, { 'x-request-id': 'req-77', ...responseHeaders });
       response.end(body === undefined ? '' : JSON.stringify(body));
     });
   });
@@ -77,7 +77,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const client = (): PartnerClient =>
+const createClient = (): PartnerClient =>
   new PartnerClient({
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     apiKey: 'svc_test_partner_x',
@@ -86,8 +86,9 @@ const client = (): PartnerClient =>
     now: () => time,
     wait: async () => undefined,
   });
-const called = (route: string): Call[] => calls.filter(({ method, url }) => `${method} ${url.split('?')[0]}` === route);
-async function opened(jwe: string): Promise<unknown> {
+const callsTo = (route: string): Call[] =>
+  calls.filter(({ method, url }) => `${method} ${url.split('?')[0]}` === route);
+async function decryptCard(jwe: string): Promise<unknown> {
   const { plaintext } = await compactDecrypt(jwe, privateKey);
   return JSON.parse(new TextDecoder().decode(plaintext));
 }
@@ -96,7 +97,7 @@ it.each([
   ['https://api.example', 'https://api.example/v1/auth/service/login'],
   ['http://127.0.0.1:7301/', 'http://127.0.0.1:7301/v1/auth/service/login'],
   ['https://example.com/edge/main//', 'https://example.com/edge/main/v1/auth/service/login'],
-])('appends its paths to the base URL %s', async (apiUrl, url) => {
+])('the client appends its paths to the base URL %s', async (apiUrl, url) => {
   const fetch = jest.fn(() => Promise.resolve(new Response(null, { status: 400 })));
   const partner = new PartnerClient({ apiUrl, apiKey: 'k', organisationId: 'O', apiToken: 't', fetch });
   await expect(partner.service.deleteCard('c')).rejects.toMatchObject({ httpStatus: 400 });
@@ -106,7 +107,7 @@ it.each([
 it.each([
   [{}, 30_000],
   [{ timeoutMs: 5_000 }, 5_000],
-])('ends an attempt of %j after %d ms', async (options, milliseconds) => {
+])('with the options %j, an attempt times out after %d ms', async (options, milliseconds) => {
   const timeout = jest.spyOn(AbortSignal, 'timeout');
   const fetch = () => Promise.resolve(new Response(null, { status: 400 }));
   const required = { apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 't' };
@@ -117,8 +118,8 @@ it.each([
   timeout.mockRestore();
 });
 
-it('logs in with its organisation and token, and a customer with the email and password too', async () => {
-  const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
+it('a customer logs in with email and password, after the service has logged in', async () => {
+  const customer = createClient().asCustomer({ email: 'a@b.example', password: 'p' });
   await expect(customer.deleteCard('c')).rejects.toMatchObject({ httpStatus: 404 });
   const headers = { accept: 'application/json', 'content-type': 'application/json', 'x-api-key': 'svc_test_partner_x' };
   const [service, login] = calls;
@@ -130,13 +131,16 @@ it('logs in with its organisation and token, and a customer with the email and p
   });
 });
 
-it('binds a card to the organisation in the format of the service, with the time of the system clock', async () => {
-  const upper = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
-  const api = new PartnerClient({ ...upper, apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+it('a card is bound to the organisationId in lower case, and expires by the system clock', async () => {
+  const upperCaseOptions = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
+  const api = new PartnerClient({
+    ...upperCaseOptions,
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
   const before = Date.now();
   await api.service.pay({ reference: 'r-1', amount: 1, card, customer });
-  const [{ body }] = called('POST /v1/payments') as [Call];
-  const { binding } = (await opened(body.paymentMethod.card.encryptedCard)) as { binding: Record<string, string> };
+  const [{ body }] = callsTo('POST /v1/payments') as [Call];
+  const { binding } = (await decryptCard(body.paymentMethod.card.encryptedCard)) as { binding: Record<string, string> };
   expect(binding['sessionId']).toBe(`${ORGANISATION}.r-1`);
   expect(Date.parse(binding['expiresAt']!)).toBeGreaterThanOrEqual(before + 600_000);
   expect(Date.parse(binding['expiresAt']!)).toBeLessThanOrEqual(Date.now() + 600_000);
@@ -148,25 +152,25 @@ it.each([
   [{ identityToken: 't', expiresIn: 0 }, 'expiresIn'],
   [{ identityToken: 't', expiresIn: '900' }, 'expiresIn'],
   [[], 'body'],
-])('refuses the login response %j', async (body, field) => {
+])('the client refuses the login response %j', async (body, field) => {
   routes['POST /v1/auth/service/login'] = () => ({ body });
-  await expect(client().service.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
+  await expect(createClient().service.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
 });
 
 it.each([
   [{ identityToken: 't', expiresIn: 900 }, 'customer'],
   [{ identityToken: 't', expiresIn: 900, customer: {} }, 'id'],
-])('refuses the customer login response %j', async (body, field) => {
+])('the client refuses the customer login response %j', async (body, field) => {
   routes['POST /v1/auth/customers/login'] = () => ({ body });
-  const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
+  const customer = createClient().asCustomer({ email: 'a@b.example', password: 'p' });
   await expect(customer.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
 });
 
-it('pays with a card that is encrypted in this process, and bound to the payer and the payment', async () => {
-  expect(await client().service.pay({ reference: 'r-1', code: 'köd/1', amount: 12345, card, customer })).toEqual(
+it('pay() encrypts the card in this process, bound to the payer and the payment', async () => {
+  expect(await createClient().service.pay({ reference: 'r-1', code: 'köd/1', amount: 12345, card, customer })).toEqual(
     payment,
   );
-  const [{ body, headers }] = called('POST /v1/payments') as [Call];
+  const [{ body, headers }] = callsTo('POST /v1/payments') as [Call];
   expect(headers).toMatchObject({ 'x-api-key': 'svc_test_partner_x', authorization: 'Bearer service-1' });
   expect(body).toEqual({
     reference: 'r-1',
@@ -176,28 +180,28 @@ it('pays with a card that is encrypted in this process, and bound to the payer a
     paymentMethod: { card: { encryptedCard: expect.any(String) } },
   });
   expect(JSON.stringify(calls)).not.toContain(card.cardNumber);
-  expect(await opened(body.paymentMethod.card.encryptedCard)).toEqual({
+  expect(await decryptCard(body.paymentMethod.card.encryptedCard)).toEqual({
     card,
     binding: { sessionId: `${ORGANISATION}.r-1`, try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
   });
 });
 
-it('creates a reference if none is given, and repeats a request under the same reference', async () => {
+it('pay() creates a reference if the caller sends none, and retries with the same reference', async () => {
   let failures = 1;
   routes['POST /v1/payments'] = () => (failures-- > 0 ? { status: 503 } : { status: 200, body: payment });
-  await client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'card_1', customer });
-  const [first, second] = called('POST /v1/payments');
+  await createClient().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'card_1', customer });
+  const [first, second] = callsTo('POST /v1/payments');
   expect(first!.body.reference).toMatch(/^[0-9a-f-]{36}$/);
   expect(second!.body).toEqual(first!.body);
   expect(first!.body.paymentMethod).toEqual({ card: { token: 'card_1' } });
 });
 
-it('a refused payment is an error with its reason, and a declined payment is not an error', async () => {
+it('pay() throws an error with the reason if the payment is refused, but returns a declined payment', async () => {
   routes['POST /v1/payments'] = () => ({
     status: 422,
     body: { code: 'payable.mismatch', errors: [{ errorReference: '22', message: 'Not the amount.', field: 'amount' }] },
   });
-  const refused: unknown = await client()
+  const refused: unknown = await createClient()
     .service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer })
     .catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SvcApiError);
@@ -210,12 +214,12 @@ it('a refused payment is an error with its reason, and a declined payment is not
   });
   const errors = [{ errorReference: '10', message: 'Declined.' }];
   routes['POST /v1/payments'] = () => ({ status: 201, body: { ...payment, status: 'failed', errors } });
-  const failed = await client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
+  const failed = await createClient().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   expect(failed).toMatchObject({ status: 'failed', errors });
 });
 
-it('logs in once for many calls, again a minute before the token expires, and once more when a token is refused', async () => {
-  const { service } = client();
+it('the client logs in once for many calls, and again before the token expires or if it is refused', async () => {
+  const { service } = createClient();
   const pay = () => service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   await Promise.all([pay(), pay(), pay()]);
   time += 839_000;
@@ -232,10 +236,10 @@ it('logs in once for many calls, again a minute before the token expires, and on
   await expect(pay()).rejects.toMatchObject({ httpStatus: 401, status: 'Unauthorized' });
 });
 
-it('after a failed login, the next call logs in again', async () => {
+it('the client logs in again at the next call after a failed login', async () => {
   const logIn = routes['POST /v1/auth/service/login']!;
   routes['POST /v1/auth/service/login'] = () => ({ status: 401 });
-  const { service } = client();
+  const { service } = createClient();
   await expect(service.deleteCard('c')).rejects.toMatchObject({ httpStatus: 401 });
   routes['POST /v1/auth/service/login'] = logIn;
   await service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
@@ -245,14 +249,14 @@ it('a customer stores a card without its CVV, bound to the customer, and deletes
   const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa' } });
   routes['DELETE /v1/cards/card_1'] = () => ({ status: 204 });
-  const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
+  const customer = createClient().asCustomer({ email: 'a@b.example', password: 'p' });
   expect(await customer.storeCard(card)).toEqual({ ...stored, brand: 'visa' });
-  const [{ body, headers }] = called('POST /v1/cards') as [Call];
+  const [{ body, headers }] = callsTo('POST /v1/cards') as [Call];
   expect(headers.authorization).toBe('Bearer customer-a@b.example');
   const { cvv: _, ...withoutCvv } = card;
-  expect(await opened(body.encryptedCard)).toMatchObject({ card: withoutCvv, binding: { sessionId: CUSTOMER } });
+  expect(await decryptCard(body.encryptedCard)).toMatchObject({ card: withoutCvv, binding: { sessionId: CUSTOMER } });
   await customer.deleteCard('card_1');
-  expect(called('DELETE /v1/cards/card_1')).toHaveLength(1);
+  expect(callsTo('DELETE /v1/cards/card_1')).toHaveLength(1);
   await expect(customer.deleteCard('other')).rejects.toMatchObject({ httpStatus: 404 });
 });
 
@@ -260,10 +264,10 @@ it.each([
   ['expiryMonth', { expiryMonth: 13 }],
   ['expiryYear', { expiryYear: 10_000 }],
   ['expiryYear', { expiryYear: '2030' }],
-])('refuses a stored card with an invalid %s', async (field, change) => {
+])('storeCard() refuses a response with an invalid %s', async (field, change) => {
   const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
   routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa', ...change } });
-  await expect(client().service.storeCard(card)).rejects.toMatchObject({
+  await expect(createClient().service.storeCard(card)).rejects.toMatchObject({
     status: 'InternalServer',
     errors: [{ message: expect.stringContaining(field) as string }],
   });
@@ -273,14 +277,14 @@ it.each([
   ['processedAmount', 200_000_000_001],
   ['invoicedAmount', 100_000_000_001],
   ['tipAmount', -1],
-])('refuses a payment whose %s is %d', async (field, cents) => {
+])('pay() refuses a response whose %s is %d', async (field, cents) => {
   routes['POST /v1/payments'] = () => ({ status: 201, body: { ...payment, [field]: cents } });
-  const paid = client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
-  await expect(paid).rejects.toMatchObject({ errors: [{ message: expect.stringContaining(field) as string }] });
+  const result = createClient().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
+  await expect(result).rejects.toMatchObject({ errors: [{ message: expect.stringContaining(field) as string }] });
 });
 
-it('reads the history page by page, only as far as the caller iterates', async () => {
-  const pages: Record<string, Answer> = {
+it('history() requests page after page, only as far as the caller iterates', async () => {
+  const pages: Record<string, FakeResponse> = {
     '/v1/payments?page=1&pageSize=2': {
       body: {
         payments: [payment, { ...payment, errors: null, paymentReference: 'B' }],
@@ -290,7 +294,7 @@ it('reads the history page by page, only as far as the caller iterates', async (
     '/v1/payments?page=2&pageSize=2': { body: { payments: [{ ...payment, paymentReference: 'C' }] } },
   };
   routes['GET /v1/payments'] = ({ url }) => pages[url] ?? { status: 204 };
-  const { service } = client();
+  const { service } = createClient();
   const all: string[] = [];
   for await (const { paymentReference } of service.history({ pageSize: 2 })) all.push(paymentReference);
   expect(all).toEqual([payment.paymentReference, 'B', 'C']);
@@ -298,14 +302,14 @@ it('reads the history page by page, only as far as the caller iterates', async (
     expect(paymentReference).toBe(payment.paymentReference);
     break;
   }
-  expect(called('GET /v1/payments')).toHaveLength(3);
+  expect(callsTo('GET /v1/payments')).toHaveLength(3);
   expect(await service.history({ customerReference: CUSTOMER }).next()).toMatchObject({ done: true });
 });
 
 it.each(['https://evil.example/v1/payments?page=2', '//evil.example', 7])(
-  'does not follow a page link to %j',
+  'history() does not follow a page link to %j',
   async (nextPage) => {
     routes['GET /v1/payments'] = () => ({ body: { payments: [], nextPage } });
-    await expect(client().service.history().next()).rejects.toThrow('nextPage');
+    await expect(createClient().service.history().next()).rejects.toThrow('nextPage');
   },
 );

@@ -1,25 +1,31 @@
-/** Client of the main API for a partner's server: logins for itself and its customers, and their operations. */
-import { baseAddress, requiredText } from '../client-options.js';
+/**
+ * Client of the main API for a partner's server. It logs in as the partner's service or as one of the partner's
+ * customers.
+ */
+import { requiredBaseUrl, requiredText } from '../client-options.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
-import { describeFailure, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
+import { createApiError, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
 import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
 
 export interface PartnerClientOptions extends HttpExchangeOptions {
-  /** `{base_url}`, for example `https://api.example.com`; a path before `/v1` is kept. */
+  /** `{base_url}`, for example `https://api.example.com`. It may contain a path, after which `/v1` is appended. */
   apiUrl: string;
   /** `x-api-key`: `svc_test_partner_…` or `svc_live_partner_…`. */
   apiKey: string;
   organisationId: string;
   apiToken: string;
-  /** Milliseconds since 1970; a test sets it. */
+  /** Returns the milliseconds since 1970; a test may replace it. */
   now?: () => number;
 }
 
-/** A payment whose bank does not respond gets a response after 20 s; a shorter timeout would only cause a retry. */
+/**
+ * Longer than 20 s, after which the API responds to a payment if the bank does not. A shorter timeout would only cause
+ * a retry.
+ */
 const TIMEOUT_MS = 30_000;
 
 export class PartnerClient {
-  /** Operations of the partner's server itself. Logs in at first use. */
+  /** Operations of the partner's service. Logs in at the first call. */
   readonly service: PartnerSession<ServicePayRequest>;
   private readonly http: HttpExchange;
   private readonly base: string;
@@ -27,7 +33,7 @@ export class PartnerClient {
 
   /** @throws TypeError that names a missing or malformed option */
   constructor(private readonly options: PartnerClientOptions) {
-    this.base = baseAddress(options.apiUrl, 'apiUrl');
+    this.base = requiredBaseUrl(options.apiUrl, 'apiUrl');
     for (const name of ['apiKey', 'organisationId', 'apiToken'] as const) requiredText(options[name], name);
     this.http = new HttpExchange({ timeoutMs: TIMEOUT_MS, ...options });
     this.now = options.now ?? Date.now;
@@ -35,10 +41,10 @@ export class PartnerClient {
   }
 
   /**
-   * Operations of one customer, limited to that customer's payments and cards. Logs in at first use, and again before the token
-   * expires, so it keeps the password in memory.
+   * Operations of one customer, limited to that customer's payments and cards. Logs in at the first call, and again
+   * before the token expires. Therefore the password stays in memory.
    *
-   * @throws SvcApiError, at the first call, 401 for a wrong email or password, 429 after too many of them
+   * The first call throws SvcApiError 401 for a wrong email or password, and 429 after too many wrong passwords.
    */
   asCustomer(credentials: { email: string; password: string }): PartnerSession {
     return this.session(async () => {
@@ -51,7 +57,7 @@ export class PartnerClient {
   private async logInService(): Promise<Login> {
     const { organisationId, apiToken } = this.options;
     const body = await this.post('/v1/auth/service/login', { organisationId, apiToken });
-    // In the platform's form, because cards are bound to it.
+    // Lower case, because the platform compares the binding of a card with the organisationId in lower case.
     return { ...readLogin(body), owner: organisationId.toLowerCase() };
   }
 
@@ -59,9 +65,9 @@ export class PartnerClient {
     return new PartnerSession(this.http, this.base, this.options.apiKey, logIn, this.now);
   }
 
-  /** Logins change nothing, so they may be repeated. */
+  /** Sends a login request, with retries: a repeated login changes nothing. */
   private async post(path: string, body: object, token?: string): Promise<Record<string, unknown>> {
-    const answer = await this.http.repeatably({
+    const response = await this.http.sendWithRetries({
       method: 'POST',
       url: `${this.base}${path}`,
       headers: {
@@ -72,8 +78,8 @@ export class PartnerClient {
       },
       body: JSON.stringify(body),
     });
-    if (!answer.ok) throw describeFailure(answer);
-    return readObject(answer.body, 'body');
+    if (!response.ok) throw createApiError(response);
+    return readObject(response.body, 'body');
   }
 }
 

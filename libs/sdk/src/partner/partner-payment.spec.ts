@@ -25,7 +25,7 @@ const CARD = {
   brand: 'visa',
 };
 
-const fieldOf = (read: () => unknown): string => {
+const malformedField = (read: () => unknown): string => {
   try {
     read();
   } catch (error) {
@@ -35,7 +35,7 @@ const fieldOf = (read: () => unknown): string => {
   return 'nothing is malformed';
 };
 
-test('a payment has the fields of the specification, and no others', () => {
+test('readPartnerPayment returns the fields of the specification, and no other fields', () => {
   expect(readPartnerPayment({ ...PAYMENT, errors: null, note: 'unknown' })).toEqual({ ...PAYMENT, errors: [] });
   const optional = { invoiceReference: 'i', invoiceExternalReference: 'e', verificationUrl: 'https://bank.example/' };
   const errors = [{ message: 'Declined.', errorReference: '10' }];
@@ -45,20 +45,20 @@ test('a payment has the fields of the specification, and no others', () => {
 test.each([...Object.keys(PAYMENT), 'payment'])('a payment without %s is malformed', (field) => {
   for (const value of [undefined, null, true]) {
     const body = field === 'payment' ? value : { ...PAYMENT, [field]: value };
-    expect(fieldOf(() => readPartnerPayment(body))).toBe(field);
+    expect(malformedField(() => readPartnerPayment(body))).toBe(field);
   }
 });
 
 test.each(['invoiceReference', 'invoiceExternalReference', 'verificationUrl'])(
   '%s must be text if it is present',
   (field) => {
-    expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: null }))).toBe(field);
+    expect(malformedField(() => readPartnerPayment({ ...PAYMENT, [field]: null }))).toBe(field);
   },
 );
 
 test.each(['id', 'firstName', 'lastName'])('a customer must have %s as text', (field) => {
   const customer = { ...PAYMENT.customer, [field]: undefined };
-  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, customer }))).toBe(field);
+  expect(malformedField(() => readPartnerPayment({ ...PAYMENT, customer }))).toBe(field);
 });
 
 test.each(['processing', 'success', 'failed', 'verificationRequired'])('%s is a payment status', (status) => {
@@ -66,30 +66,32 @@ test.each(['processing', 'success', 'failed', 'verificationRequired'])('%s is a 
 });
 
 test.each(['', 'Success', 'declined'])('%j is not a payment status', (status) => {
-  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, status }))).toBe('status');
+  expect(malformedField(() => readPartnerPayment({ ...PAYMENT, status }))).toBe('status');
 });
 
 test.each([
   ['invoicedAmount', MAX_AMOUNT_CENTS],
   ['tipAmount', MAX_AMOUNT_CENTS],
   ['processedAmount', 2 * MAX_AMOUNT_CENTS],
-])('the field %s is at most %d', (field, most) => {
-  expect(readPartnerPayment({ ...PAYMENT, [field]: most })).toMatchObject({ [field]: most });
-  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: most + 1 }))).toBe(field);
+])('the field %s is at max %d', (field, max) => {
+  expect(readPartnerPayment({ ...PAYMENT, [field]: max })).toMatchObject({ [field]: max });
+  expect(malformedField(() => readPartnerPayment({ ...PAYMENT, [field]: max + 1 }))).toBe(field);
 });
 
-test('a stored card has the fields of the specification, and no others', () => {
+test('readPartnerCard returns the fields of the specification, and no other fields', () => {
   expect(readPartnerCard({ ...CARD, cardNumber: '4242424242424242' })).toEqual(CARD);
 });
 
 test.each([...Object.keys(CARD), 'card'])('a stored card without %s is malformed', (field) => {
-  expect(fieldOf(() => readPartnerCard(field === 'card' ? undefined : { ...CARD, [field]: undefined }))).toBe(field);
+  expect(malformedField(() => readPartnerCard(field === 'card' ? undefined : { ...CARD, [field]: undefined }))).toBe(
+    field,
+  );
 });
 
 test.each([
   ['expiryMonth', 12],
   ['expiryYear', 9_999],
-])('%s of a stored card is at most %d', (field, most) => {
-  expect(readPartnerCard({ ...CARD, [field]: most })).toMatchObject({ [field]: most });
-  expect(fieldOf(() => readPartnerCard({ ...CARD, [field]: most + 1 }))).toBe(field);
+])('%s of a stored card is at max %d', (field, max) => {
+  expect(readPartnerCard({ ...CARD, [field]: max })).toMatchObject({ [field]: max });
+  expect(malformedField(() => readPartnerCard({ ...CARD, [field]: max + 1 }))).toBe(field);
 });

@@ -1,4 +1,4 @@
-/** Parsers of the main API's responses about payments and cards; invalid content is an error. */
+/** Parsers for the main API's responses about payments and cards. They throw an error for invalid content. */
 import {
   type ApiErrorItem,
   MalformedPaymentError,
@@ -6,7 +6,7 @@ import {
   readErrors,
   readObject,
   readText,
-  readWhole,
+  readWholeNumber,
 } from '../hosted-payment.js';
 
 /** `success` and `failed` are final. */
@@ -33,7 +33,7 @@ export interface PartnerPayment {
   currencyISOCode: string;
   invoicedAmount: number;
   tipAmount: number;
-  /** Tip included; 0 unless it succeeded. */
+  /** Including the tip; 0 unless the payment succeeded. */
   processedAmount: number;
   paymentUTCDate: string;
   /** `Card`, `External` or `Voucher`. */
@@ -51,7 +51,7 @@ export interface PartnerPayment {
 
 /** A stored card. */
 export interface PartnerCard {
-  /** Pass it to pay with the card or to delete it. */
+  /** Identifies the card when you pay with it or delete it. */
   token: string;
   /** `**** 4242` */
   cardMask: string;
@@ -72,9 +72,9 @@ export function readPartnerPayment(value: unknown): PartnerPayment {
     paymentReference: readText(body, 'paymentReference'),
     merchantName: readText(body, 'merchantName'),
     currencyISOCode: readText(body, 'currencyISOCode'),
-    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
-    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
-    processedAmount: readWhole(body, 'processedAmount', 2 * MAX_AMOUNT_CENTS),
+    invoicedAmount: readWholeNumber(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    tipAmount: readWholeNumber(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    processedAmount: readWholeNumber(body, 'processedAmount', 2 * MAX_AMOUNT_CENTS),
     paymentUTCDate: readText(body, 'paymentUTCDate'),
     paymentMethodType: readText(body, 'paymentMethodType'),
     paymentMethodDescription: readText(body, 'paymentMethodDescription'),
@@ -98,8 +98,8 @@ export function readPartnerCard(value: unknown): PartnerCard {
     token: readText(body, 'token'),
     cardMask: readText(body, 'cardMask'),
     holderName: readText(body, 'holderName'),
-    expiryMonth: readWhole(body, 'expiryMonth', 12),
-    expiryYear: readWhole(body, 'expiryYear', 9999),
+    expiryMonth: readWholeNumber(body, 'expiryMonth', 12),
+    expiryYear: readWholeNumber(body, 'expiryYear', 9999),
     brand: readText(body, 'brand'),
   };
 }

@@ -20,17 +20,17 @@ const PAYMENT = {
   siteReference: 'TILL-1',
 };
 
-interface Sent {
+interface SentRequest {
   readonly route: string;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown> | undefined;
 }
 
-let sent: Sent[];
+let sentRequests: SentRequest[];
 let time: number;
 let publicJwk: object;
 let privateKey: CryptoKey;
-let answers: Record<string, () => Response | Promise<Response>>;
+let responses: Record<string, () => Response | Promise<Response>>;
 let logIn: jest.Mock<Promise<Login>, []>;
 let session: PartnerSession;
 
@@ -40,31 +40,31 @@ beforeAll(async () => {
   publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'key-1' };
 });
 beforeEach(() => {
-  [sent, time] = [[], START];
-  answers = {
+  [sentRequests, time] = [[], START];
+  responses = {
     'GET /v1/cards/encryption-key': () => Response.json(publicJwk),
     'POST /v1/payments': () => Response.json(PAYMENT),
     'DELETE /v1/cards/c': () => new Response(null, { status: 204 }),
   };
-  logIn = jest.fn(() => Promise.resolve(tokenOf(`token-${logIn.mock.calls.length}`)));
-  session = new PartnerSession(http(), 'https://api.example', 'key', logIn, () => time);
+  logIn = jest.fn(() => Promise.resolve(createLogin(`token-${logIn.mock.calls.length}`)));
+  session = new PartnerSession(createHttp(), 'https://api.example', 'key', logIn, () => time);
 });
 
-const tokenOf = (identityToken: string, expiresIn = 900): Login => ({ identityToken, expiresIn, owner: 'owner-1' });
+const createLogin = (identityToken: string, expiresIn = 900): Login => ({ identityToken, expiresIn, owner: 'owner-1' });
 
-function http(): HttpExchange {
+function createHttp(): HttpExchange {
   const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(url as string);
     const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : undefined;
     const route = `${init.method} ${pathname}`;
-    sent.push({ route: route + search, headers: init.headers as Record<string, string>, body });
-    return (answers[route + search] ?? answers[route])?.() ?? new Response(null, { status: 404 });
+    sentRequests.push({ route: route + search, headers: init.headers as Record<string, string>, body });
+    return (responses[route + search] ?? responses[route])?.() ?? new Response(null, { status: 404 });
   };
   return new HttpExchange({ fetch: fetch, wait: async () => undefined });
 }
 
-const payloads = () => sent.filter(({ route }) => route === 'POST /v1/payments').map(({ body }) => body);
-const opened = async (jwe: unknown): Promise<unknown> =>
+const sentPayments = () => sentRequests.filter(({ route }) => route === 'POST /v1/payments').map(({ body }) => body);
+const decryptCard = async (jwe: unknown): Promise<unknown> =>
   JSON.parse(new TextDecoder().decode((await compactDecrypt(jwe as string, privateKey)).plaintext));
 
 describe('pay', () => {
@@ -97,58 +97,58 @@ describe('pay', () => {
     ],
   ])('with %s sends exactly the documented body', async (_, request, expected) => {
     await session.pay({ ...request, reference: 'r-1' });
-    expect(payloads()).toEqual([{ reference: 'r-1', amount: 1, ...expected }]);
+    expect(sentPayments()).toEqual([{ reference: 'r-1', amount: 1, ...expected }]);
   });
 
   it('sends the key, the token and the content type', async () => {
     await session.pay({ amount: 1, cardToken: 't' });
     await session.deleteCard('c');
     const headers = { accept: 'application/json', 'x-api-key': 'key', authorization: 'Bearer token-1' };
-    expect(sent.map((request) => request.headers)).toEqual([
+    expect(sentRequests.map((request) => request.headers)).toEqual([
       { ...headers, 'content-type': 'application/json' },
       headers,
     ]);
-    expect(sent[1]!.body).toBeUndefined();
+    expect(sentRequests[1]!.body).toBeUndefined();
   });
 });
 
-describe('a card', () => {
-  it('is encrypted for its owner and payment, for ten minutes', async () => {
+describe('an encrypted card', () => {
+  it('is bound to its owner and payment, and valid for ten minutes', async () => {
     await session.pay({ reference: 'r-1', amount: 1, card: CARD });
-    const [body] = payloads() as [{ paymentMethod: { card: { encryptedCard: string } } }];
-    expect(await opened(body.paymentMethod.card.encryptedCard)).toEqual({
+    const [body] = sentPayments() as [{ paymentMethod: { card: { encryptedCard: string } } }];
+    expect(await decryptCard(body.paymentMethod.card.encryptedCard)).toEqual({
       card: CARD,
       binding: { sessionId: 'owner-1.r-1', try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
     });
   });
 
-  it('uses one encryption key for up to a minute', async () => {
-    const keys = () => sent.filter(({ route }) => route === 'GET /v1/cards/encryption-key').length;
+  it('is encrypted with a key that is cached for up to a minute', async () => {
+    const countKeyRequests = () => sentRequests.filter(({ route }) => route === 'GET /v1/cards/encryption-key').length;
     const pay = () => session.pay({ amount: 1, card: CARD });
     await pay();
     time += 59_999;
     await pay();
-    expect(keys()).toBe(1);
+    expect(countKeyRequests()).toBe(1);
     time += 1;
     await pay();
-    expect(keys()).toBe(2);
+    expect(countKeyRequests()).toBe(2);
   });
 
-  it('is not encrypted with a key without an id', async () => {
-    answers['GET /v1/cards/encryption-key'] = () => Response.json({ ...publicJwk, kid: 7 });
+  it('is not created if the encryption key has no valid id', async () => {
+    responses['GET /v1/cards/encryption-key'] = () => Response.json({ ...publicJwk, kid: 7 });
     await expect(session.pay({ amount: 1, card: CARD })).rejects.toThrow('kid is missing or malformed');
-    expect(payloads()).toEqual([]);
+    expect(sentPayments()).toEqual([]);
   });
 });
 
-describe('read requests', () => {
-  it('decode a code', async () => {
-    const answer = { merchant: { merchantName: 'Karoo Books' }, invoice: { amount: 1 } };
-    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, more: 1 });
-    expect(await session.decode('???>>>ÿ')).toEqual(answer);
-    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, merchant: null });
+describe('decode, history and deleteCard', () => {
+  it('decode a code, and refuse a response without merchant or invoice', async () => {
+    const decoded = { merchant: { merchantName: 'Karoo Books' }, invoice: { amount: 1 } };
+    responses['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...decoded, more: 1 });
+    expect(await session.decode('???>>>ÿ')).toEqual(decoded);
+    responses['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...decoded, merchant: null });
     await expect(session.decode('???>>>ÿ')).rejects.toThrow('merchant is missing');
-    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, invoice: 7 });
+    responses['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...decoded, invoice: 7 });
     await expect(session.decode('???>>>ÿ')).rejects.toThrow('invoice is missing');
   });
 
@@ -156,10 +156,10 @@ describe('read requests', () => {
     [undefined, '?page=1'],
     [{ pageSize: 2 }, '?page=1&pageSize=2'],
     [{ customerReference: 'c&1' }, '?page=1&customerReference=c%261'],
-  ])('request the history with %j', async (query, search) => {
-    answers['GET /v1/payments'] = () => new Response(null, { status: 204 });
+  ])('request the history for the query %j with the parameters %s', async (query, search) => {
+    responses['GET /v1/payments'] = () => new Response(null, { status: 204 });
     expect(await session.history(query).next()).toEqual({ done: true, value: undefined });
-    expect(sent.map(({ route }) => route)).toEqual([`GET /v1/payments${search}`]);
+    expect(sentRequests.map(({ route }) => route)).toEqual([`GET /v1/payments${search}`]);
   });
 
   it.each([
@@ -168,19 +168,19 @@ describe('read requests', () => {
     [{ payments: [], nextPage: null }, 'nextPage'],
     [{ payments: [], nextPage: '/v1/cards?page=2' }, 'nextPage'],
     [{ payments: [], nextPage: 'https://evil.example/v1/payments?page=2' }, 'nextPage'],
-  ])('refuse the page %j', async (page, field) => {
-    answers['GET /v1/payments'] = () => Response.json(page);
+  ])('refuse the malformed history page %j', async (page, field) => {
+    responses['GET /v1/payments'] = () => Response.json(page);
     await expect(session.history().next()).rejects.toThrow(`${field} is missing or malformed`);
   });
 
   it('encode the token of a stored card in the path', async () => {
     await expect(session.deleteCard('../a?b')).rejects.toMatchObject({ httpStatus: 404 });
-    expect(sent.at(-1)!.route).toBe('DELETE /v1/cards/..%2Fa%3Fb');
+    expect(sentRequests.at(-1)!.route).toBe('DELETE /v1/cards/..%2Fa%3Fb');
   });
 });
 
 describe('the identity token', () => {
-  const authorizations = () => sent.map(({ headers }) => headers['authorization']);
+  const authorizations = () => sentRequests.map(({ headers }) => headers['authorization']);
 
   it('is renewed a minute before it expires', async () => {
     await session.deleteCard('c');
@@ -191,43 +191,45 @@ describe('the identity token', () => {
     expect(authorizations()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('is used once if it lives for less than a minute', async () => {
-    logIn.mockImplementation(() => Promise.resolve(tokenOf('short', 30)));
+  it('is used only once if it is valid for less than a minute', async () => {
+    logIn.mockImplementation(() => Promise.resolve(createLogin('short', 30)));
     await session.deleteCard('c');
     await session.deleteCard('c');
     expect(logIn).toHaveBeenCalledTimes(2);
   });
 
-  it('of a slow login does not replace a newer one', async () => {
-    const slow = await whileASlowLoginRuns();
-    slow.resolve(tokenOf('slow'));
+  it('of a slow login does not replace the token of a newer login', async () => {
+    const slow = await startSlowLogin();
+    slow.resolve(createLogin('slow'));
     await slow.call;
     await session.deleteCard('c');
     expect(authorizations().at(-1)).toBe('Bearer newer');
   });
 
-  it('of a newer login stays valid when the slow login fails', async () => {
-    const slow = await whileASlowLoginRuns();
-    slow.reject(new Error('no answer'));
-    await expect(slow.call).rejects.toThrow('no answer');
+  it('of a newer login remains in use if the slow login fails', async () => {
+    const slow = await startSlowLogin();
+    slow.reject(new Error('no response'));
+    await expect(slow.call).rejects.toThrow('no response');
     await session.deleteCard('c');
     expect(authorizations().at(-1)).toBe('Bearer newer');
     expect(logIn).toHaveBeenCalledTimes(3);
   });
 
-  /** A call waits for a slow login; meanwhile an earlier call gets a 401, and its new login completes first. */
-  async function whileASlowLoginRuns() {
-    const [refused, slow] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
-    answers['DELETE /v1/cards/early'] = () => refused.promise;
+  /**
+   * Starts a call that waits for a slow login. Meanwhile an earlier call gets a 401, and its new login completes first.
+   */
+  async function startSlowLogin() {
+    const [earlyResponse, slowLogin] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
+    responses['DELETE /v1/cards/early'] = () => earlyResponse.promise;
     const early = session.deleteCard('early');
-    for (let turn = 0; turn < 100 && sent.length === 0; turn++) await Promise.resolve();
+    for (let turn = 0; turn < 100 && sentRequests.length === 0; turn++) await Promise.resolve();
     time += 900_000;
-    logIn.mockImplementationOnce(() => slow.promise);
+    logIn.mockImplementationOnce(() => slowLogin.promise);
     const call = session.deleteCard('c');
-    logIn.mockImplementationOnce(() => Promise.resolve(tokenOf('newer')));
-    answers['DELETE /v1/cards/early'] = () => new Response(null, { status: 204 });
-    refused.resolve(new Response(null, { status: 401 }));
+    logIn.mockImplementationOnce(() => Promise.resolve(createLogin('newer')));
+    responses['DELETE /v1/cards/early'] = () => new Response(null, { status: 204 });
+    earlyResponse.resolve(new Response(null, { status: 401 }));
     await early;
-    return { call, resolve: slow.resolve, reject: slow.reject };
+    return { call, resolve: slowLogin.resolve, reject: slowLogin.reject };
   }
 });

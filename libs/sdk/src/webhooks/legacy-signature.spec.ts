@@ -21,13 +21,13 @@ const failed = {
 };
 
 describe('the signature of row E3', () => {
-  it('has nine parts, and the last one is empty if it is absent', () => {
+  it('covers a text of nine parts, of which the last is empty if userMessage is absent', () => {
     expect(legacySignatureText(success, apiKey)).toBe(
       `${apiKey}|${success.sessionId}|12345|ZAR|order-1001|1VQ5K3P0ABCDEFGHJK|Success|2026-11-20T18:03:36.123Z|`,
     );
   });
 
-  it('equals the fixed test vectors, in UTF-8', () => {
+  it('equals the fixed test vectors, which contain UTF-8', () => {
     expect(legacySignature(success, apiKey)).toBe(success.signature);
     expect(legacySignature(failed, apiKey)).toBe(failed.signature);
     expect(verifyLegacySignature(success, apiKey)).toBe(true);
@@ -53,7 +53,7 @@ describe('the signature of row E3', () => {
     expect(verifyLegacySignature({ ...success, [field]: value }, apiKey)).toBe(false);
   });
 
-  it('is invalid with another key or without a key', () => {
+  it('is invalid with another key, without a key, or with an empty key', () => {
     expect(verifyLegacySignature(success, 'svc_test_site_other')).toBe(false);
     expect(verifyLegacySignature(success, [])).toBe(false);
     const keyless = { ...success, signature: legacySignature(success, '') };

@@ -1,12 +1,13 @@
 /**
- * The `signature` inside the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields: it
- * covers neither the time nor the other fields, and since `|` may occur in an order reference, two different notifications can
- * have the same signed text. New receivers use `verifyWebhook`, which checks the Standard Webhooks headers (E4). Receivers that
- * keep this scheme must also compare order and amount with their own record (`assertExpectedPayment`).
+ * The `signature` in the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields,
+ * and has two weaknesses: it covers neither the time nor the other fields, and two different notifications can have the
+ * same signed text, because an order reference may contain `|`. New receivers should use `verifyWebhook`, which checks
+ * the Standard Webhooks headers (E4). Receivers that use this scheme must also compare order and amount with their own
+ * record (`assertExpectedPayment`).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** The signed fields, each exactly as on the wire: pass the parsed body, not one whose values were converted. */
+/** The signed fields, exactly as received: pass the parsed body without converting its values. */
 export interface LegacySignedFields {
   sessionId: string;
   /** Integer cents. */
@@ -20,7 +21,10 @@ export interface LegacySignedFields {
   userMessage?: string | null;
 }
 
-/** The nine parts joined by `|`: apiKey first, userMessage last (empty when absent). */
+/**
+ * The signed text: nine parts joined by `|`. The first is the API key, the last is userMessage, or empty if it is
+ * absent.
+ */
 export function legacySignatureText(fields: LegacySignedFields, apiKey: string): string {
   return [
     apiKey,
@@ -41,18 +45,19 @@ export function legacySignature(fields: LegacySignedFields, apiKey: string): str
 }
 
 /**
- * Whether `notification.signature` was made with this key.
+ * Whether `notification.signature` was created with this key.
  *
- * @param apiKey the site's API key for sessions made under v3.1, the merchant's for v3; both keys during a rotation
+ * @param apiKey the site's API key for sessions of v3.1, or the merchant's API key for v3; during a rotation the old
+ *   and the new key
  */
 export function verifyLegacySignature(
   notification: LegacySignedFields & { signature: string },
   apiKey: string | readonly string[],
 ): boolean {
-  const given = notification.signature;
-  if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given)) return false;
+  const signature = notification.signature;
+  if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature)) return false;
   const keys = typeof apiKey === 'string' ? [apiKey] : apiKey;
   return keys.some(
-    (key) => key !== '' && timingSafeEqual(Buffer.from(legacySignature(notification, key)), Buffer.from(given)),
+    (key) => key !== '' && timingSafeEqual(Buffer.from(legacySignature(notification, key)), Buffer.from(signature)),
   );
 }

@@ -4,14 +4,14 @@ import { verifyWebhook } from './verify-webhook.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-it('a signed test webhook is accepted like a webhook of the platform, by both signatures', () => {
+it('both signatures of a test webhook are valid, like those of the platform', () => {
   const { headers, rawBody } = signTestWebhook({ secret, apiKey: 'svc_test_site_A' });
   const payment = verifyWebhook({ headers, rawBody, secret });
   expect(payment).toMatchObject({ amount: 12_345, paymentStatus: 'Success', status: 'Success' });
   expect(verifyLegacySignature(payment, 'svc_test_site_A')).toBe(true);
 });
 
-it('a signed test webhook has the given content', () => {
+it('a test webhook has the given content and id', () => {
   const payment = {
     merchantOrderId: 'A-7',
     amount: 100,
@@ -23,7 +23,7 @@ it('a signed test webhook has the given content', () => {
   expect(verifyWebhook({ headers, rawBody, secret })).toMatchObject(payment);
 });
 
-it('a signed test webhook can be too old', () => {
+it('a test webhook with an old signedAt is refused as too old', () => {
   const { headers, rawBody } = signTestWebhook({ secret, signedAt: new Date('2026-03-01T10:00:00Z') });
   const now = new Date('2026-03-01T10:05:01Z');
   expect(() => verifyWebhook({ headers, rawBody, secret, now })).toThrow('signed too long ago');

@@ -1,4 +1,4 @@
-/** Signed sample webhooks for the tests of a receiver, without a payment or the platform. */
+/** Signed sample webhooks, with which a receiver can be tested without a payment and without the platform. */
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { HostedPayment } from '../hosted-payment.js';
@@ -11,13 +11,13 @@ export interface SignedWebhook {
 }
 
 /**
- * A payment webhook, signed as the platform signs it (E3, E4), only for tests of your receiver.
+ * A payment webhook, signed as the platform signs it (E3, E4). Use it only for tests of your receiver.
  *
  * @param payment fields of the notification; default: a successful payment of R 123.45
- * @param secret the `whsec_…` your receiver verifies with
+ * @param secret the `whsec_…` with which your receiver verifies webhooks
  * @param apiKey for the older `signature` in the body; needed only by receivers that check it
- * @param id the `webhook-id`; use the same one to simulate a repeated delivery
- * @param signedAt default: now; your receiver refuses an old one
+ * @param id the `webhook-id`; use the same id to simulate a repeated delivery
+ * @param signedAt time of the signature; default: now. Your receiver should refuse an old time
  */
 export function signTestWebhook({
   payment = {},

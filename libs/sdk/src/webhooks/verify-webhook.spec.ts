@@ -19,10 +19,10 @@ const headers = {
   'webhook-signature': 'v1,M0yKzN7rjqRHekUOB9YhAnnAEEYAwUIWgQLuvaDs2EU=',
 };
 const now = new Date('2026-11-20T18:03:40.000Z');
-const good = { headers, rawBody, secret, now };
+const validInput = { headers, rawBody, secret, now };
 const otherSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
-function codeOf(run: () => unknown): string {
+function errorCode(run: () => unknown): string {
   try {
     run();
   } catch (error) {
@@ -31,23 +31,23 @@ function codeOf(run: () => unknown): string {
   }
   return 'accepted';
 }
-const verify = (change: Partial<VerifyWebhookInput>) => codeOf(() => verifyWebhook({ ...good, ...change }));
+const verify = (change: Partial<VerifyWebhookInput>) => errorCode(() => verifyWebhook({ ...validInput, ...change }));
 
-function signed(body: string | Buffer): VerifyWebhookInput {
+function signBody(body: string | Buffer): VerifyWebhookInput {
   const signature = new Webhook(secret).sign(headers['webhook-id'], new Date(1795197816000), body);
-  return { ...good, rawBody: body, headers: { ...headers, 'webhook-signature': signature } };
+  return { ...validInput, rawBody: body, headers: { ...headers, 'webhook-signature': signature } };
 }
 
 describe('verifyWebhook', () => {
   it('accepts the fixed test vector as text or bytes, and returns the notification', () => {
-    const notification = verifyWebhook(good);
+    const notification = verifyWebhook(validInput);
     expect(notification).toMatchObject({ amount: 12345, paymentStatus: 'Success', status: 'Success' });
-    expect(verifyWebhook({ ...good, rawBody: Buffer.from(rawBody) })).toEqual(notification);
-    expect(verifyWebhook({ ...good, rawBody: new Uint8Array(Buffer.from(rawBody)) })).toEqual(notification);
+    expect(verifyWebhook({ ...validInput, rawBody: Buffer.from(rawBody) })).toEqual(notification);
+    expect(verifyWebhook({ ...validInput, rawBody: new Uint8Array(Buffer.from(rawBody)) })).toEqual(notification);
   });
 
-  it('accepts the signature of the published vector of Standard Webhooks, and then refuses its body, which is not a payment', () => {
-    const published = {
+  it('accepts the signature of the Standard Webhooks test vector, but not its body', () => {
+    const publishedVector = {
       rawBody: '{"test": 2432232314}',
       headers: {
         'Webhook-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -56,17 +56,17 @@ describe('verifyWebhook', () => {
       },
       now: new Date(1614265330000),
     };
-    expect(verify(published)).toBe('bad-body');
-    expect(verify({ ...published, rawBody: '{"test": 2432232315}' })).toBe('bad-signature');
+    expect(verify(publishedVector)).toBe('bad-body');
+    expect(verify({ ...publishedVector, rawBody: '{"test": 2432232315}' })).toBe('bad-signature');
   });
 
-  it('reads headers in the formats of all common servers', () => {
+  it('accepts headers as a Headers object, as strings and as lists of one string', () => {
     expect(verify({ headers: new Headers(headers) })).toBe('accepted');
     expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id']] } })).toBe('accepted');
     expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id'], 'other'] } })).toBe('bad-headers');
   });
 
-  it('refuses any changed byte, id or time, and JSON that was serialised again', () => {
+  it('refuses a changed body, id, time or secret, and a body that was parsed and serialised again', () => {
     expect(verify({ rawBody: rawBody.replace('12345', '12344') })).toBe('bad-signature');
     expect(verify({ rawBody: JSON.stringify(JSON.parse(rawBody), null, 1) })).toBe('bad-signature');
     expect(verify({ headers: { ...headers, 'webhook-id': 'x' } })).toBe('bad-signature');
@@ -74,23 +74,23 @@ describe('verifyWebhook', () => {
     expect(verify({ secret: otherSecret })).toBe('bad-signature');
   });
 
-  it('accepts either secret and either signature during a rotation', () => {
-    const { secret: _one, ...withoutSecret } = good;
-    expect(codeOf(() => verifyWebhook({ ...withoutSecret, secrets: [otherSecret, secret] }))).toBe('accepted');
-    const two = `v1,AAAA ${headers['webhook-signature']}`;
-    expect(verify({ headers: { ...headers, 'webhook-signature': two } })).toBe('accepted');
+  it('accepts a webhook during a rotation, if one of several secrets or one of several signatures matches', () => {
+    const { secret: _one, ...withoutSecret } = validInput;
+    expect(errorCode(() => verifyWebhook({ ...withoutSecret, secrets: [otherSecret, secret] }))).toBe('accepted');
+    const twoSignatures = `v1,AAAA ${headers['webhook-signature']}`;
+    expect(verify({ headers: { ...headers, 'webhook-signature': twoSignatures } })).toBe('accepted');
     const otherVersion = headers['webhook-signature'].replace('v1,', 'v2,');
     expect(verify({ headers: { ...headers, 'webhook-signature': otherVersion } })).toBe('bad-signature');
   });
 
-  it('applies the tolerance exactly, by the given clock', () => {
-    const at = (seconds: number) => verify({ now: new Date((1795197816 + seconds) * 1000) });
-    expect([at(300), at(-300)]).toEqual(['accepted', 'accepted']);
-    expect([at(301), at(-301)]).toEqual(['too-old', 'too-new']);
+  it('accepts a signing time up to 300 s from the given time, or up to the given tolerance', () => {
+    const verifyAfter = (seconds: number) => verify({ now: new Date((1795197816 + seconds) * 1000) });
+    expect([verifyAfter(300), verifyAfter(-300)]).toEqual(['accepted', 'accepted']);
+    expect([verifyAfter(301), verifyAfter(-301)]).toEqual(['too-old', 'too-new']);
     expect(verify({ now: new Date(1795197826000), toleranceSeconds: 5 })).toBe('too-old');
   });
 
-  it('refuses every webhook if the tolerance or the clock is not a number, instead of accepting every replay', () => {
+  it('refuses every webhook if the tolerance or the given time is not a number', () => {
     expect(verify({ toleranceSeconds: Number('a setting that is missing') })).toBe('too-old');
     expect(verify({ now: new Date('no date') })).toBe('too-old');
   });
@@ -101,19 +101,19 @@ describe('verifyWebhook', () => {
     ['webhook-timestamp', '-1'],
     ['webhook-signature', undefined],
     ['webhook-signature', 'v1,'.padEnd(5000, 'A')],
-  ])('refuses %s: %p', (name, value) => {
+  ])('refuses the header %s with the value %p', (name, value) => {
     expect(verify({ headers: { ...headers, [name]: value } })).toBe('bad-headers');
   });
 
   it('distinguishes a malformed secret from a wrong one', () => {
     expect(verify({ secret: 'whsec_%%%' })).toBe('bad-secret');
     expect(verify({ secret: '' })).toBe('bad-secret');
-    expect(codeOf(() => verifyWebhook({ headers, rawBody, now }))).toBe('bad-secret');
+    expect(errorCode(() => verifyWebhook({ headers, rawBody, now }))).toBe('bad-secret');
   });
 
-  it('accepts enumerations as numbers', () => {
+  it('converts numeric enumerations to text', () => {
     const body = rawBody.replace('"paymentStatus":"Success"', '"paymentStatus":2,"userMessage":"Declined"');
-    const withNumbers = signed(body.replace('"status":"Success"', '"status":1'));
+    const withNumbers = signBody(body.replace('"status":"Success"', '"status":1'));
     expect(verifyWebhook(withNumbers)).toMatchObject({
       paymentStatus: 'Failed',
       status: 'Success',
@@ -129,26 +129,27 @@ describe('verifyWebhook', () => {
     ['"Success","paymentUTCDate"', '"success","paymentUTCDate"'],
     ['"order-1001"', '1001'],
     ['"signature":"55d3c0d1",', ''],
-  ])('refuses a signed body with %s as %s', (from, to) => {
-    expect(codeOf(() => verifyWebhook(signed(rawBody.replace(from, to))))).toBe('bad-body');
+  ])('refuses a signed body in which %s was replaced by %j', (from, to) => {
+    expect(errorCode(() => verifyWebhook(signBody(rawBody.replace(from, to))))).toBe('bad-body');
   });
 
   it('refuses a body that is not UTF-8, not JSON, too large or already parsed', () => {
-    // The library decodes leniently and would sign the replacement character: the strict decoder must come first.
-    expect(codeOf(() => verifyWebhook(signed(Buffer.from([0x22, 0xff, 0x22]))))).toBe('bad-body');
-    expect(codeOf(() => verifyWebhook(signed('not json')))).toBe('bad-body');
+    // The library decodes invalid UTF-8 as the replacement character and would sign that, so the strict decoder must
+    // run first.
+    expect(errorCode(() => verifyWebhook(signBody(Buffer.from([0x22, 0xff, 0x22]))))).toBe('bad-body');
+    expect(errorCode(() => verifyWebhook(signBody('not json')))).toBe('bad-body');
     expect(verify({ rawBody: ' '.repeat(256 * 1024 + 1) })).toBe('bad-body');
     expect(verify({ rawBody: JSON.parse(rawBody) as never })).toBe('bad-body');
   });
 
   it('checks at most sixteen signatures', () => {
-    const behind = (count: number) => `${'v1,AAAA '.repeat(count)}${headers['webhook-signature']}`;
-    expect(verify({ headers: { ...headers, 'webhook-signature': behind(15) } })).toBe('accepted');
-    expect(verify({ headers: { ...headers, 'webhook-signature': behind(16) } })).toBe('bad-signature');
+    const signaturesAfter = (count: number) => `${'v1,AAAA '.repeat(count)}${headers['webhook-signature']}`;
+    expect(verify({ headers: { ...headers, 'webhook-signature': signaturesAfter(15) } })).toBe('accepted');
+    expect(verify({ headers: { ...headers, 'webhook-signature': signaturesAfter(16) } })).toBe('bad-signature');
   });
 
-  it('throws an error with its own name', () => {
-    expect(() => verifyWebhook({ ...good, rawBody: '{}' })).toThrow(
+  it('throws an error with the name WebhookVerificationError', () => {
+    expect(() => verifyWebhook({ ...validInput, rawBody: '{}' })).toThrow(
       expect.objectContaining({ name: 'WebhookVerificationError' }),
     );
   });
@@ -159,7 +160,7 @@ describe('verifyWebhook', () => {
     expect(verify({ expected: { ...expected, merchantOrderId: 'order-1002' } })).toBe('unexpected-order');
     expect(verify({ expected: { ...expected, amount: 12346 } })).toBe('unexpected-amount');
     expect(verify({ expected: { ...expected, currencyISOCode: 'USD' } })).toBe('unexpected-currency');
-    expect(codeOf(() => assertExpectedPayment(verifyWebhook(good), { amount: 0 }))).toBe('unexpected-amount');
+    expect(errorCode(() => assertExpectedPayment(verifyWebhook(validInput), { amount: 0 }))).toBe('unexpected-amount');
   });
 });
 
@@ -185,27 +186,32 @@ describe('verifySiteWebhook', () => {
     status: 'succeeded',
     createdUTCDate: payment.paymentUTCDate,
   };
-  const [id, read] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
-  const verified = (body: object) => verifySiteWebhook(signed(JSON.stringify(body)));
+  const [id, expectedPayment] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
+  const verifyNotice = (body: object) => verifySiteWebhook(signBody(JSON.stringify(body)));
 
   it('returns a payment or a refund, with the id of the notice', () => {
-    expect(verified({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: read });
-    expect(verified({ ...payment, type: 'refund', refund })).toEqual({ id, type: 'refund', payment: read, refund });
+    expect(verifyNotice({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: expectedPayment });
+    expect(verifyNotice({ ...payment, type: 'refund', refund })).toEqual({
+      id,
+      type: 'refund',
+      payment: expectedPayment,
+      refund,
+    });
   });
 
-  it('returns nothing for an unknown type of a later release', () =>
-    expect(verified({ type: 'settlement' })).toBeUndefined());
+  it('returns undefined for an unknown type of a later release', () =>
+    expect(verifyNotice({ type: 'settlement' })).toBeUndefined());
 
   it.each([
     ['another secret', { secret: otherSecret }, 'bad-signature'],
     ['a changed byte', { rawBody: JSON.stringify({ ...payment, type: 'payment', siteId: 5002 }) }, 'bad-signature'],
     ['an old time', { now: new Date('2026-11-21T18:03:40.000Z') }, 'too-old'],
   ])('refuses %s', (_, change, code) => {
-    const request = signed(JSON.stringify({ ...payment, type: 'payment' }));
-    expect(codeOf(() => verifySiteWebhook(request))).toBe('accepted');
-    expect(codeOf(() => verifySiteWebhook({ ...request, ...change }))).toBe(code);
+    const request = signBody(JSON.stringify({ ...payment, type: 'payment' }));
+    expect(errorCode(() => verifySiteWebhook(request))).toBe('accepted');
+    expect(errorCode(() => verifySiteWebhook({ ...request, ...change }))).toBe(code);
   });
 
   it('refuses the notification of a session, which has other fields', () =>
-    expect(codeOf(() => verifySiteWebhook(good))).toBe('bad-body'));
+    expect(errorCode(() => verifySiteWebhook(validInput))).toBe('bad-body'));
 });

@@ -1,8 +1,10 @@
 /**
- * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over the raw
- * bytes, then parses the body, then compares it with the merchant's order. An unverified body is never used.
+ * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over
+ * the raw bytes, then parses the body, then compares it with the merchant's order. A body is never parsed before its
+ * signature was verified.
  *
- * Deliveries are at least once (E8): apply each `paymentReference` once, and respond with any 2xx once you have stored it.
+ * A notification is delivered at least once (E8): apply each `paymentReference` once, and respond with any 2xx after
+ * you have stored it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -17,11 +19,11 @@ import { type PaymentNotice, readPaymentNotice } from '../merchant/merchant-paym
 export type WebhookErrorCode =
   /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
   | 'bad-headers'
-  /** Signed longer ago than the tolerance: a replay, or a wrong clock. */
+  /** Signed longer ago than the tolerance, because of a replay or a wrong clock. */
   | 'too-old'
-  /** Signed in the future: a wrong clock. */
+  /** Signed in the future, because of a wrong clock. */
   | 'too-new'
-  /** None of the signatures was made with this secret over these bytes. */
+  /** None of the signatures was created with one of the secrets over these bytes. */
   | 'bad-signature'
   /** A secret is not `whsec_` and base64. */
   | 'bad-secret'
@@ -31,7 +33,10 @@ export type WebhookErrorCode =
   | 'unexpected-amount'
   | 'unexpected-currency';
 
-/** Reason of the refusal. Respond with 400, except for `bad-secret`, which is an error of your own configuration. */
+/**
+ * The webhook is refused; `code` is the reason. Respond with 400, except for `bad-secret`, which is an error of your
+ * configuration.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   constructor(
@@ -53,13 +58,13 @@ export interface ExpectedPayment {
 
 /** A webhook request, with the data to verify it. */
 export interface SignedRequest {
-  /** The request's headers, as Node.js, Fetch or a framework gives them. */
+  /** The headers of the request: the object of Node.js, of Fetch or of a web framework. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body exactly as received. JSON that was parsed and serialised again has another signature. */
+  /** The body exactly as received. JSON that was parsed and serialised again does not match the signature. */
   rawBody: string | Uint8Array;
   /** The site's `whsec_…` secret. */
   secret?: string;
-  /** Several, during a rotation. */
+  /** Several secrets of the site, during a rotation. */
   secrets?: readonly string[];
   /** The current time; default: the system clock. */
   now?: Date;
@@ -68,18 +73,21 @@ export interface SignedRequest {
 }
 
 export interface VerifyWebhookInput extends SignedRequest {
-  /** Compared after the signature. Omit it to look up the order first and use `assertExpectedPayment`. */
+  /**
+   * Compared with the payment after the signature was verified. Alternatively, look up the order and use
+   * `assertExpectedPayment`.
+   */
   expected?: ExpectedPayment;
 }
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
-/** Row C6: no body of this interface is larger. */
+/** Maximum size of a body (row C6). */
 const MAX_BODY_BYTES = 256 * 1024;
-/** More than any rotation needs; limits the work that an attacker can cause. */
+/** More than any rotation needs. The limit bounds the work that an attacker can cause. */
 const MAX_SIGNATURES = 16;
 
 /**
- * A notification to the notificationUrl of a session.
+ * Verifies a notification to the notificationUrl of a session.
  *
  * @returns the notification, with enumerations as text (H4)
  * @throws WebhookVerificationError with a precise `code`
@@ -92,7 +100,7 @@ export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotificat
 }
 
 /**
- * A notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
+ * Verifies a notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
  *
  * @returns undefined for a type of a later release: respond to it with 2xx
  * @throws WebhookVerificationError with a precise `code`
@@ -104,14 +112,14 @@ export function verifySiteWebhook(input: SignedRequest): PaymentNotice | undefin
 
 function verifySigned(input: SignedRequest): { id: string; body: string } {
   const body = readBody(input.rawBody);
-  const id = header(input.headers, 'webhook-id');
-  const signedAt = readTimestamp(header(input.headers, 'webhook-timestamp'), input);
-  const signatures = header(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
-  const signers = signersOf(input);
+  const id = readHeader(input.headers, 'webhook-id');
+  const signedAt = readTimestamp(readHeader(input.headers, 'webhook-timestamp'), input);
+  const signatures = readHeader(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
+  const signers = createSigners(input);
 
   const isSigned = signers.some((signer) => {
     const expected = Buffer.from(signer.sign(id, signedAt, body));
-    return signatures.some((given) => isSame(Buffer.from(given), expected));
+    return signatures.some((signature) => isEqual(Buffer.from(signature), expected));
   });
   if (!isSigned) {
     throw new WebhookVerificationError(
@@ -123,8 +131,8 @@ function verifySigned(input: SignedRequest): { id: string; body: string } {
 }
 
 /**
- * Compares a verified payment with your own record of the order. A signature only proves the sender of the notification, not that
- * it is for the order that you are about to mark as paid.
+ * Compares a verified payment with your own record of the order. A signature only proves the sender of the
+ * notification, not that it is for the order that you are about to mark as paid.
  *
  * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
  */
@@ -151,53 +159,59 @@ function readBody(rawBody: string | Uint8Array): string {
   if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
   if (typeof rawBody === 'string') return rawBody;
   try {
-    // Strict, and keeping a byte order mark: a lenient decoder would let different bytes pass as the signed ones.
+    // The decoder is strict and does not remove a byte order mark. Otherwise different bytes could decode to the signed
+    // text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
   } catch (cause) {
     throw new WebhookVerificationError('bad-body', 'The body is not UTF-8', { cause });
   }
 }
 
-function header(headers: SignedRequest['headers'], name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : ownHeader(headers, name);
+function readHeader(headers: SignedRequest['headers'], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : findHeader(headers, name);
   if (typeof value !== 'string' || value === '' || value.length > 4096) {
     throw new WebhookVerificationError('bad-headers', `The header ${name} is missing or unreadable`);
   }
   return value;
 }
 
-function ownHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): unknown {
+function findHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): unknown {
   const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
   const value = key === undefined ? undefined : headers[key];
   return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 }
 
-// The library compares with the system clock only, so its `sign` is used and the tolerance is kept here.
+// The library's verify() compares the time only with the system clock. Therefore the time is checked here, and only
+// sign() is used.
 function readTimestamp(text: string, input: SignedRequest): Date {
   if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  // Written so that a tolerance or clock of NaN (a missing setting) refuses everything.
+  // Negated comparisons, so that every webhook is refused if the tolerance or the time is NaN because a setting is
+  // missing.
   if (!(now - signedAt <= tolerance))
     throw new WebhookVerificationError(
       'too-old',
-      `The webhook was signed too long ago: ${away(now - signedAt, tolerance)}`,
+      `The webhook was signed too long ago: ${describeDifference(now - signedAt, tolerance)}`,
     );
   if (!(signedAt - now <= tolerance))
     throw new WebhookVerificationError(
       'too-new',
-      `The webhook was signed in the future: ${away(signedAt - now, tolerance)}`,
+      `The webhook was signed in the future: ${describeDifference(signedAt - now, tolerance)}`,
     );
   return new Date(signedAt);
 }
 
-/** The age distinguishes a replay from a wrong clock, which always differs by the same time. */
-function away(ms: number, toleranceMs: number): string {
+/**
+ * The message contains the difference, because a wrong clock causes the same difference for every webhook, but a replay
+ * does not.
+ */
+function describeDifference(ms: number, toleranceMs: number): string {
   return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
 }
 
-function signersOf(input: SignedRequest): Webhook[] {
+function createSigners(input: SignedRequest): Webhook[] {
   const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
   if (secrets.length === 0)
     throw new WebhookVerificationError(
@@ -217,8 +231,8 @@ function signersOf(input: SignedRequest): Webhook[] {
   });
 }
 
-function isSame(given: Buffer, expected: Buffer): boolean {
-  return given.length === expected.length && timingSafeEqual(given, expected);
+function isEqual(actual: Buffer, expected: Buffer): boolean {
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 function parseBody<T>(body: string, read: (value: unknown) => T): T {

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import { ERROR_PAGES_PATH, type ErrorCode, errorPageOf } from '@svc/contracts';
+import { ERROR_PAGES_PATH, type ErrorCode, errorPageUrl } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { isTemporaryDatabaseError } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -83,7 +83,7 @@ export function sendError(
   { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorFormat,
 ): FastifyReply {
   sentErrors.set(request, error);
-  const errorPage = errorPageOf(errorPages, error.code);
+  const errorPage = errorPageUrl(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
   // The link is also a header, because some bodies cannot contain it: the envelope of the hosted gateway and the empty
   // body of a 401.

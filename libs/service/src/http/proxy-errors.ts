@@ -5,7 +5,7 @@ import {
   ERROR_CATALOGUE,
   ERROR_PAGES_PATH,
   type ErrorCode,
-  errorPageOf,
+  errorPageUrl,
   type Host,
   type Problem,
 } from '@svc/contracts';
@@ -102,7 +102,7 @@ export function createProxyErrorResponse(
   error: ProxyError,
 ): ProxyResponse {
   const { status, code, message, retryAfterSeconds } = error;
-  const errorPage = errorPageOf(errorPages, code);
+  const errorPage = errorPageUrl(errorPages, code);
   const requestId = randomUUID();
   const newResponse = (contentType: string, body: string): ProxyResponse => ({
     status,

@@ -33,7 +33,7 @@ export const EXPECTED_HISTORY = `
            'version', version) END AS line
     FROM (${PAYMENTS}) AS payment WHERE partner IS NOT NULL`;
 
-/** These expressions must be the same as in `paymentNotificationOf`. */
+/** These expressions must be the same as in `buildPaymentNotification`. */
 const INVOICE_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'sessionId' ELSE source ->> 'invoiceReference' END`;
 const EXTERNAL_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'merchantOrderId' ELSE coalesce(source ->> 'externalReference', '') END`;
 const STATUS = `CASE state WHEN 'success' THEN 1 ELSE 2 END`;

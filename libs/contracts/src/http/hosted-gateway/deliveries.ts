@@ -5,8 +5,8 @@ import type { HostedError } from './hosted-session.js';
  * - `pending`: scheduled, or being sent.
  * - `delivered`: the endpoint responded 2xx.
  * - `superseded`: a failed payment, but the session was paid before the endpoint acknowledged it (E2).
- * - `exhausted`: all attempts of the schedule failed (E5). Kept; can be resent.
- * - `gone`: the endpoint responded 410. Kept; can be resent.
+ * - `exhausted`: all attempts of the schedule failed (E5). It can be resent.
+ * - `gone`: the endpoint responded 410. It can be resent.
  */
 export const DELIVERY_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -22,7 +22,7 @@ export interface DeliveryAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
+  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no IP address, or no allowed one). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
@@ -47,11 +47,11 @@ export interface Delivery {
   /** Number of attempts so far. */
   attemptCount: number;
   createdUTCDate: string;
-  /** When the endpoint last acknowledged it. */
+  /** When the endpoint last acknowledged the notification. */
   deliveredUTCDate: string | null;
   /** Time of the next attempt; null while it is being sent and in all states but `pending`. */
   nextAttemptUTCDate: string | null;
-  /** Missing keys, without which it cannot be signed and sent; otherwise null. */
+  /** Missing keys, without which the notification cannot be signed and sent; null if no key is missing. */
   missingKeys: readonly ('api-key' | 'webhook-secret')[] | null;
   lastAttempt: DeliveryAttempt | null;
 }
@@ -59,7 +59,7 @@ export interface Delivery {
 /** A page of deliveries, newest first, at most 50. */
 export interface DeliveryPage {
   deliveries: Delivery[];
-  /** Pass it as `after` for the next page; absent on the last. */
+  /** Pass it as `after` to read the next page; absent on the last page. */
   after?: string;
   hasMore: boolean;
 }

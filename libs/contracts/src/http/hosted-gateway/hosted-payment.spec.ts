@@ -1,10 +1,10 @@
 import type { HostedPaymentSnapshot } from '../../events/payments.js';
 import { MAX_AMOUNT_CENTS } from '../../validation.js';
-import { hostedPaymentOf, isFinal, notificationFields } from './hosted-payment.js';
+import { buildHostedPayment, isFinal, notificationFields } from './hosted-payment.js';
 
 const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 
-function aPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot {
+function createPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot {
   return {
     reference: '7a8b9c0d-6f2a-4c3b-9d1e-0b6c3f4e1e2f',
     paymentReference: '1H2J3K4M5N6P7Q8R9S',
@@ -34,12 +34,12 @@ function aPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSna
   };
 }
 
-const failed = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot =>
-  aPayment({ state: 'failed', errors });
+const createFailedPayment = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot =>
+  createPayment({ state: 'failed', errors });
 
 describe('the hosted view of a final payment (H3, E2)', () => {
-  it('has no message and no errors after a success', () => {
-    expect(hostedPaymentOf(aPayment())).toEqual({
+  it('contains no message and no errors if the payment succeeded', () => {
+    expect(buildHostedPayment(createPayment())).toEqual({
       sessionId: SESSION,
       amount: 12_345,
       currencyISOCode: 'ZAR',
@@ -52,9 +52,9 @@ describe('the hosted view of a final payment (H3, E2)', () => {
     });
   });
 
-  it('has the message of the first error after a failure; the status of the call is still Success', () => {
-    const payment = hostedPaymentOf(
-      failed([
+  it('contains the message of the first error if the payment failed; the status of the call is still Success', () => {
+    const payment = buildHostedPayment(
+      createFailedPayment([
         { errorReference: '11', message: 'The card has insufficient funds.' },
         { errorReference: '10', message: 'The card was declined by the bank.' },
       ]),
@@ -68,42 +68,46 @@ describe('the hosted view of a final payment (H3, E2)', () => {
   });
 
   it.each([
-    ['the catalogue, when the error has no words', [{ errorReference: '12', message: ' ' }], 'The card has expired.'],
     [
-      'a general message, when the reference is unknown',
+      'of the catalogue, if the error has an empty message',
+      [{ errorReference: '12', message: ' ' }],
+      'The card has expired.',
+    ],
+    [
+      'of an internal error, if the errorReference is unknown',
       [{ errorReference: '99', message: '' }],
       'Something went wrong on our side.',
     ],
-    ['a general message, when there is no error', [], 'Something went wrong on our side.'],
-  ])('has the message of %s', (_, errors, message) => {
-    expect(hostedPaymentOf(failed(errors)).userMessage).toBe(message);
+    ['of an internal error, if the payment has no error', [], 'Something went wrong on our side.'],
+  ])('contains the message %s', (_, errors, message) => {
+    expect(buildHostedPayment(createFailedPayment(errors)).userMessage).toBe(message);
   });
 
-  it('has a message of limited length', () => {
+  it('contains at most 500 characters of a message, without a broken surrogate pair', () => {
     const message = `${'x'.repeat(499)}💳${'x'.repeat(5_000)}`;
-    const { userMessage } = hostedPaymentOf(failed([{ errorReference: '10', message }]));
+    const { userMessage } = buildHostedPayment(createFailedPayment([{ errorReference: '10', message }]));
     expect(userMessage).toHaveLength(500);
     expect(userMessage!.isWellFormed()).toBe(true);
   });
 
-  it('has dates with milliseconds and Z (C2), and unchanged amounts (C1)', () => {
-    const payment = hostedPaymentOf(
-      aPayment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }),
+  it('contains dates with milliseconds and Z (C2), and unchanged amounts (C1)', () => {
+    const payment = buildHostedPayment(
+      createPayment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }),
     );
     expect(payment.paymentUTCDate).toBe('2026-03-01T09:59:58.000Z');
     expect(JSON.stringify(payment)).toContain('"amount":100000000000,');
   });
 
   it.each(['processing', 'verificationRequired'] as const)('does not exist while the payment is %s', (state) => {
-    expect(isFinal(aPayment({ state }))).toBe(false);
-    expect(() => hostedPaymentOf(aPayment({ state }))).toThrow('not final');
+    expect(isFinal(createPayment({ state }))).toBe(false);
+    expect(() => buildHostedPayment(createPayment({ state }))).toThrow('not final');
   });
 });
 
 describe('the notification of a payment', () => {
   it('equals the hosted view of the payment (H3) without the payment method', () => {
-    const { paymentMethod: _, ...fields } = hostedPaymentOf(aPayment());
-    expect(notificationFields(aPayment())).toEqual(fields);
-    expect(notificationFields(failed([]))).toMatchObject({ paymentStatus: 'Failed', status: 'Success' });
+    const { paymentMethod: _, ...fields } = buildHostedPayment(createPayment());
+    expect(notificationFields(createPayment())).toEqual(fields);
+    expect(notificationFields(createFailedPayment([]))).toMatchObject({ paymentStatus: 'Failed', status: 'Success' });
   });
 });

@@ -4,8 +4,8 @@ import type { PaymentStatusText, ResponseStatusText } from '../../payment-status
 import type { HostedError } from './hosted-session.js';
 
 /**
- * One final payment of a hosted session: the webhook model without its signature, with the masked payment method (H3). Response
- * of `GET /payments/{paymentReference}` and element of `GET /payments`.
+ * One final payment of a hosted session (H3): the model of the webhook without the signature, and with the masked
+ * payment method. Response of `GET /payments/{paymentReference}` and element of `GET /payments`.
  */
 export interface HostedPayment {
   sessionId: string;
@@ -41,7 +41,7 @@ export interface HostedPaymentNotification extends Omit<HostedPayment, 'paymentM
   signature: string;
 }
 
-/** The body of the webhook without its signature, which needs a key. Used in the feed of notifications. */
+/** The body of the webhook without the signature. The feed of notifications contains it. */
 export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
 
 /** One notification in the feed (E8). */
@@ -54,25 +54,31 @@ export interface FeedNotification {
 /** Response of `GET /notifications`: the site's notifications, delivered or not, oldest first. */
 export interface NotificationFeed {
   notifications: FeedNotification[];
-  /** Opaque cursor. Pass it as `after` to continue from here at any later time; absent if there are no notifications at all. */
+  /**
+   * Opaque cursor. Pass it as `after` to continue from here at any later time; absent if there are no notifications at
+   * all.
+   */
   after?: string;
-  /** More can be read immediately. */
+  /** Whether more notifications can be read immediately. */
   hasMore: boolean;
   status: ResponseStatusText;
   errors: HostedError[];
 }
 
-/** Whether a payment is final (P1): only then merchants see it (H3) and are notified (E2). */
+/**
+ * Whether a payment is final (P1). Merchants can read only final payments (H3), and receive notifications only of them
+ * (E2).
+ */
 export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean {
   return payment.state === 'success' || payment.state === 'failed';
 }
 
 /**
- * Maps a final payment to the merchant's model (H3, H4). Shared, because two services return it (one in its API, one in the
- * webhook), and a merchant compares the two. Throws for a payment that is not final.
+ * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one
+ * for the webhook, because a merchant compares the two. Throws for a payment that is not final.
  */
-export function hostedPaymentOf(payment: HostedPaymentSnapshot): HostedPayment {
-  if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final: nobody is told of it.`);
+export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPayment {
+  if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final.`);
   const success = payment.state === 'success';
   return {
     sessionId: payment.source.sessionId,
@@ -83,7 +89,7 @@ export function hostedPaymentOf(payment: HostedPaymentSnapshot): HostedPayment {
     paymentStatus: success ? 'Success' : 'Failed',
     ...(success ? {} : { userMessage: userMessage(payment.errors) }),
     paymentUTCDate: new Date(payment.paymentUTCDate).toISOString(),
-    // The payment may have failed, the API call did not (E2: so never `errors`).
+    // The status of the API call, which has succeeded even if the payment failed. Therefore `errors` is absent (E2).
     status: 'Success',
     paymentMethod: payment.paymentMethodLabel,
   };
@@ -91,19 +97,22 @@ export function hostedPaymentOf(payment: HostedPaymentSnapshot): HostedPayment {
 
 /** The fields of a notification about a final payment, in the webhook and in the feed. */
 export function notificationFields(payment: HostedPaymentSnapshot): NotificationFields {
-  const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
+  const { paymentMethod: _, ...fields } = buildHostedPayment(payment);
   return fields;
 }
 
 const MAX_USER_MESSAGE_LENGTH = 500;
-/** Used when a payment failed without an error. */
+/** Used if a payment failed without an error of the catalogue. */
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
-/** Message for the payer: that of the first error, or the catalogue's message for its reference. */
+/**
+ * Message for the payer: the message of the first error, or, if it is empty, the catalogue's message for its
+ * errorReference.
+ */
 function userMessage(errors: readonly PaymentError[]): string {
-  const first = errors[0];
-  const told = first?.message.trim();
-  if (told) return told.slice(0, MAX_USER_MESSAGE_LENGTH).toWellFormed();
+  const firstError = errors[0];
+  const message = firstError?.message.trim();
+  if (message) return message.slice(0, MAX_USER_MESSAGE_LENGTH).toWellFormed();
   const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
-  return (entries.find((entry) => entry.errorReference === first?.errorReference) ?? FALLBACK).message;
+  return (entries.find((entry) => entry.errorReference === firstError?.errorReference) ?? FALLBACK).message;
 }

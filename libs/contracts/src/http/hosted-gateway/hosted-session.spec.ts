@@ -1,9 +1,9 @@
-import { amount, describeBounds, nestedList, optional, problemsOf, text } from '../../../test/bounds.js';
+import { amount, describeBounds, nestedList, optional, text, validationErrors } from '../../../test/bounds.js';
 import { CreateSessionRequest, CustomField } from './hosted-session.js';
 
 const FIELD = { key: 'Table', value: '7' };
-/** Well formed, but of 36 characters. */
-const TOO_LONG = 'en-x-12345678-12345678-12345678-1234';
+/** A well-formed language tag of 36 characters, one more than allowed. */
+const TOO_LONG_LOCALE = 'en-x-12345678-12345678-12345678-1234';
 const SESSION = {
   requestId: 'r-1',
   merchantOrderId: 'order-1',
@@ -20,7 +20,7 @@ describeBounds(CreateSessionRequest, SESSION, {
   requestId: text(100),
   merchantOrderId: text(100),
   amount,
-  currencyISOCode: { takes: ['ZAR'], refuses: [undefined, null, '', 'zar', 'USD', 710, ['ZAR']] },
+  currencyISOCode: { accepted: ['ZAR'], rejected: [undefined, null, '', 'zar', 'USD', 710, ['ZAR']] },
   notificationUrl: text(2_048),
   returnUrl: text(2_048),
   cancelUrl: text(2_048),
@@ -28,8 +28,8 @@ describeBounds(CreateSessionRequest, SESSION, {
   siteName: optional(text(100)),
   customFields: optional(nestedList(20, FIELD, { ...FIELD, value: 7 })),
   locale: optional({
-    takes: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG.slice(0, 35)],
-    refuses: [
+    accepted: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG_LOCALE.slice(0, 35)],
+    rejected: [
       '',
       ' ',
       'z',
@@ -44,13 +44,18 @@ describeBounds(CreateSessionRequest, SESSION, {
       true,
       {},
       ['zu'],
-      TOO_LONG,
+      TOO_LONG_LOCALE,
     ],
   }),
 });
 
 test('each error message names the field and its limit', () => {
-  const problems = problemsOf(CreateSessionRequest, { ...SESSION, requestId: '', amount: 0, currencyISOCode: 'USD' });
+  const problems = validationErrors(CreateSessionRequest, {
+    ...SESSION,
+    requestId: '',
+    amount: 0,
+    currencyISOCode: 'USD',
+  });
   expect(problems).toEqual({
     requestId: { isText: 'requestId must be text of 1 to 100 characters without control characters' },
     amount: { isAmountInCents: 'amount must be a whole number of cents from 1 to 100000000000' },
@@ -59,6 +64,6 @@ test('each error message names the field and its limit', () => {
 });
 
 test('the error of a custom field names the path of the wrong value', () => {
-  const problems = problemsOf(CreateSessionRequest, { ...SESSION, customFields: [FIELD, { key: 'x' }] });
+  const problems = validationErrors(CreateSessionRequest, { ...SESSION, customFields: [FIELD, { key: 'x' }] });
   expect(Object.keys(problems)).toEqual(['customFields.1.value']);
 });

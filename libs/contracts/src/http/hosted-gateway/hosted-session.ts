@@ -25,8 +25,8 @@ export class CustomField {
 }
 
 /**
- * Body of `POST /sessions` (specification, "Hosted session request fields"). Unknown fields are ignored (C5). The three URLs
- * (https, allowed hosts) are checked later, because the rules depend on the site.
+ * Body of `POST /sessions` (specification, "Hosted session request fields"). Unknown fields are ignored (C5). The three
+ * URLs (https, allowed hosts) are checked later, because the rules depend on the site.
  */
 export class CreateSessionRequest {
   /** Unique identifier of the request and its idempotency key, per site and API version (C7). */
@@ -76,15 +76,17 @@ export class CreateSessionRequest {
   customFields?: CustomField[];
 
   /**
-   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. By default, and for other
-   * languages, the payer's browser decides (H7).
+   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. By default, and
+   * for other languages, the payer's browser decides (H7).
    */
   @IsOptional()
   @IsLocale()
   locale?: string;
 }
 
-/** States of a session (H2). It can be paid only while it is `open`; the other four are final. */
+/**
+ * States of a session (H2). It can be paid only while it is `open`. All states but `open` and `processing` are final.
+ */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
 /** Response of `POST /sessions` (H1). */

@@ -6,8 +6,8 @@ import {
   nested,
   nestedList,
   optional,
-  problemsOf,
   text,
+  validationErrors,
   wholeNumber,
 } from '../../../test/bounds.js';
 import {
@@ -22,7 +22,10 @@ import {
 const UUID = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 const VOUCHER = { merchantLiable: true, amount: 1 };
 const EXTERNAL = { type: 'EFT', status: 'success', reference: 'x' };
-const uuid: Bounds = { takes: [UUID, UUID.toUpperCase()], refuses: [undefined, null, '', 'x', `${UUID}0`, 7, [UUID]] };
+const uuid: Bounds = {
+  accepted: [UUID, UUID.toUpperCase()],
+  rejected: [undefined, null, '', 'x', `${UUID}0`, 7, [UUID]],
+};
 
 describeBounds(
   PaymentCustomerRequest,
@@ -30,7 +33,7 @@ describeBounds(
   { id: text(100), firstName: optional(text(100)), lastName: optional(text(100)) },
 );
 describeBounds(VoucherRequest, VOUCHER, {
-  merchantLiable: { takes: [true, false], refuses: [undefined, null, 'true', 1] },
+  merchantLiable: { accepted: [true, false], rejected: [undefined, null, 'true', 1] },
   amount,
 });
 describeBounds(
@@ -48,7 +51,7 @@ describeBounds(
 );
 describeBounds(ExternalPaymentRequest, EXTERNAL, {
   type: text(100),
-  status: { takes: ['success', 'failed'], refuses: [undefined, null, '', 'Success', 'processing', 1] },
+  status: { accepted: ['success', 'failed'], rejected: [undefined, null, '', 'Success', 'processing', 1] },
   reference: text(100),
 });
 describeBounds(
@@ -65,8 +68,8 @@ describeBounds(
     invoiceReference: optional(text(100)),
     amount,
     tipAmount: optional({
-      takes: [0, 1, 100_000_000_000],
-      refuses: [-1, 1.5, 100_000_000_001, '1', true, Number.NaN],
+      accepted: [0, 1, 100_000_000_000],
+      rejected: [-1, 1.5, 100_000_000_001, '1', true, Number.NaN],
     }),
     orderReference: optional(text(100)),
     vouchers: optional(nestedList(20, VOUCHER, { amount: 1 })),
@@ -77,13 +80,13 @@ describeBounds(
 );
 
 test('the error message for a tip contains its limits', () => {
-  expect(problemsOf(MakePaymentRequest, { reference: UUID, amount: 1, tipAmount: 0.5 })).toEqual({
+  expect(validationErrors(MakePaymentRequest, { reference: UUID, amount: 1, tipAmount: 0.5 })).toEqual({
     tipAmount: { isInt: 'tipAmount must be a whole number of cents from 0 to 100000000000' },
   });
 });
 
 test('the error for a nested field names its path', () => {
   const body = { reference: UUID, amount: 1, paymentMethod: { card: { token: 7, expiryMonth: '1' } } };
-  const paths = Object.keys(problemsOf(MakePaymentRequest, body));
+  const paths = Object.keys(validationErrors(MakePaymentRequest, body));
   expect(paths.sort()).toEqual(['paymentMethod.card.expiryMonth', 'paymentMethod.card.token']);
 });

@@ -23,14 +23,14 @@ export const MAX_VOUCHERS = 20;
 const MAX_CODE_LENGTH = 2_048;
 /** Maximum length of an encrypted card; a real one has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4_096;
-/** Long enough that a number with spaces is refused with the field's message, not for its length. */
+/** Long enough that a card number with spaces is refused by the check of the number, not by this limit. */
 const MAX_CARD_FIELD_LENGTH = 40;
 
 /** The payer (specification, "Customer"). */
 export class PaymentCustomerRequest {
   /**
-   * The partner's own id of the customer, or the customerReference. Stored as sent; UUIDs are compared case-insensitively. With a
-   * customer token it must be that customer's customerReference; otherwise 403.
+   * The partner's own id of the customer, or the customerReference. Stored as sent; UUIDs are compared
+   * case-insensitively. With a customer token it must be that customer's customerReference; otherwise 403.
    */
   @IsText(MAX_IDENTIFIER_LENGTH)
   id: string;
@@ -56,8 +56,8 @@ export class VoucherRequest {
 }
 
 /**
- * A card in one of three forms: the `token` of a stored card, `encryptedCard`, or the plain card number over TLS. The number is
- * validated where cards are decrypted, so that no message repeats it (P8).
+ * A card in one of three forms: the `token` of a stored card, `encryptedCard`, or the plain card number over TLS. The
+ * number is validated where cards are decrypted, so that no message repeats it (P8).
  */
 export class CardRequest {
   /** Token from `POST /v1/cards`. */
@@ -66,8 +66,8 @@ export class CardRequest {
   token?: string | null;
 
   /**
-   * Compact JWE for the processor's public key, bound to session = `<payer>.<reference>` and try 1. The payer is the
-   * customerReference with a customer token, and the organisationId with a service token.
+   * Compact JWE for the processor's public key. It must be bound to the session `<payer>.<reference>` and to try 1. The
+   * payer is the customerReference with a customer token, or the organisationId with a service token.
    */
   @IsOptional()
   @IsString()
@@ -101,7 +101,7 @@ export class CardRequest {
   expiryYear?: number | null;
 }
 
-/** A payment that was made elsewhere and that the partner reports. Requires a service token and a grant of the merchant. */
+/** A payment outside the platform, which the partner reports. Requires a service token and a grant of the merchant. */
 export class ExternalPaymentRequest {
   /** Kind of the payment, e.g. `EFT`; becomes the description of the method. */
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -115,7 +115,7 @@ export class ExternalPaymentRequest {
   reference: string;
 }
 
-/** One of the two. */
+/** Either a card or an external payment. */
 export class PaymentMethodRequest {
   @IsOptional()
   @IsObject()
@@ -136,7 +136,7 @@ export class MakePaymentRequest {
   @IsUUID()
   reference: string;
 
-  /** The scanned code, base64 or base64url as for decoding (D1). Either this or `invoiceReference`. */
+  /** The scanned code in base64 or base64url, as for decoding (D1). Send either `code` or `invoiceReference`. */
   @IsOptional()
   @IsString()
   @MaxLength(MAX_CODE_LENGTH)
@@ -147,7 +147,7 @@ export class MakePaymentRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   invoiceReference?: string | null;
 
-  /** Cents, without the tip. The invoice's amount, unless the merchant allows another. */
+  /** Cents, without the tip. Must be the invoice's amount, unless the merchant allows another amount. */
   @IsAmountInCents()
   amount: number;
 
@@ -158,7 +158,7 @@ export class MakePaymentRequest {
   @Max(MAX_AMOUNT_CENTS)
   tipAmount?: number | null;
 
-  /** Required if the merchant requires it. */
+  /** Required if the merchant's feature `orderReference.required` is true. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   orderReference?: string | null;
@@ -172,7 +172,7 @@ export class MakePaymentRequest {
   @Type(() => VoucherRequest)
   vouchers?: VoucherRequest[] | null;
 
-  /** Required with a service token; a customer token identifies its customer. */
+  /** Required with a service token. A customer token already identifies the customer. */
   @IsOptional()
   @IsObject()
   @ValidateNested()

@@ -1,5 +1,5 @@
 import type { PayableSource, PaymentSnapshot, PaymentSource } from '../../events/payments.js';
-import { paymentNotificationOf } from './merchant-payments.js';
+import { buildPaymentNotification } from './merchant-payments.js';
 
 const SESSION: PayableSource = {
   kind: 'session',
@@ -9,7 +9,7 @@ const SESSION: PayableSource = {
   notificationUrl: 'https://shop.example/hook',
 };
 
-const aPayment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
+const createPayment = (changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
   reference: 'r',
   paymentReference: 'P',
   mode: 'test',
@@ -30,11 +30,11 @@ const aPayment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
   payable: { payableId: 'session-1', state: 'paid', version: 3, tries: 1 },
   merchantName: 'Karoo Books',
   siteReference: 'ONLINE',
-  ...over,
+  ...changes,
 });
 
-test('a payment has every field of the model, and no card data (M1)', () => {
-  expect(paymentNotificationOf(aPayment())).toStrictEqual({
+test('the notification of a payment has every field of the model, and no card data (M1)', () => {
+  expect(buildPaymentNotification(createPayment())).toStrictEqual({
     invoiceReference: 'session-1',
     invoiceExternalReference: 'order-1',
     currencyISOCode: 'ZAR',
@@ -51,18 +51,22 @@ test('a payment has every field of the model, and no card data (M1)', () => {
   });
 });
 
-test('a failed payment has its tenders too', () => {
-  const failed = paymentNotificationOf(aPayment({ state: 'failed', processedAmount: 0 }));
+test('the notification of a failed payment also contains the tendered amount', () => {
+  const failed = buildPaymentNotification(createPayment({ state: 'failed', processedAmount: 0 }));
   expect(failed).toMatchObject({ status: 2, tenderedAmount: 12_500, invoicedAmount: 12_345 });
 });
 
-test.each(['processing', 'verificationRequired'] as const)('a payment in the state %s has no merchant view', (state) =>
-  expect(() => paymentNotificationOf(aPayment({ state }))).toThrow(`A payment that is ${state} is not final.`),
+test.each(['processing', 'verificationRequired'] as const)(
+  'buildPaymentNotification refuses a payment in the state %s',
+  (state) =>
+    expect(() => buildPaymentNotification(createPayment({ state }))).toThrow(
+      `A payment that is ${state} is not final.`,
+    ),
 );
 
-test('the amount includes vouchers, and the customer of a partner has its names', () => {
-  const notification = paymentNotificationOf(
-    aPayment({
+test('the tendered amount includes vouchers, and the customer of a partner has the names that the partner sent', () => {
+  const notification = buildPaymentNotification(
+    createPayment({
       vouchers: [{ merchantLiable: true, amount: 1_000, more: 'x' } as never],
       partner: { organisationId: 'o', customer: { id: 'c', firstName: 'Thandi', lastName: 'Nkosi' } },
     }),
@@ -79,21 +83,21 @@ test.each<[string, Partial<PaymentSnapshot>, [string, string]]>([
   ['an invoice without the merchant’s reference', { source: INVOICE }, ['i-1', '']],
   ['an invoice', { source: { ...INVOICE, externalReference: 'ext' } }, ['i-1', 'ext']],
   ['a code without an invoice', { source: CODE }, ['', '']],
-  ['a code with one', { source: { ...CODE, invoiceReference: 'i-2' } }, ['i-2', '']],
+  ['a code with an invoice', { source: { ...CODE, invoiceReference: 'i-2' } }, ['i-2', '']],
   [
-    'a code as the payment says it',
+    'a code, if the payment itself contains the references',
     { source: CODE, invoiceReference: 'i-3', invoiceExternalReference: 'e-3' },
     ['i-3', 'e-3'],
   ],
-])('%s: invoiceReference and invoiceExternalReference', (_, over, expected) => {
-  const { invoiceReference, invoiceExternalReference } = paymentNotificationOf(aPayment(over));
+])('a payment of %s has the expected invoiceReference and invoiceExternalReference', (_, changes, expected) => {
+  const { invoiceReference, invoiceExternalReference } = buildPaymentNotification(createPayment(changes));
   expect([invoiceReference, invoiceExternalReference]).toEqual(expected);
 });
 
 test.each<[string, Partial<PaymentSnapshot>, string | undefined]>([
-  ['the payment says', {}, 'ONLINE'],
-  ['the invoice says, where the payment does not', { source: INVOICE, siteReference: undefined as never }, 'TILL-1'],
-  ['nothing says in an event of an earlier release', { siteReference: undefined as never }, undefined],
-])('the till of a payment is the one that %s', (_, over, expected) =>
-  expect(paymentNotificationOf(aPayment(over)).siteReference).toBe(expected),
+  ['is that of the payment', {}, 'ONLINE'],
+  ['is that of the invoice, if the payment has none', { source: INVOICE, siteReference: undefined as never }, 'TILL-1'],
+  ['is undefined, if an event of an earlier release contains none', { siteReference: undefined as never }, undefined],
+])('the siteReference of a notification %s', (_, changes, expected) =>
+  expect(buildPaymentNotification(createPayment(changes)).siteReference).toBe(expected),
 );

@@ -2,15 +2,18 @@ import type { PaymentSnapshot } from '../../events/payments.js';
 import { PaymentStatus } from '../../payment-status.js';
 import type { PaymentNotification } from './payment-notification.js';
 
-/** A payment notification from the payment's event; an event of an earlier release may not have the till. */
+/** A payment notification built from the payment's event. An event of an earlier release may have no siteReference. */
 export type PaymentNotificationFromEvent = Omit<PaymentNotification, 'siteReference'> & {
   readonly siteReference: string | undefined;
 };
 
-/** Throws for a payment that is not final: merchants receive only final ones. */
-export function paymentNotificationOf(payment: PaymentSnapshot): PaymentNotificationFromEvent {
+/**
+ * Converts a payment to the merchant's model. Throws for a payment that is not final: merchants receive only final
+ * payments.
+ */
+export function buildPaymentNotification(payment: PaymentSnapshot): PaymentNotificationFromEvent {
   return {
-    ...invoiceOf(payment),
+    ...invoiceReferences(payment),
     currencyISOCode: payment.currencyISOCode,
     invoicedAmount: payment.invoicedAmount,
     paymentReference: payment.paymentReference,
@@ -19,7 +22,7 @@ export function paymentNotificationOf(payment: PaymentSnapshot): PaymentNotifica
     tenderedAmount: payment.amount + payment.tipAmount,
     siteReference:
       payment.siteReference ?? ('siteReference' in payment.source ? payment.source.siteReference : undefined),
-    status: statusOf(payment),
+    status: finalStatus(payment),
     vouchers: (payment.vouchers ?? []).map(({ merchantLiable, amount }) => ({ merchantLiable, amount })),
     customer: {
       firstName: payment.partner?.customer.firstName ?? '',
@@ -29,14 +32,14 @@ export function paymentNotificationOf(payment: PaymentSnapshot): PaymentNotifica
   };
 }
 
-function statusOf({ state }: PaymentSnapshot): PaymentStatus {
+function finalStatus({ state }: PaymentSnapshot): PaymentStatus {
   if (state === 'success') return PaymentStatus.Success;
   if (state === 'failed') return PaymentStatus.Failed;
   throw new Error(`A payment that is ${state} is not final.`);
 }
 
-/** For a hosted payment the session and its order (M1). */
-function invoiceOf({
+/** The references of the invoice. For a hosted payment, they are the sessionId and the merchantOrderId (M1). */
+function invoiceReferences({
   source,
   ...payment
 }: PaymentSnapshot): Pick<PaymentNotification, 'invoiceReference' | 'invoiceExternalReference'> {

@@ -2,8 +2,8 @@ import type { PaymentNotification } from './payment-notification.js';
 import type { RefundStatus } from './refunds.js';
 
 /**
- * A notice of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. The payment's own
- * fields are those of the retrieval model.
+ * A notice of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. The fields
+ * of the payment are those of the retrieval model.
  */
 export type PaymentNotice = PaymentNotification &
   ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: RefundNotice });

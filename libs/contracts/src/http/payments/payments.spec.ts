@@ -1,5 +1,5 @@
 import type { PartnerPayment, PaymentState } from '../../events/payments.js';
-import { historyItemOf, type PaymentView, paymentViewOf, singlePaymentOf } from './payments.js';
+import { buildHistoryItem, buildPaymentView, buildSinglePayment, type PaymentView } from './payments.js';
 
 const PAYMENT: PaymentView = {
   reference: 'r-1',
@@ -21,8 +21,8 @@ const PAYMENT: PaymentView = {
 };
 const ERRORS = [{ errorReference: '10', message: 'Declined.' }];
 
-test('a payment has the fields of the specification, and dates with milliseconds (C2)', () => {
-  expect(singlePaymentOf({ ...PAYMENT, errors: ERRORS })).toStrictEqual({
+test('a single payment has the fields of the specification, and dates with milliseconds (C2)', () => {
+  expect(buildSinglePayment({ ...PAYMENT, errors: ERRORS })).toStrictEqual({
     reference: 'r-1',
     paymentReference: '1H2J3K4M5N6P7Q8R92',
     merchantName: 'Karoo Books',
@@ -44,11 +44,11 @@ test.each<[PaymentState, number]>([
   ['verificationRequired', 3],
   ['processing', 4],
 ])('the state %s has the numeric status %d (P2)', (state, status) =>
-  expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status),
+  expect(buildSinglePayment({ ...PAYMENT, state }).status).toBe(status),
 );
 
 test('a payment in the history omits absent fields, and has null if there are no errors', () => {
-  expect(historyItemOf(PAYMENT)).toStrictEqual({
+  expect(buildHistoryItem(PAYMENT)).toStrictEqual({
     reference: 'r-1',
     merchantName: 'Karoo Books',
     currencyISOCode: 'ZAR',
@@ -66,9 +66,12 @@ test('a payment in the history omits absent fields, and has null if there are no
   });
 });
 
-test('a payment in the history has its invoice and the reason of its failure', () => {
+test('a payment in the history contains the references of its invoice, and the errors of a failure', () => {
   const references = { invoiceReference: 'i-1', invoiceExternalReference: 'e-1' };
-  expect(historyItemOf({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({ ...references, errors: ERRORS });
+  expect(buildHistoryItem({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({
+    ...references,
+    errors: ERRORS,
+  });
 });
 
 test.each<[PaymentState, boolean]>([
@@ -76,16 +79,16 @@ test.each<[PaymentState, boolean]>([
   ['processing', false],
   ['success', false],
   ['failed', false],
-])('a payment in the state %s has its verificationUrl: %s', (state, isShown) => {
+])('whether a payment in the history in the state %s contains its verificationUrl: %s', (state, isShown) => {
   const verificationUrl = 'https://bank.example/verify';
-  expect(historyItemOf({ ...PAYMENT, state, verificationUrl }).verificationUrl).toBe(
+  expect(buildHistoryItem({ ...PAYMENT, state, verificationUrl }).verificationUrl).toBe(
     isShown ? verificationUrl : undefined,
   );
-  expect(historyItemOf({ ...PAYMENT, state })).not.toHaveProperty('verificationUrl');
+  expect(buildHistoryItem({ ...PAYMENT, state })).not.toHaveProperty('verificationUrl');
 });
 
 test('a payment shows the customer whom the partner named', () => {
   const { customer, ...rest } = PAYMENT;
   const payment = { ...rest, partner: { organisationId: 'o-1', customer } } as PartnerPayment;
-  expect(paymentViewOf(payment)).toMatchObject(PAYMENT);
+  expect(buildPaymentView(payment)).toMatchObject(PAYMENT);
 });

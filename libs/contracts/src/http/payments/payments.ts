@@ -5,8 +5,8 @@ import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState }
 export const MAX_HISTORY_PAGE_SIZE = 50;
 
 /**
- * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing, the same states
- * that the history has as text.
+ * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing. The
+ * history has the same states as text.
  */
 export enum SinglePaymentStatus {
   Success = 1,
@@ -23,8 +23,8 @@ export interface SinglePayment {
   paymentReference: string;
   merchantName: string;
   /**
-   * A number here, but text in the history ({@link PaymentHistoryItem}), as specified. Clients depend on both forms, so neither
-   * changes within `/v1`.
+   * A number, although the history has the status as text ({@link PaymentHistoryItem}). The specification defines both
+   * forms, and clients depend on them, so neither changes within `/v1`.
    */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -46,8 +46,8 @@ export interface SinglePayment {
 }
 
 /**
- * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional members are
- * absent, never null.
+ * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional
+ * members are absent, never null.
  */
 export interface PaymentHistoryItem {
   reference: string;
@@ -63,7 +63,7 @@ export interface PaymentHistoryItem {
   paymentMethodType: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
   paymentMethodDescription: string;
-  /** Text here, and a number in the single payment: see {@link SinglePayment}. */
+  /** Text, although {@link SinglePayment} has the status as a number. */
   status: PaymentState;
   /** Only while `verificationRequired`. */
   verificationUrl?: string;
@@ -87,7 +87,7 @@ export interface PaymentHistory {
   nextPage?: string;
 }
 
-/** The fields of a payment that responses contain and a history stores. */
+/** The fields of a payment from which responses are built, and which payment-history stores. */
 export type PaymentView = Pick<
   PartnerPayment,
   | 'reference'
@@ -110,19 +110,19 @@ export type PaymentView = Pick<
   | 'verificationUrl'
 > & { readonly customer: PaymentCustomer };
 
-const STATUS_OF: Readonly<Record<PaymentState, SinglePaymentStatus>> = {
+const NUMERIC_STATUS: Readonly<Record<PaymentState, SinglePaymentStatus>> = {
   success: SinglePaymentStatus.Success,
   failed: SinglePaymentStatus.Failed,
   verificationRequired: SinglePaymentStatus.VerificationRequired,
   processing: SinglePaymentStatus.Processing,
 };
 
-export function singlePaymentOf(payment: PaymentView): SinglePayment {
+export function buildSinglePayment(payment: PaymentView): SinglePayment {
   return {
     reference: payment.reference,
     paymentReference: payment.paymentReference,
     merchantName: payment.merchantName,
-    status: STATUS_OF[payment.state],
+    status: NUMERIC_STATUS[payment.state],
     paymentMethodLabel: payment.paymentMethodLabel,
     currencyISOCode: payment.currencyISOCode,
     invoicedAmount: payment.invoicedAmount,
@@ -134,8 +134,8 @@ export function singlePaymentOf(payment: PaymentView): SinglePayment {
   };
 }
 
-/** Shared, because two services return it: payment-processor and payment-history. */
-export function historyItemOf(payment: PaymentView): PaymentHistoryItem {
+/** Two services use this function, payment-processor and payment-history, because both return this element. */
+export function buildHistoryItem(payment: PaymentView): PaymentHistoryItem {
   const { invoiceReference, invoiceExternalReference, verificationUrl, errors } = payment;
   return {
     reference: payment.reference,
@@ -158,7 +158,7 @@ export function historyItemOf(payment: PaymentView): PaymentHistoryItem {
   };
 }
 
-/** As responses name it. */
-export function paymentViewOf(payment: PartnerPayment): PaymentView {
+/** Converts a payment of an event to the fields that responses contain. */
+export function buildPaymentView(payment: PartnerPayment): PaymentView {
   return { ...payment, customer: payment.partner.customer };
 }

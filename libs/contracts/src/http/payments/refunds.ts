@@ -4,7 +4,7 @@ import { IsAmountInCents, IsText } from '../../validation.js';
 /** Maximum length of a refund's reason, in characters. */
 export const MAX_REFUND_REASON_LENGTH = 200;
 
-/** `POST /business/api/v1/merchants/{m}/refunds?svcId=` (M5). */
+/** Body of `POST /business/api/v1/merchants/{m}/refunds?svcId=` (M5). */
 export class CreateRefundRequest {
   /** Cents to refund; at most the processed amount that is not refunded yet. */
   @IsAmountInCents()
@@ -17,8 +17,8 @@ export class CreateRefundRequest {
 }
 
 /**
- * `pending`: the bank has not decided; the amount is reserved. `succeeded` and `failed` are final. After a failed refund the
- * amount may be refunded again.
+ * `pending`: the bank has not decided; the amount is reserved. `succeeded` and `failed` are final. After a failed
+ * refund the amount may be refunded again.
  */
 export type RefundStatus = 'pending' | 'succeeded' | 'failed';
 

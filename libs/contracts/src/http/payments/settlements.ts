@@ -1,6 +1,6 @@
 import type { Mode } from '../../events/credentials.js';
 
-/** Movements of one type on a day. */
+/** Total of the movements of one type on a day. */
 export interface SettlementItem {
   /** Number of movements. */
   count: number;
@@ -22,13 +22,13 @@ export interface SettlementTotals {
   refunds: SettlementItem;
   /** Fees of the platform; a refund does not return them (M5). */
   fees: SettlementItem;
-  /** Cents; negative if refunds and fees exceed the payments: then the merchant owes it. */
+  /** Cents. Negative if refunds and fees exceed the payments: the merchant then owes this amount. */
   net: number;
 }
 
 /**
- * A merchant's settlement statement of a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. With `text/csv` the
- * response lists each movement; the sum of their amounts is `net`.
+ * A merchant's settlement statement of a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. With `text/csv`
+ * the response lists each movement; the sum of their amounts is `net`.
  */
 export interface SettlementStatement {
   merchantId: number;
@@ -37,10 +37,13 @@ export interface SettlementStatement {
   mode: Mode;
   /** UTC, `YYYY-MM-DD`. */
   day: string;
-  /** True: the day's books are closed, and the statement never changes. */
+  /** True if the ledger of the day is closed, so that the statement never changes. */
   closed: boolean;
-  /** Seal of the ledger at the end of the day, hex SHA-256; only for a closed day. Store it to prove a later change. */
+  /**
+   * Seal of the ledger at the end of the day, hex SHA-256; only for a closed day. Store it to detect a later change of
+   * the ledger.
+   */
   ledgerRoot?: string;
-  /** One for each currency, ordered by its code; empty without movements. */
+  /** One entry for each currency, ordered by currency code; empty if the day has no movements. */
   totals: SettlementTotals[];
 }
