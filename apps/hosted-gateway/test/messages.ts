@@ -2,7 +2,7 @@
 import type { Messages } from '../src/languages/en.js';
 import type { Language } from '../src/languages/languages.js';
 
-/** All texts of a tree of messages, in order. */
+/** All texts of a tree of messages, in the order of the tree. */
 export function textsOf(tree: unknown): string[] {
   return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(textsOf);
 }
@@ -17,12 +17,12 @@ export function textsByPath(tree: object, parent = ''): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** The placeholders of a message. */
+/** The placeholders of a message, such as `{amount}`, sorted. */
 export function placesOf(message: string): string[] {
   return (message.match(/\{\w+\}/g) ?? []).sort();
 }
 
-/** Brackets around each message: text outside of them does not come from a language. */
+/** Brackets that a test puts around each message, to find text on a page that does not come from the messages. */
 export const OPEN = '⟦';
 export const CLOSE = '⟧';
 
@@ -33,7 +33,7 @@ function inBrackets<T>(tree: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-/** English with all messages in brackets. */
+/** English, with each message in brackets. */
 export function bracketed(messages: Messages): Language {
   return { tag: 'en', direction: 'ltr', messages: { ...inBrackets(messages), format: messages.format } };
 }

@@ -1,4 +1,4 @@
-/** The payment page in every state, and helpers to read it. */
+/** Models of the payment page in every state, and helpers to render and read the page. */
 import { languageOf } from '../src/languages/languages.js';
 import type { PageFrame } from '../src/page-views/page-frame.js';
 import type {
@@ -14,7 +14,7 @@ import type {
 import { assetsOf, contentSecurityPolicyOf, renderPayPage } from '../src/page-views/render-pay-page.js';
 
 const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
-const PARTS: PageManifest = {
+const MANIFEST: PageManifest = {
   scripts: { en: SCRIPT, af: SCRIPT, zu: { content: 'khokha()', integrity: 'sha384-enU=' }, xh: SCRIPT, st: SCRIPT },
   style: { content: 'h1{color:red}', integrity: 'sha384-c3R5bGU=' },
 };
@@ -54,9 +54,9 @@ export const succeeded: PaidPage = {
   charge: { cardLabel: '**** 4242', at: '2026-11-20T18:03:36.123Z' },
   returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
 };
-const { backToStoreUrl: _, ...orderWithoutWayBack } = order;
+const { backToStoreUrl: _, ...orderWithoutStoreLink } = order;
 export const verification: VerificationPage = {
-  ...orderWithoutWayBack,
+  ...orderWithoutStoreLink,
   charge: { cardLabel: '**** 3220', at: '2026-11-20T18:03:36.123Z' },
   state: 'verification',
   verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
@@ -84,15 +84,15 @@ export const everyState: PayPageModel[] = [
 
 const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 'sessionId=1' };
 
-export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): string => {
-  const frame = { ...ENGLISH, ...over };
-  const pieces = renderPayPage(model, assetsOf(model, frame, PARTS), frame);
+export const render = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string => {
+  const frame = { ...ENGLISH, ...overrides };
+  const pieces = renderPayPage(model, assetsOf(model, frame, MANIFEST), frame);
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 };
-export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
-  contentSecurityPolicyOf(assetsOf(model, { ...ENGLISH, ...over }, PARTS));
+export const policyOf = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string =>
+  contentSecurityPolicyOf(assetsOf(model, { ...ENGLISH, ...overrides }, MANIFEST));
 
-/** The HTML without the language links, which each page has. */
+/** The HTML without the links to the other languages, which every page contains. */
 export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
 
 /** The visible text of the document. */

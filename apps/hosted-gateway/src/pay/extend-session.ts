@@ -5,9 +5,9 @@ import { SESSION_EXTENSION_MS, SESSION_WARNING_MS, sessionState } from '../sessi
 import { SessionRepository } from '../sessions/session.repository.js';
 
 /**
- * Extends a session, once and in its last minutes (H2, WCAG 2.2.1). An event reports the new expiry to the services that accept its
- * payments, minutes before the old expiry. Does nothing if the session cannot be extended: the caller reads the session
- * afterwards anyway.
+ * Extends a session, once and in its last minutes (H2, WCAG 2.2.1). An event reports the new expiry to the services that accept
+ * payments of the session, minutes before the old expiry. Does nothing if the session cannot be extended: the caller
+ * shows the current state of the session in any case.
  */
 @Injectable()
 export class ExtendSession {

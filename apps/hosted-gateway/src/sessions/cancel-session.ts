@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { payableOf } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 
-/** Closes the session for payments (H2). Rejected while a payment is processing and after one succeeded. */
+/** Closes the session for payments (H2). Rejected while a payment is in progress and after a payment succeeded. */
 @Injectable()
 export class CancelSession {
   constructor(

@@ -1,4 +1,4 @@
-/** Concurrent writes of payments and reads of sessions share a statement, and each call gets its own result. */
+/** Concurrent calls that store payments share one statement, and so do calls that read sessions. Each call gets its own result. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
@@ -7,9 +7,9 @@ import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
-/** Number of concurrent statements before calls share one. */
-const AT_ONCE = 1;
-const CUT_OFF = { driverError: { code: '57P01' } };
+/** Number of statements that the repository runs concurrently. Further calls wait, and share the next statement. */
+const CONCURRENT_STATEMENTS = 1;
+const CONNECTION_TERMINATED = { driverError: { code: '57P01' } };
 
 let gateway: Gateway;
 let template: Session;
@@ -30,165 +30,172 @@ function newRepository(): SessionRepository {
   return new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
 }
 async function createSessions(count: number): Promise<Session[]> {
-  const given = Array.from({ length: count }, () => ({
+  const newSessions = Array.from({ length: count }, () => ({
     ...template,
     ...{ sessionId: randomUUID(), requestId: randomUUID() },
     code: Array.from({ length: 20 }, () => randomInt(10)).join(''),
   }));
-  await Promise.all(given.map((session) => newRepository().create(session, 'f'.repeat(64))));
-  return given;
+  await Promise.all(newSessions.map((session) => newRepository().create(session, 'f'.repeat(64))));
+  return newSessions;
 }
-const paid = (session: Session, version = 2): HostedPaymentSnapshot => aPayment(payableOf(session), { version });
-const idsOf = (given: readonly Session[]): string[] => given.map(({ sessionId }) => sessionId);
-/** Simulates another process that has changed these sessions and does not commit. */
-const changeElsewhere = (given: readonly Session[]): Promise<HeldLocks> =>
-  holdLocks(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [idsOf(given)]);
-/** Payments and versions of the sessions, in their order. */
-async function kept(given: readonly Session[]): Promise<unknown[]> {
+const buildPaidPayment = (session: Session, version = 2): HostedPaymentSnapshot => aPayment(payableOf(session), { version });
+const listIds = (sessionList: readonly Session[]): string[] => sessionList.map(({ sessionId }) => sessionId);
+/** Simulates another process: locks these sessions in a transaction that stays open until `release`. */
+const lockInOpenTransaction = (sessionList: readonly Session[]): Promise<HeldLocks> =>
+  holdLocks(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [listIds(sessionList)]);
+/** For each session, in the given order: its version, then the references of its payments. */
+async function storedVersionsAndPayments(sessionList: readonly Session[]): Promise<unknown[]> {
   const rows = await gateway.dataSource.query<{ id: string; version: number; payments: string[] }[]>(
     `SELECT session_id AS id, payable_version AS version,
             ARRAY(SELECT payment_reference FROM hosted_payments p WHERE p.session_id = s.session_id) AS payments
        FROM sessions s WHERE session_id = ANY ($1::uuid[])`,
-    [idsOf(given)],
+    [listIds(sessionList)],
   );
-  return given.map(({ sessionId }) => {
+  return sessionList.map(({ sessionId }) => {
     const { version, payments } = rows.find(({ id }) => id === sessionId)!;
     return [version, ...payments];
   });
 }
-/** Returns a function with the number of statements since this call that contain `part`. */
-function countOf(part: string): () => number {
+/** Returns a function that returns the number of statements since this call whose text contains `text`. */
+function countStatements(text: string): () => number {
   const query = jest.spyOn(gateway.dataSource, 'query');
-  return () => query.mock.calls.filter(([text]) => text.includes(part)).length;
+  return () => query.mock.calls.filter(([statement]) => statement.includes(text)).length;
 }
 
-describe('payments', () => {
-  const KEEPS = 'INSERT INTO hosted_payments';
+describe('concurrent calls that store payments', () => {
+  const UPSERT_TEXT = 'INSERT INTO hosted_payments';
 
-  test('of a hundred payments with one that the database rejects, only that one is not stored', async () => {
-    const [bad, given] = [60, await createSessions(100)];
-    const payments = given.map((session, nth) =>
-      nth === bad ? aPayment(payableOf(session), { version: 2, tries: 101 }) : paid(session),
+  test('if the database rejects one of a hundred concurrent payments, all others are stored', async () => {
+    const invalidIndex = 60;
+    const newSessions = await createSessions(100);
+    const payments = newSessions.map((session, index) =>
+      index === invalidIndex ? aPayment(payableOf(session), { version: 2, tries: 101 }) : buildPaidPayment(session),
     );
-    const lock = await changeElsewhere(given.slice(0, AT_ONCE));
+    const lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
     const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
-    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     await lock.release();
-    for (const [nth, result] of (await results).entries())
+    for (const [index, result] of (await results).entries())
       expect(result).toMatchObject(
-        nth === bad
+        index === invalidIndex
           ? { status: 'rejected', reason: { driverError: { code: '23514', constraint: 'sessions_tries' } } }
           : { status: 'fulfilled' },
       );
-    expect(await kept(given)).toEqual(
-      payments.map(({ paymentReference }, nth) => (nth === bad ? [1] : [2, paymentReference])),
+    expect(await storedVersionsAndPayments(newSessions)).toEqual(
+      payments.map(({ paymentReference }, index) => (index === invalidIndex ? [1] : [2, paymentReference])),
     );
   });
 
-  test('after new, outdated and repeated payments each session has the newest one', async () => {
-    const given = await createSessions(AT_ONCE + 4);
-    const [fresh, older, twice, unknown] = given.slice(AT_ONCE) as [Session, Session, Session, Session];
-    const known = paid(older, 5);
-    await newRepository().upsertPayments([known]);
-    const [first, second] = [paid(twice, 2), paid(twice, 3)];
-    const stale = { ...known, payable: { ...known.payable, version: 4 } };
-    const statements = countOf(KEEPS);
-    const lock = await changeElsewhere(given.slice(0, AT_ONCE));
-    const payments = [...given.slice(0, AT_ONCE).map((session) => paid(session)), paid(fresh), stale, second, first];
+  test('after concurrent new, outdated and repeated payments each session has the newest version', async () => {
+    const newSessions = await createSessions(CONCURRENT_STATEMENTS + 4);
+    const [withNew, withOutdated, withTwo, withNone] = newSessions.slice(CONCURRENT_STATEMENTS) as [
+      Session,
+      Session,
+      Session,
+      Session,
+    ];
+    const stored = buildPaidPayment(withOutdated, 5);
+    await newRepository().upsertPayments([stored]);
+    const [first, second] = [buildPaidPayment(withTwo, 2), buildPaidPayment(withTwo, 3)];
+    const outdated = { ...stored, payable: { ...stored.payable, version: 4 } };
+    const firstPayments = newSessions.slice(0, CONCURRENT_STATEMENTS).map((session) => buildPaidPayment(session));
+    const newPayment = buildPaidPayment(withNew);
+    const countNewStatements = countStatements(UPSERT_TEXT);
+    const lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
+    const payments = [...firstPayments, newPayment, outdated, second, first];
     const results = payments.map((payment) => sessions.upsertPayment(payment));
-    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     await lock.release();
     await Promise.all(results);
-    expect((await kept([older]))[0]).toEqual([5, known.paymentReference]);
-    expect((await kept([fresh]))[0]).toEqual([2, payments[AT_ONCE]!.paymentReference]);
-    expect((await kept([unknown]))[0]).toEqual([1]);
-    const [[version, ...references]] = (await kept([twice])) as [[number, ...string[]]];
+    expect((await storedVersionsAndPayments([withOutdated]))[0]).toEqual([5, stored.paymentReference]);
+    expect((await storedVersionsAndPayments([withNew]))[0]).toEqual([2, newPayment.paymentReference]);
+    expect((await storedVersionsAndPayments([withNone]))[0]).toEqual([1]);
+    const [[version, ...references]] = (await storedVersionsAndPayments([withTwo])) as [[number, ...string[]]];
     expect([version, references.sort()]).toEqual([3, [first.paymentReference, second.paymentReference].sort()]);
-    // One for the different sessions, and one for the second payment of a session.
-    expect(statements()).toBe(AT_ONCE + 2);
+    // Of the two batches, one has a payment of each session, and the other has the second payment of a session.
+    expect(countNewStatements()).toBe(CONCURRENT_STATEMENTS + 2);
   });
 
-  test('a broken connection stores no payment and causes no automatic retry; each call may be repeated', async () => {
-    const given = await createSessions(AT_ONCE + 49);
-    const payments = given.map((session) => paid(session));
-    const [first, second] = [
-      await changeElsewhere(given.slice(0, AT_ONCE)),
-      await changeElsewhere(given.slice(AT_ONCE, AT_ONCE + 1)),
-    ];
-    const statements = countOf(KEEPS);
-    const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.upsertPayment(payment));
-    const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.upsertPayment(payment)));
-    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
-    await first.release();
-    await Promise.all(alone);
+  test('if the connection breaks, no payment is stored, the statement is not retried, and callers can retry', async () => {
+    const newSessions = await createSessions(CONCURRENT_STATEMENTS + 49);
+    const payments = newSessions.map((session) => buildPaidPayment(session));
+    const firstLock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
+    const batchLock = await lockInOpenTransaction(newSessions.slice(CONCURRENT_STATEMENTS, CONCURRENT_STATEMENTS + 1));
+    const countNewStatements = countStatements(UPSERT_TEXT);
+    const firstCalls = payments.slice(0, CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment));
+    const batchedCalls = Promise.allSettled(payments.slice(CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment)));
+    await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
+    await firstLock.release();
+    await Promise.all(firstCalls);
     await terminateBlockedBackend(gateway.dataSource);
-    for (const result of await together) expect(result).toMatchObject({ status: 'rejected', reason: CUT_OFF });
-    expect(statements()).toBe(AT_ONCE + 1);
-    await second.release();
-    expect(await kept(given.slice(AT_ONCE))).toEqual(given.slice(AT_ONCE).map(() => [1]));
+    for (const result of await batchedCalls) expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
+    expect(countNewStatements()).toBe(CONCURRENT_STATEMENTS + 1);
+    await batchLock.release();
+    expect(await storedVersionsAndPayments(newSessions.slice(CONCURRENT_STATEMENTS))).toEqual(newSessions.slice(CONCURRENT_STATEMENTS).map(() => [1]));
     await Promise.all(payments.map((payment) => sessions.upsertPayment(payment)));
-    expect(await kept(given)).toEqual(payments.map(({ paymentReference }) => [2, paymentReference]));
+    expect(await storedVersionsAndPayments(newSessions)).toEqual(payments.map(({ paymentReference }) => [2, paymentReference]));
   });
 
-  test('locks sessions and payments in the same order for any order of arguments', async () => {
-    const given = await createSessions(20);
-    const payments = given.map((session) => paid(session));
+  test('sessions and payments are always locked in the order of their ids, whatever the order of the arguments', async () => {
+    const newSessions = await createSessions(20);
+    const payments = newSessions.map((session) => buildPaidPayment(session));
     const query = jest.spyOn(gateway.dataSource, 'query');
     await sessions.upsertPayments(payments);
     const [snapshots, ids] = query.mock.calls[0]![1] as [HostedPaymentSnapshot[], string[]];
-    expect(ids).toEqual(idsOf(given).sort());
+    expect(ids).toEqual(listIds(newSessions).sort());
     const references = payments.map(({ paymentReference }) => paymentReference).sort();
     expect(snapshots.map(({ paymentReference }) => paymentReference)).toEqual(references);
   });
 });
 
-describe('sessions', () => {
-  const FINDS = 'CROSS JOIN LATERAL (SELECT session_id';
+describe('concurrent calls that read sessions', () => {
+  const FIND_TEXT = 'CROSS JOIN LATERAL (SELECT session_id';
   const lockAll = (): Promise<HeldLocks> =>
     holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
 
-  test('each call gets its own session with payments, or undefined', async () => {
-    const given = await createSessions(12);
-    const payments = given.slice(0, 6).map((session) => paid(session));
+  test('each call returns its own session with payments, or undefined if there is none', async () => {
+    const newSessions = await createSessions(12);
+    const payments = newSessions.slice(0, 6).map((session) => buildPaidPayment(session));
     await sessions.upsertPayments(payments);
-    const addresses = given.flatMap(({ sessionId, code }) => [
+    const addresses = newSessions.flatMap(({ sessionId, code }) => [
       ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
     const lock = await lockAll();
-    const statements = countOf(FINDS);
+    const countNewStatements = countStatements(FIND_TEXT);
     const results = addresses.map((address) => sessions.findByAddress(address));
-    await waitForBlockedBackends(gateway.dataSource, 2 * AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, 2 * CONCURRENT_STATEMENTS);
     await lock.release();
     const found = await Promise.all(results);
-    const none = [undefined, undefined];
-    expect(found.map((one) => one?.sessionId)).toEqual(idsOf(given).flatMap((id) => [id, id, id, ...none]));
-    const referenceOf = (nth: number): string[] => payments.slice(nth, nth + 1).map((one) => one.paymentReference);
-    expect(found.map((one) => one?.payments.map(({ paymentReference }) => paymentReference))).toEqual(
-      given.flatMap((_, nth) => [referenceOf(nth), referenceOf(nth), referenceOf(nth), ...none]),
+    const notFound = [undefined, undefined];
+    expect(found.map((session) => session?.sessionId)).toEqual(listIds(newSessions).flatMap((id) => [id, id, id, ...notFound]));
+    const referencesAt = (index: number): string[] =>
+      payments.slice(index, index + 1).map(({ paymentReference }) => paymentReference);
+    expect(found.map((session) => session?.payments.map(({ paymentReference }) => paymentReference))).toEqual(
+      newSessions.flatMap((_, index) => [referencesAt(index), referencesAt(index), referencesAt(index), ...notFound]),
     );
     expect(found[0]).toEqual({
-      ...given[0],
+      ...newSessions[0],
       payableState: 'paid',
       payableVersion: 2,
       tries: 1,
       payments: [payments[0]],
     });
-    expect(statements()).toBeLessThan(addresses.length / 2);
+    expect(countNewStatements()).toBeLessThan(addresses.length / 2);
   });
 
-  test('after a broken connection no call gets a session, and there is no automatic retry', async () => {
-    const given = await createSessions(AT_ONCE + 10);
+  test('if the connection breaks, all calls fail, the statement is not retried, and callers can retry', async () => {
+    const newSessions = await createSessions(CONCURRENT_STATEMENTS + 10);
     const lock = await lockAll();
-    const statements = countOf(FINDS);
-    const results = Promise.allSettled(given.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
-    const pids = await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
+    const countNewStatements = countStatements(FIND_TEXT);
+    const results = Promise.allSettled(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
+    const pids = await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     for (const pid of pids) await gateway.dataSource.query(`SELECT pg_terminate_backend($1, 10000)`, [pid]);
     await terminateBlockedBackend(gateway.dataSource);
-    for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: CUT_OFF });
-    expect(statements()).toBeLessThanOrEqual(AT_ONCE + 2);
+    for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
+    expect(countNewStatements()).toBeLessThanOrEqual(CONCURRENT_STATEMENTS + 2);
     await lock.release();
-    const found = await Promise.all(given.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
-    expect(found.map((one) => one?.sessionId)).toEqual(idsOf(given));
+    const found = await Promise.all(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
+    expect(found.map((session) => session?.sessionId)).toEqual(listIds(newSessions));
   });
 });

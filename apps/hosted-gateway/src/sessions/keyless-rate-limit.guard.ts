@@ -3,7 +3,7 @@ import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { siteOf } from './site.guard.js';
 
 /**
- * Rate limit for each IP address, for sites that need no key (A8). Runs after SiteGuard.
+ * Rate limit by IP address, for sites that need no API key (A8). Must run after SiteGuard.
  *
  * @throws request.rate-limited Too many calls without a key from one address.
  */

@@ -24,7 +24,7 @@ export class SessionsController {
   ) {}
 
   /**
-   * Creates a session (H1, H2): redirect the payer to `redirectUrl`. It can be paid for 30 minutes.
+   * Creates a session (H1, H2). Redirect the payer to `redirectUrl`. The session can be paid for 30 minutes.
    *
    * @body CreateSessionRequest
    * @returns 201 The session; with `Idempotency-Replayed` and `sessionState` if the requestId was used before (C7).
@@ -52,7 +52,7 @@ export class SessionsController {
   }
 
   /**
-   * Cancels a session that has no payment in progress: it can never be paid again (H2).
+   * Cancels a session that has no payment in progress. Then the session can never be paid (H2).
    *
    * @throws resource.not-found The site has no such session.
    * @throws payment.in-progress

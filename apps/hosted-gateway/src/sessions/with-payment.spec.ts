@@ -1,40 +1,40 @@
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { type SessionWithPayments, withPayment } from './session.repository.js';
 
-const session = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>
+const buildSession = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>
   ({ payableState: 'open', payableVersion: version, tries: 0, payments }) as unknown as SessionWithPayments;
-const payment = (paymentReference: string, version: number, state = 'paid'): HostedPaymentSnapshot =>
+const buildPayment = (paymentReference: string, version: number, state = 'paid'): HostedPaymentSnapshot =>
   ({
     paymentReference,
     payable: { payableId: 'p', state, version, tries: version - 1 },
   }) as unknown as HostedPaymentSnapshot;
 
-describe('a session with a payment', () => {
-  it('has the state of its payment if that is newer', () => {
-    expect(withPayment(session(1), payment('a', 3))).toMatchObject({
+describe('withPayment returns a session that', () => {
+  it('has the payable state of the payment if the payment has a newer version', () => {
+    expect(withPayment(buildSession(1), buildPayment('a', 3))).toMatchObject({
       payableState: 'paid',
       payableVersion: 3,
       tries: 2,
     });
   });
 
-  it('is unchanged if the payment is older, for example after a repeated pay request', () => {
-    const known = { ...session(5, [payment('b', 5)]), payableState: 'paid' as const };
-    const seen = withPayment(known, payment('a', 3, 'open'));
-    expect(seen).toMatchObject({ payableState: 'paid', payableVersion: 5 });
-    expect(seen.payments.map(({ paymentReference }) => paymentReference)).toEqual(['b', 'a']);
+  it('has an unchanged state if the payment has an older version, for example after a repeated pay request', () => {
+    const current = { ...buildSession(5, [buildPayment('b', 5)]), payableState: 'paid' as const };
+    const updated = withPayment(current, buildPayment('a', 3, 'open'));
+    expect(updated).toMatchObject({ payableState: 'paid', payableVersion: 5 });
+    expect(updated.payments.map(({ paymentReference }) => paymentReference)).toEqual(['b', 'a']);
   });
 
-  it('is unchanged if the payment has the same version', () => {
-    const known = { ...session(3, [payment('a', 3)]), payableState: 'closed' as const };
-    const seen = withPayment(known, payment('a', 3, 'reserved'));
-    expect([seen.payableState, seen.payments]).toEqual(['closed', known.payments]);
+  it('is unchanged if it already contains this version of the payment', () => {
+    const current = { ...buildSession(3, [buildPayment('a', 3)]), payableState: 'closed' as const };
+    const updated = withPayment(current, buildPayment('a', 3, 'reserved'));
+    expect([updated.payableState, updated.payments]).toEqual(['closed', current.payments]);
   });
 
-  it('has each payment once, in its newest version', () => {
-    const seen = withPayment(session(3, [payment('a', 3)]), payment('a', 2, 'reserved'));
-    expect(seen.payments).toEqual([payment('a', 3)]);
-    const later = withPayment(session(3, [payment('a', 2, 'reserved')]), payment('a', 3));
-    expect(later.payments).toEqual([payment('a', 3)]);
+  it('contains each payment once, in its newest version', () => {
+    const updated = withPayment(buildSession(3, [buildPayment('a', 3)]), buildPayment('a', 2, 'reserved'));
+    expect(updated.payments).toEqual([buildPayment('a', 3)]);
+    const replaced = withPayment(buildSession(3, [buildPayment('a', 2, 'reserved')]), buildPayment('a', 3));
+    expect(replaced.payments).toEqual([buildPayment('a', 3)]);
   });
 });
