@@ -23,7 +23,7 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
   paramLengthMax: 16_384,
-  // Requests write their own results immediately. Events only update the other read models, so a short delay is harmless.
+  // Requests store their own results immediately. Events only update other data, so a delay of 20 ms to gather a batch is harmless.
   gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,

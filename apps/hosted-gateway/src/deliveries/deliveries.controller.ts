@@ -18,8 +18,8 @@ import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.gua
 import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
 
 /**
- * Deliveries to a merchant's endpoints: the notifications, the responses of the endpoint, and resending (E5). Requires an API key,
- * even for a site whose other calls need none.
+ * Deliveries of notifications to a merchant's endpoints, the responses of the endpoints, and resending (E5). Requires an API key,
+ * also from a site that needs none for other calls.
  *
  * @group Deliveries
  */

@@ -1,4 +1,4 @@
-/** Links to the same page in the other languages; they work without script. */
+/** Links to the same page in the other languages. They work without script. */
 import { LANGUAGES } from '../languages/languages.js';
 import { hrefIn, useFrame } from './page-frame.js';
 
@@ -7,7 +7,7 @@ export function LanguageSwitch() {
   const { label } = language.messages.language;
   return (
     <details class="languages" id="languages">
-      {/* What is seen is part of the name: someone who speaks to the browser says it. */}
+      {/* The accessible name contains the visible text, because users of voice control say that text. */}
       <summary aria-label={`${label}: ${language.messages.name}`}>{language.messages.name}</summary>
       <ul>
         {LANGUAGES.filter(({ tag }) => tag !== language.tag).map(({ tag, direction, messages }) => (

@@ -12,10 +12,10 @@ import {
 } from '../../test/pages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
+const sessionPages = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
-describe('the other states', () => {
-  it('processing asks the payer to wait, and reloads automatically without scripts', () => {
+describe('the page without a form', () => {
+  it('in state processing asks the payer to wait, and reloads automatically in browsers without scripts', () => {
     const html = render({ ...order, state: 'processing', isLate: false });
     expect(textOf(html)).toContain('Confirming with your bank…');
     expect(/<p class="hint" id="processing-late" hidden/.test(html)).toBe(true);
@@ -26,41 +26,41 @@ describe('the other states', () => {
     expect(html).not.toContain('<form');
   });
 
-  it('verification links to the bank with its deadline, and offers another card while an attempt is left', () => {
+  it('in state verification has a link to the bank, its deadline, and a link to use another card if that is possible', () => {
     const html = render(verification);
     expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
     expect(textOf(html)).toContain('Nothing is charged before you have confirmed.');
-    for (const told of ['20 November 2026 at 18:18 UTC', '20 November 2026 at 18:03 UTC', '**** 3220', 'R 123.45'])
-      expect(textOf(html)).toContain(told);
+    for (const shown of ['20 November 2026 at 18:18 UTC', '20 November 2026 at 18:03 UTC', '**** 3220', 'R 123.45'])
+      expect(textOf(html)).toContain(shown);
     expect(html).toContain('href="?sessionId=1&amp;card=another"');
     expect(html).toMatch(/<noscript><meta http-equiv="refresh"/);
-    const { anotherCardUrl: _, ...alone } = verification;
-    expect(render(alone)).not.toContain('card=another');
+    const { anotherCardUrl: _, ...withoutAnotherCard } = verification;
+    expect(render(withoutAnotherCard)).not.toContain('card=another');
     expect(render({ ...verification, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
   });
 
-  it('every state shows reversed charges: amount, card and time', () => {
-    for (const model of ofSessions) {
+  it('shows reversed charges in every state, with amount, card and time', () => {
+    for (const model of sessionPages) {
       const text = textOf(render({ ...model, reversedCharges } as PayPageModel));
-      for (const told of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
-        expect(text).toContain(told);
+      for (const shown of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
+        expect(text).toContain(shown);
     }
     expect(render({ ...open, reversedCharges: [] })).not.toContain('given back');
     expect(render(open)).not.toContain('given back');
   });
 
-  it('the page has a mark in the colour of the merchant, for any name', () => {
-    const markOf = (merchantName: string) =>
+  it('shows the initial of any merchant name, in a colour that depends on the name', () => {
+    const findMark = (merchantName: string) =>
       /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(render({ ...open, merchantName }));
-    expect(markOf('karoo coffee')?.slice(1)).toEqual(markOf('karoo coffee')?.slice(1));
-    expect(markOf('karoo coffee')?.[2]).toBe('K');
-    expect(markOf('"><b>7</b>')?.[2]).toBe('B');
-    expect([markOf('😀')?.[2], markOf('')?.[2], markOf('\u202E…')?.[2]]).toEqual(['•', '•', '•']);
-    const tones = new Set(Array.from({ length: 200 }, (_, index) => markOf(`Shop ${index}`)?.[1]));
+    expect(findMark('karoo coffee')?.slice(1)).toEqual(findMark('karoo coffee')?.slice(1));
+    expect(findMark('karoo coffee')?.[2]).toBe('K');
+    expect(findMark('"><b>7</b>')?.[2]).toBe('B');
+    expect([findMark('😀')?.[2], findMark('')?.[2], findMark('\u202E…')?.[2]]).toEqual(['•', '•', '•']);
+    const tones = new Set(Array.from({ length: 200 }, (_, index) => findMark(`Shop ${index}`)?.[1]));
     expect(tones.size).toBe(8);
   });
 
-  it('succeeded is a receipt with a link that works without scripts', () => {
+  it('in state succeeded is a receipt with a link to the shop that works without scripts', () => {
     const html = render(succeeded);
     for (const shown of ['Payment successful', '1VQ5K3P0ABCDEFGHJK', '20 November 2026 at 18:03 UTC', 'R 123.45']) {
       expect(textOf(html)).toContain(shown);
@@ -69,8 +69,8 @@ describe('the other states', () => {
       '<a class="primary" id="return-link" href="https://shop.example/thanks?paymentStatus=Success">',
     );
     const text = textOf(html);
-    for (const once of ['R 123.45', 'order-1001', '**** 4242'])
-      expect([once, text.split(once).length]).toEqual([once, 2]);
+    for (const shownOnce of ['R 123.45', 'order-1001', '**** 4242'])
+      expect([shownOnce, text.split(shownOnce).length]).toEqual([shownOnce, 2]);
     expect(text).toContain('give the payment reference');
     const { cardLabel: _, ...charge } = succeeded.charge!;
     expect(textOf(render({ ...succeeded, charge }))).not.toContain('Card');
@@ -78,19 +78,19 @@ describe('the other states', () => {
     expect(html).toContain('id="returning"');
   });
 
-  it('every state of a test session, but not of a live session, shows that no money moves', () => {
+  it('of a test session shows in every state that no money moves, and of a live session does not', () => {
     for (const model of [open, declined, succeeded, verification]) {
       expect(textOf(render({ ...model, isTest: true }))).toContain('TEST: no money moves');
       expect(textOf(render(model))).not.toContain('TEST');
     }
   });
 
-  it('the form offers a reload link in case the script does not load', () => {
+  it('has no reload link, but the form has one in case the script does not load', () => {
     expect(render(open)).toContain('<a href>load the page again</a>');
     expect(render(succeeded)).not.toContain('script-late');
   });
 
-  it('already-paid has the receipt and does not redirect', () => {
+  it('in state already-paid has the receipt and does not redirect', () => {
     const html = render({ ...succeeded, state: 'already-paid' });
     expect(textOf(html)).toContain('This order is already paid');
     expect(html).not.toContain('id="returning"');
@@ -100,7 +100,7 @@ describe('the other states', () => {
     ['refused', 'This payment cannot be tried again'],
     ['expired', 'This payment page has expired'],
     ['cancelled', 'This payment was cancelled'],
-  ] as const)('the page of a session that is %s shows its state, and that nothing was charged', (state, heading) => {
+  ] as const)('in state %s shows the heading "%s", and that nothing was charged', (state, heading) => {
     const html = render({ ...order, state });
     expect(textOf(html)).toContain(heading);
     expect(textOf(html)).toContain('Nothing was charged.');
@@ -108,7 +108,7 @@ describe('the other states', () => {
     expect(html).not.toContain('data-encryption-key');
   });
 
-  it('not-found reveals nothing about any session', () => {
+  it('in state not-found contains no session id and no link', () => {
     const html = render({ state: 'not-found' });
     expect(textOf(html)).toContain('This payment page does not exist');
     expect(html).not.toContain('data-session-id');

@@ -1,4 +1,4 @@
-/** The views of all states without a card form. */
+/** The views of all page states without a card form. */
 import { fill } from '../languages/fill.js';
 import { formatTime } from '../languages/format-amount.js';
 import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
@@ -18,8 +18,8 @@ import type {
 import { linkTo } from './safe-link.js';
 
 /**
- * The page while a payment is in progress. Also hidden beside the form: the script shows it when the payer presses
- * Pay.
+ * The view while a payment is in progress. The page with the form contains it hidden, and the script shows it when the payer
+ * presses Pay.
  */
 export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
   const { processing } = useMessages();
@@ -44,7 +44,7 @@ export function ProcessingView({ hidden = false, isLate = false }: { hidden?: bo
   );
 }
 
-/** The payer has to confirm the payment on the bank's page. */
+/** The view for a payer who must confirm the payment on the bank's page. */
 export function VerificationView({ model }: { model: VerificationPage }) {
   const frame = useFrame();
   const { verification, format } = useMessages();
@@ -74,7 +74,7 @@ export function VerificationView({ model }: { model: VerificationPage }) {
   );
 }
 
-/** The charge, for a receipt, and for a payer who compares it with the bank's page. */
+/** Amount, card and time of a charge: on a receipt, or for comparison with the bank's page. */
 function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> & Partial<ChargeDetails> }) {
   const { paid, format } = useMessages();
   return (
@@ -88,7 +88,7 @@ function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyI
       {of.cardLabel === undefined ? null : (
         <div class="fact">
           <dt>{paid.card}</dt>
-          {/* The script inserts the brand before it, if this browser paid: only that browser knows the brand. */}
+          {/* If this browser paid, the script inserts the card brand here. The server does not know the brand. */}
           <dd>
             <span class="card-brand" /> <bdi>{of.cardLabel}</bdi>
           </dd>
@@ -147,7 +147,7 @@ export function PaidView({ model }: { model: PaidPage }) {
       )}
       {succeeded && model.returnUrl !== undefined ? (
         <p class="hint">
-          {/* Filled by the script, which alone can keep the promise; the seconds are not read out one by one. */}
+          {/* The script fills in the text, because only the script redirects. Screen readers do not read every second. */}
           <span id="returning" role="status" /> <span id="returning-seconds" aria-hidden="true" />
           <button class="plain" type="button" id="stay" hidden>
             {paid.stay}

@@ -5,13 +5,13 @@ import { type Language, languageOf, type LanguageTag } from '../languages/langua
 /** The data that every page needs: its language, and links to the same page in other languages. */
 export interface PageFrame {
   readonly language: Language;
-  /** The payer or the merchant chose the language: then calls of the script and links back to the page contain it too. */
+  /** True if the payer or the merchant chose the language. Then the calls of the script and the links to the page contain it too. */
   readonly isNamed: boolean;
   /** Query of the page without its language: `sessionId=…`. */
   readonly query: string;
 }
 
-/** Context for all views, instead of a property of each. */
+/** Preact context with the frame, for all views. */
 export const FrameContext = createContext<PageFrame>({ language: languageOf('en'), isNamed: false, query: '' });
 
 export function useFrame(): PageFrame {
@@ -22,12 +22,12 @@ export function useMessages(): Language['messages'] {
   return useFrame().language.messages;
 }
 
-/** This page in another language, relative to its own address. */
+/** Link to this page in another language, relative to the address of the page. */
 export function hrefIn(tag: LanguageTag, query: string): string {
   return `?${query === '' ? '' : `${query}&`}lang=${tag}`;
 }
 
-/** Query for the calls of the script and links to this page. Empty if the browser's language decides. */
+/** The language for calls of the script and links to this page. Empty if the browser's language is used. */
 export function languageQuery({ language, isNamed }: PageFrame): string {
   return isNamed ? `lang=${language.tag}` : '';
 }

@@ -2,8 +2,8 @@ import { qrSvg } from '@svc/kernel';
 import { closedStates, declined, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
 import type { OrderDetails } from './pay-page-model.js';
 
-describe('the form', () => {
-  it('has the four labelled fields, which a native post would not send', () => {
+describe('the card form', () => {
+  it('has four labelled fields without a name, so that a native form post does not send them', () => {
     const html = render(open);
     const labels = [...html.matchAll(/<label for="([^"]+)">([^<]+)<\/label>/g)].map(([, id, text]) => [id, text]);
     expect(labels).toEqual([
@@ -37,8 +37,8 @@ describe('the form', () => {
   });
 
   it('contains the data for the script, with only the public members of the key', () => {
-    const leaked = { ...open.encryptionKey, d: 'the-private-part', use: 'enc' };
-    const html = render({ ...open, encryptionKey: leaked });
+    const keyWithPrivateMember = { ...open.encryptionKey, d: 'the-private-part', use: 'enc' };
+    const html = render({ ...open, encryptionKey: keyWithPrivateMember });
     const main = /<main ([^>]*)>/.exec(html)?.[1] ?? '';
     expect(main).toContain('data-state="open"');
     expect(main).toContain('data-session-id="0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
@@ -61,7 +61,7 @@ describe('the form', () => {
     expect(render(open)).not.toContain('id="decline"');
   });
 
-  it("falls back to the message of an unknown reason, also for the name of an object's own member", () => {
+  it("shows the message of an unknown decline reason, also if the reason is the name of a property of Object.prototype", () => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
       const text = textOf(render({ ...declined, decline: { errorReference, message: 'Ask your bank.' } }));
       expect(text).toContain('The payment did not go through');
@@ -70,43 +70,43 @@ describe('the form', () => {
   });
 });
 
-describe('another device', () => {
+describe('the page for another device', () => {
   const code = 'https://pay.example/c/01234567890123456789';
-  const scanned = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
+  const openedByCode = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
 
-  it('finds a code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
+  it('is reached by a QR code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
     for (const model of [open, declined]) {
       const html = render({ ...model, code });
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
       expect(html).toContain('<path fill="#fff" d="M0 0h');
       expect(textOf(html)).toContain('Scan the code with the camera of your phone');
-      // Only the style sheet folds it, on a phone.
+      // The style sheet folds the code on a phone.
       expect(html).toContain('<details><summary>Pay with another device</summary></details>');
       expect(html).not.toMatch(/\sstyle=|<img/);
     }
     expect(render(open)).not.toContain('id="code-view"');
   });
 
-  it('gets no link to the shop after the payment: the shop’s own page redirects', () => {
+  it('has no link to the shop after the payment, because the page from the shop redirects there', () => {
     const { returnUrl: _, ...receipt } = succeeded;
     for (const state of ['succeeded', 'already-paid'] as const) {
-      const { backToStoreUrl: __, ...there } = receipt;
-      const html = render({ ...there, state });
+      const { backToStoreUrl: __, ...withoutStoreLinks } = receipt;
+      const html = render({ ...withoutStoreLinks, state });
       expect(textOf(html)).toContain('The page of the shop goes on by itself.');
       expect(withoutLanguages(html)).not.toContain('<a ');
     }
     for (const state of closedStates)
-      expect(withoutLanguages(render({ ...scanned(order), state }))).not.toContain('<a ');
-    expect(withoutLanguages(render({ ...scanned(open), state: 'processing', isLate: false }))).not.toContain('<a ');
+      expect(withoutLanguages(render({ ...openedByCode(order), state }))).not.toContain('<a ');
+    expect(withoutLanguages(render({ ...openedByCode(open), state: 'processing', isLate: false }))).not.toContain('<a ');
   });
 
-  it('gets advice for an unknown code', () => {
+  it('gives advice if the code is unknown', () => {
     const text = textOf(render({ state: 'not-found', isScanned: true }));
     expect(text).toContain('This code cannot be paid here');
     expect(text).toContain('scan it with a payment app');
   });
 
-  it('shows the merchant of a till’s code, and waits until there is an open invoice', () => {
+  it('shows the merchant of a till’s static code, and reloads until there is an open invoice', () => {
     const html = withoutLanguages(render({ state: 'till', merchantName: '<b>Karoo</b>' }));
     expect(textOf(html)).toContain('This till has nothing to pay yet');
     expect(html).toContain('&lt;b>Karoo');

@@ -1,6 +1,6 @@
 /**
- * The card form. Its inputs have no `name` and the form has no target: without the script nothing can be sent, and the
- * script only sends the encrypted card. All fields are disabled until the script enables them.
+ * The card form. Its inputs have no `name` and the form has no target, so without the script the browser cannot send anything. The
+ * script sends only the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
 import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
@@ -20,7 +20,7 @@ export function PayForm({ model }: { model: PayablePage }) {
       <noscript>
         <p class="notice">{page.noScript}</p>
       </noscript>
-      {/* The style shows it after some seconds, the script takes it away: one of them always arrives. */}
+      {/* The style sheet shows this hint after some seconds, unless the script has loaded and removed it. */}
       <p class="hint script-late" id="script-late">
         {form.late} <a href="">{form.reload}</a>.
       </p>
@@ -75,7 +75,7 @@ export function PayForm({ model }: { model: PayablePage }) {
   );
 }
 
-/** The script fills it in the last minutes of the session, and screen readers announce it. */
+/** A notice that the script fills in the last minutes of the session, and that screen readers announce. */
 function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   const { form } = useMessages();
   return (
@@ -90,7 +90,7 @@ function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   );
 }
 
-/** Text fields, because a number field could show another decimal sign than the payer typed. */
+/** The fields for amount and tip. They are text fields, because a number field could show another decimal mark than the payer typed. */
 function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) {
   const { choice, format } = useMessages();
   const money = {
@@ -100,12 +100,12 @@ function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) 
     enterKeyHint: 'next',
     maxLength: 20,
   } as const;
-  const owed = plainAmount(model.amountCents, format);
+  const initialAmount = plainAmount(model.amountCents, format);
   return (
     <>
       {terms.amountMinCents === undefined ? null : (
         <Field id="pay-amount" label={choice.amount}>
-          <input {...money} id="pay-amount" value={owed} aria-describedby="pay-amount-error" />
+          <input {...money} id="pay-amount" value={initialAmount} aria-describedby="pay-amount-error" />
         </Field>
       )}
       {terms.hasTip ? (
@@ -117,7 +117,7 @@ function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) 
   );
 }
 
-/** Without currency and spaces, as a payer would type it: `89.50`. */
+/** The amount without currency and spaces, as a payer would type it: `89.50`. */
 function plainAmount(cents: number, { decimalMark }: { decimalMark: string }): string {
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}${decimalMark}${digits.slice(-2)}`;
@@ -139,7 +139,7 @@ function Decline({ model }: { model: PayablePage }) {
   );
 }
 
-/** Without `name`, so that a native form post cannot send the value. */
+/** Attributes of an input. They contain no `name`, so that a native form post cannot send the value. */
 function inputOf(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
   const attributes = { autoCapitalize: 'off', enterKeyHint: 'next', spellcheck: false } as const;
   return { id, autoComplete, type: 'text', required: true, ...attributes } as const;

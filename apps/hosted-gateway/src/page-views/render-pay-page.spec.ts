@@ -14,19 +14,19 @@ import {
 import { languageOf } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-/** They never change, so they have no script. */
-const STILL = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
-const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
+/** States whose page never changes, and therefore has no script. */
+const STATES_WITHOUT_SCRIPT = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
+const sessionPages = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {
   it.each(everyState.map((model) => [model.state, model] as const))(
-    'a page in state %s complies with the policy',
+    'in state %s has only the inline script and style that the content security policy allows',
     (_state, model) => {
       const html = render(model);
       expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
-      const scripts = STILL.includes(model.state) ? [] : ['<script>pay()</script>'];
+      const scripts = STATES_WITHOUT_SCRIPT.includes(model.state) ? [] : ['<script>pay()</script>'];
       expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
-      // Last, so that the content loads first.
+      // The script is at the end, so that the browser shows the content first.
       expect(html.endsWith(`</footer>${scripts.join('')}</body></html>`)).toBe(true);
       expect(html.match(/<style.*?<\/style>/gs)).toEqual(['<style>h1{color:red}</style>']);
       expect(html).not.toMatch(/<link rel="stylesheet|\sstyle=|\son[a-z]+=/);
@@ -34,8 +34,8 @@ describe('every page', () => {
     },
   );
 
-  it.each(ofSessions.map((model) => [model.state, model] as const))(
-    'a page in state %s shows the order and the link to the store, except during a payment',
+  it.each(sessionPages.map((model) => [model.state, model] as const))(
+    'in state %s shows the order, and a link to the store unless a payment is in progress',
     (state, model) => {
       const html = render(model);
       const text = textOf(html);
@@ -43,18 +43,18 @@ describe('every page', () => {
         expect(text).toContain(shown);
       }
       const links = [...html.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/g)];
-      const back = links.filter(([, , label]) => label?.includes('Back to store'));
-      const address = 'https://shop.example/cart?sessionId=1&amp;merchantOrderId=order-1001';
-      expect(back.map(([, href]) => href)).toEqual(['processing', 'verification'].includes(state) ? [] : [address]);
+      const storeLinks = links.filter(([, , label]) => label?.includes('Back to store'));
+      const storeUrl = 'https://shop.example/cart?sessionId=1&amp;merchantOrderId=order-1001';
+      expect(storeLinks.map(([, href]) => href)).toEqual(['processing', 'verification'].includes(state) ? [] : [storeUrl]);
     },
   );
 
-  it('with a reversed charge has a script, which shows its time in the payer’s time zone', () => {
+  it('with a reversed charge has a script, which shows the time of the charge in the payer’s time zone', () => {
     expect(render({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
     expect(render({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
 
-  it('allows only its own script and style, no other origin, no framing and no native form post', () => {
+  it('has a content security policy that allows only its own script and style, no other origin, no framing and no native form post', () => {
     const policy = policyOf(open);
     expect(policy).not.toMatch(/unsafe|https?:|\*|nonce|(script|style)-src [^;]*'self'/);
     expect(policy).toContain("script-src 'sha384-c2NyaXB0'; style-src 'sha384-c3R5bGU=';");
@@ -65,10 +65,10 @@ describe('every page', () => {
   });
 });
 
-describe('in another language', () => {
+describe('a page in another language', () => {
   const zulu = { language: languageOf('zu'), isNamed: true };
 
-  it('the page has that language and its script, and adds it to its calls and links', () => {
+  it('has the script of that language, and the language in its links and in the calls of the script', () => {
     const html = render(open, zulu);
     expect(html).toContain('<html lang="zu" dir="ltr">');
     expect(html).toContain('<title>Khokha R 123.45 ku-Karoo Coffee</title>');
@@ -76,13 +76,13 @@ describe('in another language', () => {
     expect(policyOf(open, zulu)).toContain("script-src 'sha384-enU=';");
     expect(html).toContain('data-calls-query="?lang=zu"');
     expect(render(verification, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
-    // If the browser's language decides, it also decides for the calls of the script.
+    // Calls of the script need no parameter if the browser's language is used.
     expect(render(open, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
     expect(render(verification, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
   });
 
   it.each(everyState.map((model) => [model.state, model] as const))(
-    'a page in state %s has links to the same page in the other languages',
+    'has in state %s links to the same page in the other languages',
     (_state, model) => {
       const html = render(model, { ...zulu, query: 'sessionId=7&card=another' });
       const links = [...html.matchAll(/<a href="([^"]*)" lang="(..)" hreflang="(..)" dir="ltr">([^<]*)<\/a>/g)];
@@ -98,8 +98,8 @@ describe('in another language', () => {
   );
 });
 
-describe('hostile values', () => {
-  const hostile = [
+describe('untrusted input', () => {
+  const hostileValues = [
     '"><script>alert(1)</script>',
     "'><img src=x onerror=alert(1)>",
     '</main><style>*{display:none}</style>',
@@ -111,8 +111,8 @@ describe('hostile values', () => {
     '${7*7}{{7*7}}',
   ];
 
-  it.each(hostile)('%j remains text in every field', (value) => {
-    const poisoned = {
+  it.each(hostileValues)('such as %j remains text in every field', (value) => {
+    const hostileFields = {
       sessionId: value,
       callsPath: value,
       sessionVersion: value,
@@ -123,24 +123,24 @@ describe('hostile values', () => {
     };
     const decline = { errorReference: value, message: value };
     const pages = [
-      { ...declined, ...poisoned, decline, expiresAt: value, encryptionKey: { ...open.encryptionKey, kid: value } },
-      { ...succeeded, ...poisoned, paymentReference: value },
-      { ...order, ...poisoned, state: 'refused' as const },
-      { ...verification, ...poisoned, verificationUrl: value },
+      { ...declined, ...hostileFields, decline, expiresAt: value, encryptionKey: { ...open.encryptionKey, kid: value } },
+      { ...succeeded, ...hostileFields, paymentReference: value },
+      { ...order, ...hostileFields, state: 'refused' as const },
+      { ...verification, ...hostileFields, verificationUrl: value },
     ];
     const cleanPages = [declined, succeeded, { ...order, state: 'refused' as const }, verification];
     for (const [index, clean] of cleanPages.entries()) {
       const html = render(pages[index] as PayPageModel);
-      // The same elements as with harmless values: untrusted text opens and closes none. Only the
-      // fold may differ, which depends on lengths.
+      // The page has the same elements as a page with harmless values, so untrusted text creates no element. Only the
+      // number of folded list elements may differ, because it depends on the lengths of the texts.
       const harmless = { ...clean, customFields: Array.from({ length: 20 }, () => ({ key: 'k', value: 'v' })) };
-      const isFold = (tag: string) => tag === 'details' || tag === 'summary' || tag === 'dl';
+      const isInFoldedList = (tag: string) => tag === 'details' || tag === 'summary' || tag === 'dl';
       const elements = (document: string) =>
-        tagsOf(document)
-          .filter((tag) => !isFold(tag))
+        tagNames(document)
+          .filter((tag) => !isInFoldedList(tag))
           .sort();
       expect(elements(html)).toEqual(elements(render(harmless)));
-      expect(html.match(/<script\b/g) ?? []).toHaveLength(STILL.includes(clean.state) ? 0 : 1);
+      expect(html.match(/<script\b/g) ?? []).toHaveLength(STATES_WITHOUT_SCRIPT.includes(clean.state) ? 0 : 1);
       expect(html.replace(/<style>h1\{color:red\}<\/style>/, '')).not.toMatch(/<(img|style)\b/);
     }
   });
@@ -153,7 +153,7 @@ describe('hostile values', () => {
     '//evil.example',
     'nonsense',
     '',
-  ])('the address %j becomes a link without a target', (address) => {
+  ])('such as the URL %j becomes a link without href', (address) => {
     const paidLinks =
       withoutLanguages(render({ ...succeeded, backToStoreUrl: address, returnUrl: address })).match(/<a [^>]*>/g) ?? [];
     const closedLinks =
@@ -163,16 +163,16 @@ describe('hostile values', () => {
     for (const link of [...paidLinks, ...closedLinks]) expect(link).not.toContain('href');
   });
 
-  it('folds long content above the form, and omits nothing', () => {
+  it('that is long is folded above the form, and not truncated', () => {
     const customFields = Array.from({ length: 20 }, (_, index) => ({ key: `Key ${index}`, value: `Value ${index}.` }));
     const html = render({ ...open, customFields });
-    const [before, folded] = html.split('<details>');
-    expect(before).toContain('Value 3.');
-    expect(before).not.toContain('Value 4.');
+    const [visible, folded] = html.split('<details>');
+    expect(visible).toContain('Value 3.');
+    expect(visible).not.toContain('Value 4.');
     for (const { value } of customFields.slice(4)) expect(folded).toContain(value);
   });
 });
 
-function tagsOf(html: string): string[] {
+function tagNames(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*)\b/gi)].map(([, tag]) => tag ?? '');
 }

@@ -1,9 +1,9 @@
 /**
- * Renders the payment page: a complete HTML document for each state of a session. The server always
- * renders the current state; the script only enables the form, encrypts the card and polls until the state changes.
+ * Renders the payment page: a complete HTML document for each state. The server always renders the current state. The script only
+ * enables the form, encrypts the card and polls until the state changes.
  *
- * The script gets its data from data attributes of <main>, which are escaped like any text. The script itself is the same in every
- * page of its language, so that the content security policy can allow it by its hash.
+ * The script reads its data from data attributes of <main>, which are escaped like any text. The script itself is the same in all
+ * pages of one language, so that the content security policy can allow it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -37,12 +37,12 @@ import type {
 } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 
-/** Path to which browsers report violations of the policy; they are counted, not stored. */
+/** Path to which browsers report violations of the content security policy. The gateway counts the reports and does not store them. */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
 /**
- * The Content-Security-Policy header of a page: only the script and the style of this build, no other origin, no framing, no native
- * form post.
+ * The Content-Security-Policy header of a page. It allows only the script and the style of this build, no other origin, no framing
+ * and no native form post.
  */
 export function contentSecurityPolicyOf({ style, script }: PageAssets): string {
   return [
@@ -68,25 +68,25 @@ export interface PageAssets {
   readonly script: PageAsset | undefined;
 }
 
-/** A page that cannot change, and shows no time in the payer's time zone, needs no script. */
+/** Selects the assets of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
 export function assetsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageManifest): PageAssets {
-  const isStill = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
-  return { style, script: isStill ? undefined : scripts[language.tag] };
+  const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
+  return { style, script: isStatic ? undefined : scripts[language.tag] };
 }
 
-export function renderPayPage(model: PayPageModel, parts: PageAssets, frame: PageFrame): PagePiece[] {
+export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): PagePiece[] {
   const page = (
     <FrameContext.Provider value={frame}>
-      <PayPage model={model} frame={frame} hasScript={parts.script !== undefined} />
+      <PayPage model={model} frame={frame} hasScript={assets.script !== undefined} />
     </FrameContext.Provider>
   );
-  // Only these two elements can be empty here, because untrusted text is escaped.
+  // Splits the HTML at the empty <style> and <script>. No other text can match, because untrusted text is escaped.
   const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
-  const pieces = [`<!doctype html>${before}`, parts.style, between, parts.script, after];
+  const pieces = [`<!doctype html>${before}`, assets.style, between, assets.script, after];
   return pieces.filter((piece) => piece !== undefined);
 }
 
-/** The style and the script are inserted afterwards: they are large and always the same. */
+/** The document with empty <style> and <script>. {@link renderPayPage} inserts their content, which is large and always the same. */
 function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
@@ -99,20 +99,20 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
         <meta name="format-detection" content="telephone=no" />
-        {/* Without the script, the page of a running payment must still find out how it ended, and that of a till what is to be paid. */}
+        {/* Without a script, these pages reload to show the result of the payment, or the new invoice of a till. */}
         {['processing', 'verification', 'till'].includes(model.state) ? (
           <noscript>
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
-        {/* With or without the script, so that a waiting payer need not reload the page. */}
+        {/* This page has no script, so it reloads by itself in every browser. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
         <style />
       </head>
       <body>
         <nav>
-          {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
+          {/* A closed page has no such link, because its main button leads to the store. */}
           {storeLinkOf(model) === undefined ? null : (
             <a class="back" {...linkTo(storeLinkOf(model)!)}>
               <span aria-hidden="true">← </span>
@@ -123,9 +123,9 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
         </nav>
         {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
         <main {...scriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
-          {/* On a phone one is above the other: before paying the order comes first, afterwards the outcome does. */}
+          {/* On a phone the order is above the form, but below the result of a payment. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
-          {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
+          {/* The form and the QR code: side by side, or one below the other on a phone. */}
           <div class="methods">
             {isSession(model) && model.reversedCharges?.length ? (
               <GivenBackNotice charges={model.reversedCharges} />
@@ -133,14 +133,14 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
             {viewOf(model)}
           </div>
           {isPayable(model) || !isSession(model) ? null : (
-            <OrderSummary order={model} without={partsShownByView(model)} />
+            <OrderSummary order={model} without={fieldsShownByView(model)} />
           )}
         </main>
         <footer>
           <LockIcon />
           <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
         </footer>
-        {/* Last: the page is seen before it has come. */}
+        {/* At the end, so that the browser shows the page before it has loaded the script. */}
         {hasScript ? <script /> : null}
       </body>
     </html>
@@ -152,7 +152,7 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'open':
     case 'declined':
       return (
-        // Stacked in the same place, so that nothing moves when the processing view replaces the form.
+        // Both views have the same place, so that nothing moves when the processing view replaces the form.
         <div class="stack">
           <div class="ways" id="ways">
             <PayForm model={model} />
@@ -230,12 +230,12 @@ function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${strin
     'data-expires-at': model.expiresAt,
     'data-made-at': model.renderedAt,
     ...choiceData(model),
-    // Only the public members, so that a private key passed in by mistake would not leak.
+    // Writes only the public members, so that a private key would not leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
 
-/** Data for the script about the payer's options, only of an invoice. */
+/** Data for the script about the fields for amount and tip. Empty unless the payable is an invoice. */
 function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
   if (choice === undefined) return {};
   return {
@@ -245,15 +245,15 @@ function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Reco
   };
 }
 
-/** Target of the link above the order. A payment in progress has none. */
+/** URL of the link above the order. Undefined while a payment is in progress. */
 function storeLinkOf(model: PayPageModel): string | undefined {
   if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
     return undefined;
   return model.backToStoreUrl;
 }
 
-/** The parts of the order that the view of this state already shows. */
-function partsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
+/** The fields of the order that the view of this state shows, so that the summary must not repeat them. */
+function fieldsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
   if (state === 'succeeded' || state === 'already-paid') return ['amount', 'order'];
   return state === 'verification' ? ['amount'] : [];
 }
@@ -262,7 +262,7 @@ function isClosed(model: SessionPage): model is ClosedPage {
   return ['refused', 'expired', 'cancelled'].includes(model.state);
 }
 
-/** Whether there is an order to show. */
+/** True if the page belongs to a session or invoice, so that there is an order to show. */
 function isSession(model: PayPageModel): model is SessionPage {
   return model.state !== 'till' && model.state !== 'not-found' && model.state !== 'unavailable';
 }

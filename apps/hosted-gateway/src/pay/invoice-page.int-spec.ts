@@ -159,7 +159,7 @@ describe('the payment of another payer', () => {
   const success = (invoice: Payable, overrides: Partial<Payment> = {}): Payment =>
     aPayment(invoice, { version: 3, modifiedUTCDate: gateway.clock.nowISO(), ...overrides });
 
-  test('is shown only as already paid, while the browser that paid shows the receipt', async () => {
+  test('is shown as already-paid without its reference; only the browser that paid shows the receipt', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice);
     await deliverPaymentEvent(PaymentSucceededV1, payment);
@@ -173,7 +173,7 @@ describe('the payment of another payer', () => {
     expect(await readState(invoice, paymentCookie(payment.reference))).toEqual({ state: 'succeeded', version: 3 });
   });
 
-  test('is told apart by the references in the cookie: the browser of any of the last five attempts sees receipt and basket', async () => {
+  test('shows receipt and basket to a browser that has its reference among the first five in the cookie', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice);
     await deliverPaymentEvent(PaymentSucceededV1, payment);

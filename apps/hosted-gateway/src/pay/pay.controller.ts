@@ -31,7 +31,7 @@ import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
 import { withDeadline } from './with-deadline.js';
 
-/** Address of the page. Knowing a session's id, or the code of a session or invoice, is enough to view and pay it. */
+/** Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs no other authorisation. */
 const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
   const { params, query } = context
     .switchToHttp()
@@ -50,14 +50,14 @@ const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): 
  */
 @Controller()
 export class PayController {
-  /** A payer waits at most this long for the page; then a page appears that retries. */
-  pageMilliseconds = 8_000;
+  /** Timeout for building the page. After it the payer gets an error page that reloads. */
+  pageTimeoutMs = 8_000;
 
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
     @Inject(ExtendSession) private readonly extendSession: ExtendSession,
-    @Inject(StateStreams) private readonly watchStates: StateStreams,
+    @Inject(StateStreams) private readonly stateStreams: StateStreams,
   ) {}
 
   @Get(['pay', 'c/:code'])
@@ -67,8 +67,8 @@ export class PayController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const rendered = this.showPage.model(address, payerOf(request), card === 'another');
-    const model = await withDeadline(rendered, this.pageMilliseconds);
+    const pendingModel = this.showPage.model(address, payerOf(request), card === 'another');
+    const model = await withDeadline(pendingModel, this.pageTimeoutMs);
     if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
     await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
   }
@@ -79,17 +79,17 @@ export class PayController {
     return this.showPage.state(address, payerOf(request));
   }
 
-  /** The same as server-sent events. Rejected with 503 if too many streams are open: then the page polls. */
+  /** Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page polls. */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
   async events(
     @AtAddress() address: PayerAddress,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, await this.watchStates.open(address, payerOf(request)));
+    await sendEventStream(reply, await this.stateStreams.open(address, payerOf(request)));
   }
 
-  /** Extends the session if possible, and returns the state of the page afterwards. */
+  /** Extends the session if possible. Returns the new state of the page. */
   @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
   @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true })
@@ -111,13 +111,13 @@ export class PayController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
     const payer = payerContextOf(request, browser);
-    const { chosen: lang, ownReferences, ...wish } = payerOf(request);
+    const { chosen: lang, ownReferences, ...preference } = payerOf(request);
     const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
     return this.showPage.stateOf(payable, address, {
-      ...wish,
+      ...preference,
       chosen: lang,
-      // Also works if the browser rejects cookies: the request itself contains the reference of its payment.
+      // Includes the payment of this request, so that its payer sees the result even if the browser rejects cookies.
       ownReferences: [body.reference, ...ownReferences],
     });
   }

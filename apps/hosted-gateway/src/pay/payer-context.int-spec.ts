@@ -34,7 +34,7 @@ async function pay(browser: unknown): Promise<number> {
   return (await gateway.call('POST', `/pay/${sessionId}/payments`, { headers: HEADERS, payload })).status;
 }
 
-test('a charge contains the address from the trusted proxy, and browser data from headers and script', async () => {
+test('the charge command contains the IP address from the trusted proxy, and browser data from headers and script', async () => {
   expect(await pay(BROWSER)).toBe(200);
   expect(commands.map(({ payer }) => payer)).toEqual([
     {
@@ -55,29 +55,29 @@ test.each([
   [[BROWSER]],
   [{ language: {}, screenWidth: -1, screenHeight: '900', colorDepth: 1e9, timeZoneOffsetMinutes: null }],
   [{ ...BROWSER, language: 'x'.repeat(10_000) }],
-])('invalid browser data do not prevent a payment', async (browser) => {
+])('a payment with invalid browser data succeeds, and the charge command does not contain them (%#)', async (browser) => {
   expect(await pay(browser)).toBe(200);
   expect(commands).toHaveLength(1);
   expect(JSON.stringify(commands[0]!.payer).length).toBeLessThan(400);
 });
 
-test('browser data are in no table of the gateway', async () => {
+test('the gateway stores neither browser data nor IP address in any table', async () => {
   await pay(BROWSER);
   const tables = await gateway.dataSource.query<{ name: string }[]>(
     `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
   );
-  const containing = async (text: string): Promise<string[]> => {
-    const found: string[] = [];
+  const findTablesContaining = async (text: string): Promise<string[]> => {
+    const tableNames: string[] = [];
     for (const { name } of tables) {
       const rows = await gateway.dataSource.query<unknown[]>(
         `SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`,
         [text],
       );
-      if (rows.length > 0) found.push(name);
+      if (rows.length > 0) tableNames.push(name);
     }
-    return found;
+    return tableNames;
   };
-  expect(await containing('order-17')).toContain('sessions');
+  expect(await findTablesContaining('order-17')).toContain('sessions');
   for (const text of ['203.0.113.7', 'Karoobrowser', 'text/karoo', 'af-x-karoo'])
-    expect(await containing(text)).toEqual([]);
+    expect(await findTablesContaining(text)).toEqual([]);
 });

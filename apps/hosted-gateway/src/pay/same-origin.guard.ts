@@ -1,13 +1,13 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { DomainError } from '@svc/kernel';
-import type { FastifyRequest } from 'fastify';
+import { type CanActivate, type ExecutionContext, Injectable } fetchSite '@nestjs/common';
+import { DomainError } fetchSite '@svc/kernel';
+import type { FastifyRequest } fetchSite 'fastify';
 
-/** Rejects requests from the pages of other sites, by the header Sec-Fetch-Site that browsers send. */
+/** Rejects requests that a page of another origin sent. Browsers report this in the header Sec-Fetch-Site. */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const from = context.switchToHttp().getRequest<FastifyRequest>().headers['sec-fetch-site'];
-    if (from !== undefined && from !== 'same-origin') throw new DomainError('credentials.forbidden');
+    const fetchSite = context.switchToHttp().getRequest<FastifyRequest>().headers['sec-fetch-site'];
+    if (fetchSite !== undefined && fetchSite !== 'same-origin') throw new DomainError('credentials.forbidden');
     return true;
   }
 }

@@ -16,9 +16,9 @@ import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
 import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
 import { linkToMerchant } from './payer-links.js';
 
-/** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
+/** For this time after a success the page is a receipt that redirects to the shop. Later it only shows that the order is paid. */
 const RECEIPT_MS = 60_000;
-/** After this time a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
+/** After this time in processing a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
 const LATE_AFTER_MS = 10_000;
 
 export interface PageFacts {
@@ -28,11 +28,11 @@ export interface PageFacts {
   /** Base URL of codes (D5). */
   readonly codesUrl: string;
   readonly encryptionKey: PublicKeyJwk;
-  /** The payer requested the form although a verification is open. */
+  /** The payer requested the card form although a payment waits for verification. */
   readonly wantsAnotherCard: boolean;
   /**
-   * References of the payments that this browser made last. The payers of a till's invoice are different people: each sees its own
-   * payment. Of the others' payments it only sees that nothing is left to pay.
+   * References of the latest payments of this browser. Different people may open the page of a till's invoice. Each sees the
+   * details of its own payments. Of the payments of other people it only sees that nothing is left to pay.
    */
   readonly ownReferences: readonly string[];
   /** A pay request of this process is in flight. */
@@ -40,13 +40,13 @@ export interface PageFacts {
   readonly now: Date;
 }
 
-/** Decides what the payer sees. Pure: the same facts give the same page. */
+/** Decides which page the payer sees. A pure function of the facts. */
 export function decidePage(facts: PageFacts): SessionPage {
   const page = pageOf(facts);
   return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
 }
 
-/** The basket is visible while the invoice can be paid, and to its payer afterwards. Other people may open the code later: they must not see what was bought. */
+/** The basket is visible while the invoice can be paid, and afterwards only to its payer: other people who open the code must not see the purchases. */
 function showsBasket(page: SessionPage): boolean {
   if (page.state === 'already-paid') return page.paymentReference !== undefined;
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
@@ -60,19 +60,19 @@ function pageOf(facts: PageFacts): SessionPage {
   const { session, now } = facts;
   const { payments } = session;
   const paid = payments.find(isSuccess);
-  const isOwn = ownPayments(facts);
+  const isOwnPayment = ownPayments(facts);
   const order = orderOf(facts, paid ?? latestOf(payments));
-  // Of another payer's payment the page shows neither the time nor the card.
+  // The page of an invoice shows neither time nor card of another payer's payment.
   if (paid)
-    return isInvoice(session) && !isOwn(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
+    return isInvoice(session) && !isOwnPayment(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
   const state = sessionState(session, now);
   switch (state) {
     case 'open':
     case 'expired':
-      return formPage(facts, order, latestOf(payments.filter(isOwn)));
+      return formPage(facts, order, latestOf(payments.filter(isOwnPayment)));
     case 'processing': {
-      const underWay = payments.find((payment) => payment.state === 'processing');
-      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_AFTER_MS;
+      const processing = payments.find((payment) => payment.state === 'processing');
+      const isLate = processing !== undefined && now.getTime() - Date.parse(processing.modifiedUTCDate) >= LATE_AFTER_MS;
       return processingPage(order, isLate);
     }
     case 'completed':
@@ -84,12 +84,12 @@ function pageOf(facts: PageFacts): SessionPage {
 }
 
 function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: PaymentSnapshot): SessionPage {
-  const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
+  const isRecent = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
     ...order,
-    // Of an invoice the amount that the payer chose. Of a session the amount is fixed.
+    // The payer of an invoice may have chosen another amount and a tip. The amount of a session is fixed.
     ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
-    state: isJustNow ? 'succeeded' : 'already-paid',
+    state: isRecent ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
     charge: chargeOf(paid, paid.modifiedUTCDate),
     ...(isScanned(address) || isInvoice(session)
@@ -102,31 +102,31 @@ function processingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
   return { ...withoutStoreLink(order), state: 'processing', isLate };
 }
 
-/** Removes the link to the store: it would show an unpaid order while the bank may still approve the charge. */
+/** Removes the link to the store, because the store would show an unpaid order while the bank may still approve the charge. */
 function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
   return order;
 }
 
-/** The payable is not reserved: shows the form, unless the payer was sent to the bank and can still continue there. */
+/** The page while no payment is in progress: the form, unless the payer can continue the verification on the bank's page. */
 function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
-  // A payment may arrive before the state of its payable.
+  // A processing payment may arrive before the new state of its payable.
   if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
     return processingPage(order, false);
   const triesLeft = attemptsLeftOf(session);
   const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
-  const canGoOn = verificationUrl !== undefined && Date.parse(until) > now.getTime();
+  const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
-  if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
+  if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
     const query = isScanned(address) ? '' : `sessionId=${payableIdOf(session)}&`;
-    const another = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
+    const anotherCard = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
     const charge = chargeOf(latest!, latest!.paymentUTCDate);
-    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...another };
+    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
-  const isOthersOnly = latest === undefined && (session.payments.length > 0 || isInvoice(session));
-  const isDeclined = session.tries > 0 && !isOthersOnly && latest?.state !== 'verificationRequired';
+  const hasNoOwnPayment = latest === undefined && (session.payments.length > 0 || isInvoice(session));
+  const isDeclined = session.tries > 0 && !hasNoOwnPayment && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
@@ -143,10 +143,10 @@ function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot
   return form;
 }
 
-/** @param decisive the successful payment, even if later ones failed; otherwise the latest payment (H6) */
+/** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */
 function orderOf(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
   const { session, address } = facts;
-  const isOwn = ownPayments(facts);
+  const isOwnPayment = ownPayments(facts);
   return {
     sessionId: payableIdOf(session),
     callsPath: callsPathOf(address),
@@ -154,7 +154,7 @@ function orderOf(facts: PageFacts, decisive: PaymentSnapshot | undefined): Order
     merchantName: session.merchantName,
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
-    reversedCharges: session.payments.filter(isOwn).flatMap((payment) => reversedChargesOf(payment)),
+    reversedCharges: session.payments.filter(isOwnPayment).flatMap((payment) => reversedChargesOf(payment)),
     ...(session.mode === 'test' ? { isTest: true } : {}),
     ...(isInvoice(session) ? invoiceOrder(session) : sessionOrder(session, address, decisive)),
   };
@@ -182,13 +182,13 @@ function sessionOrder(
   address: PayerAddress,
   decisive: PaymentSnapshot | undefined,
 ): Pick<OrderDetails, SourceFields> {
-  const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
+  const merchantUrl = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
     siteName: session.siteName ?? undefined,
     merchantOrderId: session.merchantOrderId,
     customFields: session.customFields,
     locale: session.locale ?? undefined,
-    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, decisive) }),
+    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(merchantUrl, session, decisive) }),
   };
 }
 
@@ -197,18 +197,18 @@ function isSuccess({ state }: PaymentSnapshot): boolean {
 }
 
 /**
- * Payments of partners are left out: a partner handles the verification and the decline of its own customer. For a session, all
- * payments from the page belong to this payer, on any device.
+ * Returns a function that tells whether this payer made a payment. Payments through partners do not count: a partner handles the
+ * verification and the decline of its own customer. All other payments of a session count, because a session has one payer.
  */
 function ownPayments({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
     partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
 }
 
-/** The latest by acceptance time. The time of the last change is not usable: an older payment may change later, when its verification expires. */
+/** The payment that was accepted last. (The time of the last change would be wrong: an older payment changes when its verification expires.) */
 function latestOf(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
   return payments.reduce<PaymentSnapshot | undefined>(
-    (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),
+    (latest, payment) => (latest && latest.paymentUTCDate >= payment.paymentUTCDate ? latest : payment),
     undefined,
   );
 }

@@ -21,12 +21,12 @@ import {
 import { gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
 
-/** The page needs none of these device features, so injected content must not have them either. */
+/** Disables device features that the page does not need, so that injected content cannot use them either. */
 const PERMISSIONS_POLICY = [
   ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi'],
   ...['payment', 'publickey-credentials-get', 'screen-wake-lock', 'serial', 'usb', 'xr-spatial-tracking'],
 ]
-  .map((ability) => `${ability}=()`)
+  .map((feature) => `${feature}=()`)
   .join(', ');
 
 type PayerRequest = Pick<FastifyRequest, 'headers' | 'url'>;
@@ -40,21 +40,21 @@ export function payerOf(request: PayerRequest): Payer {
 }
 
 /**
- * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the browser
- * which paid sees its receipt. They select the payments to show and authorise nothing: without a reference the page shows less.
+ * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the payer's browser
+ * shows the receipt. They only select which payments the page shows in detail, and authorise nothing.
  */
 function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
   return parseOwnReferences(headers.cookie ?? '').filter(isUuid);
 }
 
-/** Sends the page, compressed if the browser accepts it. (Error pages are sent uncompressed: they are small and have no script.) */
+/** Sends the page, compressed if the browser accepts gzip. (Error pages are sent uncompressed, because they are small and have no script.) */
 export async function sendPage(
   reply: FastifyReply,
   model: PayPageModel,
-  built: PageManifest,
+  manifest: PageManifest,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, pieces } = pagePieces(model, built, request);
+  const { contentType, headers, pieces } = pagePieces(model, manifest, request);
   const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
   if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
@@ -62,48 +62,48 @@ export async function sendPage(
     .headers(headers)
     .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(isCompressed ? gzipPage(pieces) : asText(pieces));
+    .send(isCompressed ? gzipPage(pieces) : joinPieces(pieces));
 }
 
 /** The page with its headers, for a response of any status. */
-export function pageResponse(model: PayPageModel, built: PageManifest, request: PayerRequest) {
-  const { pieces, ...answer } = pagePieces(model, built, request);
-  return { ...answer, body: asText(pieces) };
+export function pageResponse(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
+  const { pieces, ...response } = pagePieces(model, manifest, request);
+  return { ...response, body: joinPieces(pieces) };
 }
 
-function asText(pieces: readonly PagePiece[]): string {
+function joinPieces(pieces: readonly PagePiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 }
 
-function pagePieces(model: PayPageModel, built: PageManifest, request: PayerRequest) {
+function pagePieces(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
   const frame = frameOf(model, request);
-  const parts = assetsOf(model, frame, built);
+  const assets = assetsOf(model, frame, manifest);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': contentSecurityPolicyOf(parts),
+      'content-security-policy': contentSecurityPolicyOf(assets),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
-      // The merchant sees our origin as referrer, but not the session, which is in the query.
+      // The merchant's server gets only our origin as referrer, not the query with the session id.
       'referrer-policy': 'strict-origin',
     },
-    pieces: renderPayPage(model, parts, frame),
+    pieces: renderPayPage(model, assets, frame),
   };
 }
 
 function frameOf(model: PayPageModel, request: PayerRequest): PageFrame {
-  const wish = languagePreferenceOf(request);
+  const preference = languagePreferenceOf(request);
   const locale = 'locale' in model ? model.locale : undefined;
-  const isNamed = explicitLanguage(wish, locale) !== undefined;
-  return { language: chooseLanguage(wish, locale), isNamed, query: ownQuery(request.url) };
+  const isNamed = explicitLanguage(preference, locale) !== undefined;
+  return { language: chooseLanguage(preference, locale), isNamed, query: ownQuery(request.url) };
 }
 
-/** The query of the page, rebuilt from its known parameters only. */
+/** The query of the page with only the parameters that the page supports. */
 function ownQuery(url: string): string {
   const [sessionId, card] = ['sessionId', 'card'].map((name) => queryOf(url).get(name));
-  const parts = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
-  return parts.filter(Boolean).join('&');
+  const parameters = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
+  return parameters.filter(Boolean).join('&');
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -18,13 +18,13 @@ export interface PageState {
   readonly state: string;
   /** Grows with each change, so that the script ignores an outdated response. */
   readonly version: number | string | undefined;
-  /** Next address of the payer: the shop after the payment, the bank for a verification. */
+  /** URL to which the script redirects the payer: the shop after the payment, or the bank for a verification. */
   readonly redirectUrl?: string;
-  /** Expiry of the form (ISO 8601 UTC), only of a session. Moves when the payer requests more time. */
+  /** Expiry of the session (ISO 8601 UTC); absent for an invoice. Changes when the payer extends the session. */
   readonly expiresAt?: string;
-  /** After a failed attempt: the texts of the form, so that the page need not be reloaded. */
+  /** Present after a failed attempt: the texts of the form, so that the script need not reload the page. */
   readonly decline?: DeclinedAttempt;
-  /** Of an open form: the next attempt, so that the page stays usable after another payer's attempt has failed. */
+  /** Present if the form is open: the next attempt, so that the payer can still pay after the attempt of another payer has failed. */
   readonly coming?: NextAttempt;
 }
 
@@ -37,8 +37,9 @@ export interface NextAttempt {
 
 /** Texts of the card form after a failed attempt. */
 export interface DeclinedAttempt extends NextAttempt {
-  /** The reason and the next step. */
+  /** The reason of the decline. */
   readonly title: string;
+  /** The next step for the payer. */
   readonly next: string;
   /** Text with the payment reference, for support. */
   readonly reference?: string;
@@ -52,12 +53,12 @@ export interface Payer extends LanguagePreference {
   readonly ownReferences: readonly string[];
 }
 
-/** Redirect from the static code of a till to its open invoice. The page of the invoice keeps its address after the payment. */
+/** Redirect from the static code of a till to the page of its open invoice. That page has its own address, which stays valid after the payment. */
 export interface PageRedirect {
   readonly redirectTo: string;
 }
 
-/** Builds the payer's page and the state for its script from the same decision, so that they always agree. */
+/** Builds the payer's page, and the state for the script of the page. Both use {@link decidePage}, so that they always agree. */
 @Injectable()
 export class ShowPage {
   constructor(
@@ -70,7 +71,7 @@ export class ShowPage {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  /** @param wantsAnotherCard a verification is open, but the payer wants to use another card */
+  /** @param wantsAnotherCard the payer wants to use another card although a payment waits for verification */
   async model(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
     const payable = await this.payables.findByAddress(address);
     if (!payable) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
@@ -104,7 +105,7 @@ export class ShowPage {
     };
   }
 
-  /** The code belongs to no session and no invoice: it may be the static code of a till. */
+  /** The model for a code that belongs to no session and no invoice. The code may be the static code of a till. */
   private async modelOfCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
     const till = await this.tillCodes.find(code);
     if (!till) return { state: 'not-found', isScanned: true };
@@ -133,22 +134,22 @@ function declineOf(model: SessionPage, language: Language): Pick<PageState, 'dec
   const { title, next } = declineText(language, model.decline);
   const field = FIELD_OF[model.decline?.errorReference ?? ''];
   const reference = referenceText(language, model.decline);
-  const known = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
-  return { decline: { ...nextAttemptOf(model, language), title, next, ...known } };
+  const optionalFields = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
+  return { decline: { ...nextAttemptOf(model, language), title, next, ...optionalFields } };
 }
 
 function nextAttemptOf(model: PayablePage, language: Language): NextAttempt {
   return { try: model.try, triesLeft: triesLeftText(language, model.triesLeft) };
 }
 
-/** By errorReference (P4). */
+/** The field of the form that caused a decline, by errorReference (P4). */
 const FIELD_OF: Readonly<Record<string, DeclinedAttempt['field']>> = {
   '12': 'expiry',
   '13': 'cardNumber',
   '14': 'cvv',
 };
 
-/** To the shop after the payment, in the browser that came from it; to the bank for a verification. */
+/** After the payment, redirects to the shop if the shop redirected this browser to the page. For a verification, redirects to the bank. */
 function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
   if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
   return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};

@@ -1,7 +1,7 @@
 import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
 import type { TillInvoice, TillLine } from '../../till-codes/till-invoice.js';
 
-/** The part of an invoice that the page shows: the till, the merchant's reference, and the line items. */
+/** The order of an invoice as the page shows it: the till, the merchant's reference, and the line items. */
 export function invoiceOrder({
   siteReference,
   externalReference,
@@ -16,7 +16,7 @@ export function invoiceOrder({
   };
 }
 
-/** The options of the payer: amount and tip. payment-processor enforces the same rules. */
+/** Whether the payer may choose an amount and a tip. payment-processor enforces the same rules. */
 export function choiceOf({ features, minimumAmount, amount }: TillInvoice): PaymentChoice {
   return {
     amountMinCents: features.amount?.editable === true ? Math.min(amount, minimumAmount) : undefined,
