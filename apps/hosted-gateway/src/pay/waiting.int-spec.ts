@@ -128,7 +128,7 @@ describe('a payment with an unknown result', () => {
   const createUnknownPayment = async (): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> => {
     const sessionId = await gateway.createSession(merchant);
     const fields = { state: 'processing' as const, modifiedUTCDate: gateway.clock.nowISO(), version: 2 };
-    const payment = aPayment(await gateway.payableOf(sessionId), known);
+    const payment = aPayment(await gateway.payableOf(sessionId), fields);
     await gateway.charges(() => ({ ok: true, reply: payment }));
     expect((await pay(sessionId)).status).toBe(202);
     return { sessionId, payment };

@@ -1,4 +1,4 @@
-/** Plans of the look-ups of tills' invoices in tables that have grown and were never analysed; a connection plans them once. */
+/** Query plans of the statements for tills' invoices, in tables that have grown without a later ANALYZE. A connection plans a statement only once. */
 import { planOf } from '@svc/testing';
 import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { anInvoice, anInvoiceCreated } from '../../test/till-invoices.js';
@@ -31,32 +31,32 @@ async function fillTables(): Promise<void> {
   );
 }
 
-/** Every table is read with an index. */
-const WHOLE = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
+/** Matches a plan that reads a whole table. */
+const SEQUENTIAL_SCAN = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
 
-describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => {
+describe.each([0, ROWS])('in tables with %d additional rows', (additionalRows) => {
   beforeAll(async () => {
-    if (which !== 'empty') await fillTables();
+    if (additionalRows > 0) await fillTables();
   });
 
   test.each<[string, (payable: Awaited<ReturnType<typeof anInvoice>>) => Promise<unknown>, RegExp]>([
-    ['by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
-    ['by its reference', ({ payableId }) => invoices.find(payableId), /known_till_codes_by_invoice/],
-    ['with its versions', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
+    ['that finds an invoice by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
+    ['that finds an invoice by its reference', ({ payableId }) => invoices.find(payableId), /known_till_codes_by_invoice/],
+    ['that finds the versions of invoices', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
     [
-      'for its payments',
+      'that stores payments of an invoice',
       (payable) => invoices.upsertPayments([aPayment(payable, { version: 3 })]),
       /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
     [
-      'to be made, with what has overtaken it',
+      'that stores an invoice, with payments that arrived before it',
       () => invoices.insertIfAbsent([anInvoiceCreated(gateway, merchant)]),
       /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
-  ])('an invoice is looked up %s, in an index', async (_, look, index) => {
+  ])('the statement %s uses an index', async (_, execute, index) => {
     const invoice = await anInvoice(gateway, merchant);
-    const plan = await planOf(gateway.dataSource, () => look(invoice));
+    const plan = await planOf(gateway.dataSource, () => execute(invoice));
     expect(plan).toMatch(index);
-    expect(plan).not.toMatch(WHOLE);
+    expect(plan).not.toMatch(SEQUENTIAL_SCAN);
   });
 });
