@@ -16,7 +16,7 @@ import { showLate } from './views/processing-view.js';
 import { showBrand, startReturn } from './views/receipt.js';
 import { idleWatch, pollerFor } from './watch-session.js';
 
-/** Final states: a document with one of these never needs a reload. */
+/** Final states. A document in one of these states never needs a reload. */
 const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
 // The browser's back button may show a cached document with an outdated state.
@@ -33,17 +33,17 @@ function startForm(): void {
   }
   const watch = idleWatch((state) => {
     expiry.updateExpiry(state.expiresAt);
-    press.onIdleState(state);
+    payment.onIdleState(state);
   });
   const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(data['expiresAt'] ?? '', now()));
   const amounts = data['amount'] === undefined ? undefined : new AmountFields();
-  const press = new PaymentController(cardForm, watch, amounts);
+  const payment = new PaymentController(cardForm, watch, amounts);
   cardForm.start(
-    (texts) => void press.pay(texts),
+    (texts) => void payment.pay(texts),
     () => amounts?.check() ?? true,
   );
   performance.mark('form-usable');
-  if (press.wasInterrupted) press.resolveInterrupted();
+  if (payment.wasInterrupted) payment.resolveInterrupted();
   else {
     document.getElementById('decline')?.focus();
     watch.start();
@@ -52,7 +52,7 @@ function startForm(): void {
   window.addEventListener('pagehide', () => cardForm.clear());
 }
 
-/** The page in another language has an empty form, because the input is not stored anywhere. */
+/** Lets the payer confirm a change of the language, because the page in the other language has an empty form. */
 function confirmLanguageChange(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
@@ -60,7 +60,7 @@ function confirmLanguageChange(cardForm: CardForm): void {
   });
 }
 
-/** A payment was already in progress when the page loaded, or the payer is on the bank's page. */
+/** Polls, and reloads the page when the state changes. For a page that was loaded during a payment or a verification. */
 function startWaiting(): void {
   pollerFor((polled) => {
     if (isChanged(polled, shown)) reload();

@@ -1,6 +1,6 @@
 import type { Messages } from '../src/languages/en.js';
 
-/** The messages that the script shows itself. build.ts inserts them into the script of each language. */
+/** The messages that the script shows. build.ts inserts them into the script of each language. */
 export function scriptMessages({
   format,
   language,

@@ -1,4 +1,4 @@
-/** Connects the watch and the poller to the document and the gateway. */
+/** Creates the watch and the poller, and connects them to the document and the gateway. */
 import { fetchState, streamStates } from './payment-flow/gateway-calls.js';
 import { IdleWatch } from './payment-flow/idle-watch.js';
 import type { SessionState } from './payment-flow/payment-flow.js';
@@ -6,13 +6,13 @@ import { StatePoller } from './payment-flow/state-poller.js';
 import { calls, data, now } from './views/page-document.js';
 import { showStillChecking } from './views/processing-view.js';
 
-/** Watches the session while the form waits for the payer. */
-export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
+/** Creates a watch of the session for the time in which the form is shown. */
+export function idleWatch(onSessionState: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
     fetchState: () => fetchState(calls, new AbortController().signal),
     stream: (onState, onBroken) => streamStates(calls, onState, onBroken),
-    onState: onNews,
+    onState: onSessionState,
   });
   document.addEventListener('visibilitychange', () => watch.visibilityChanged());
   window.addEventListener('pagehide', () => watch.stop());
@@ -20,7 +20,7 @@ export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
   return watch;
 }
 
-/** Polls first, so that a payment with an immediate result needs no stream; then uses the stream. */
+/** Creates a poller for a payment in progress. It polls first, so that a payment with an immediate result needs no stream, and then uses a stream. */
 export function pollerFor(
   onState: ConstructorParameters<typeof StatePoller>[1],
   onSilence: () => void = showStillChecking,

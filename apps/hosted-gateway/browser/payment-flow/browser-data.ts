@@ -1,4 +1,4 @@
-/** Browser data for 3-D Secure 2 that only a script can read; the server reads the rest from the request. */
+/** Browser data for 3-D Secure 2 that only a script can read. The server reads other browser data from the request. */
 export interface ScreenAndClock {
   language: string;
   screenWidth: number;
@@ -7,7 +7,7 @@ export interface ScreenAndClock {
   timeZoneOffsetMinutes: number;
 }
 
-/** Undefined in a browser that does not provide it: a payment does not need it. */
+/** Reads the browser data. Undefined in a browser that does not provide them, because a payment does not need them. */
 export function readBrowserData(): ScreenAndClock | undefined {
   try {
     return {

@@ -1,29 +1,29 @@
 /**
- * Watches the session while the form waits for the payer. The session may be paid with a phone or through a partner, cancelled or
- * expired: then the payer should not fill in the form. A visible tab uses a stream. A hidden tab closes it and fetches the state
- * when it becomes visible again, because a browser shares few connections to a host among all its tabs.
+ * Watches the session while the form is shown. If the session is paid on another device, cancelled or expired, the payer should
+ * not fill in the form. A visible tab uses a stream. A hidden tab closes the stream, and fetches the state when it becomes visible
+ * again, because a browser has only few connections to a host for all of its tabs.
  */
 import type { SessionState } from './payment-flow.js';
 
-/** Delay after page load, so that the page loads first. No payer can scan the code and pay faster. */
+/** Delay before the stream is opened, so that the page loads first. No payer can scan the code and pay in this time. */
 export const WATCH_AFTER_MS = 1_000;
-/** If the server rejects a stream, interval until the next attempt; the state is fetched as often. */
+/** Time until the next attempt after the server has rejected a stream. The watch also fetches the state at each attempt. */
 export const RETRY_MS = 10_000;
-/** Margin for small differences between the clocks of server and browser. */
+/** Time after the expiry before the state is fetched, for small differences between the clocks of server and browser. */
 export const EXPIRY_MARGIN_MS = 1_000;
-/** Limit for timers: one beyond 2^31 ms would fire immediately. */
+/** Limit for timers, because browsers run a timer beyond 2^31 ms immediately. */
 export const MAX_TIMER_MS = 86_400_000;
 
 export interface IdleWatchParts {
   readonly isVisible: () => boolean;
   readonly fetchState: () => Promise<SessionState | undefined>;
-  readonly stream: (onState: (state: SessionState) => void, onBroken: (isOver: boolean) => void) => () => void;
+  readonly stream: (onState: (state: SessionState) => void, onBroken: (isClosed: boolean) => void) => () => void;
   readonly onState: (state: SessionState) => void;
 }
 
 export class IdleWatch {
   private isRunning = false;
-  private stops = 0;
+  private stopCount = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closeStream: (() => void) | undefined;
 
@@ -34,14 +34,14 @@ export class IdleWatch {
     this.openIn(afterMs);
   }
 
-  /** Stops, for example because the payer pressed Pay and the poller takes over. */
+  /** Stops watching, for example because the payer pressed Pay and the poller watches the payment. */
   stop(): void {
     this.isRunning = false;
-    this.stops++;
+    this.stopCount++;
     this.close();
   }
 
-  /** The tab became visible or hidden. */
+  /** Must be called when the tab has become visible or hidden. */
   visibilityChanged(): void {
     if (!this.isRunning) return;
     this.close();
@@ -51,13 +51,13 @@ export class IdleWatch {
   }
 
   async fetchNow(): Promise<void> {
-    const { stops } = this;
+    const { stopCount } = this;
     const state = await this.parts.fetchState();
-    // If it was stopped meanwhile, and possibly restarted, this state may be outdated.
-    if (state && this.isRunning && this.stops === stops) this.parts.onState(state);
+    // If the watch was stopped during the request, and possibly restarted, this state may be outdated.
+    if (state && this.isRunning && this.stopCount === stopCount) this.parts.onState(state);
   }
 
-  /** Fetches the state once after the session has expired, since its form can no longer pay. Ignores an expiry in the past. */
+  /** Fetches the state once after the session has expired, so that the page no longer shows a form. Ignores an expiry in the past. */
   fetchAtExpiry(expiresAt: string, now: Date): void {
     const untilExpiry = Date.parse(expiresAt) - now.getTime() + EXPIRY_MARGIN_MS;
     if (untilExpiry > 0 && untilExpiry < MAX_TIMER_MS) setTimeout(() => void this.fetchNow(), untilExpiry);
@@ -75,8 +75,8 @@ export class IdleWatch {
       (state) => {
         if (this.isRunning) this.parts.onState(state);
       },
-      (isOver) => {
-        if (!this.isRunning || !isOver) return;
+      (isClosed) => {
+        if (!this.isRunning || !isClosed) return;
         this.close();
         void this.fetchNow();
         this.openIn(RETRY_MS);

@@ -11,7 +11,7 @@ import type {
 
 /** An invoice of a till, with the data that its page needs. */
 export interface TillInvoice {
-  /** UUID; also the id of its payable. */
+  /** UUID. Equal to the id of the payable. */
   readonly invoiceReference: string;
   /** The 20 digits of its dynamic code (D5). */
   readonly code: string;
@@ -19,7 +19,7 @@ export interface TillInvoice {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
-  /** Point-of-sale till identifier. */
+  /** Identifier of the till. */
   readonly siteReference: string;
   /** The merchant's own reference. */
   readonly externalReference: string | null;
@@ -33,9 +33,9 @@ export interface TillInvoice {
   readonly payableVersion: number;
   /** Number of payments started so far, by all payers and partners. */
   readonly tries: number;
-  /** Options that the merchant offers to payers. Empty until the event of identity has arrived. */
+  /** Options that the merchant offers to payers. Empty until the MerchantChanged event has arrived. */
   readonly features: MerchantFeatures;
-  /** Cents. */
+  /** Minimum amount that a payer may choose, in cents. */
   readonly minimumAmount: number;
   /** Newest first. */
   readonly payments: readonly PaymentSnapshot[];
@@ -44,7 +44,7 @@ export interface TillInvoice {
 /** The fields of a line item that the page shows. */
 export type TillLine = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
 
-/** A line item without a name has a product code or a SKU. */
+/** The fields of a line item that the page shows. Uses the product code or the SKU if the line item has no name. */
 export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLine {
   const label = name ?? productCode ?? sku;
   return {
