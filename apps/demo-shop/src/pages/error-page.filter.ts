@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
 
-/** Errors that customers see are pages, not JSON. */
+/** Responds to errors with an HTML page instead of JSON, because customers see it. */
 @Catch()
 export class ErrorPageFilter implements ExceptionFilter {
   constructor(
@@ -19,7 +19,7 @@ export class ErrorPageFilter implements ExceptionFilter {
     const { httpStatus } = error.entry;
     if (httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
-    const message = error.fields.map((problem) => problem.message).join(' ') || error.message;
+    const message = error.fields.map((field) => field.message).join(' ') || error.message;
     await this.page.send(reply, httpStatus, errorPage(httpStatus, message, request.id));
   }
 }

@@ -7,8 +7,8 @@ const FAST_REFRESH_DURATION_MS = 35 * 60_000;
 const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
 
 /**
- * Refresh interval of the page: short while the customer may be paying, long while a late webhook may still arrive. Undefined
- * after that, so that a forgotten tab does not refresh for ever.
+ * Interval in seconds at which the page refreshes: short while the customer may be paying, long while a late webhook may still
+ * arrive. After that it is undefined, so that a forgotten tab does not refresh forever.
  */
 export function refreshSeconds(order: Order, now: Date): number | undefined {
   if (order.state === 'paid') return undefined;
@@ -17,11 +17,11 @@ export function refreshSeconds(order: Order, now: Date): number | undefined {
   return age > FAST_REFRESH_DURATION_MS ? SLOW_REFRESH_SECONDS : FAST_REFRESH_SECONDS;
 }
 
-/** The order and its payment attempts, as reported by verified webhooks. */
+/** The page of an order, with the failed payment attempts that verified webhooks reported. */
 export function orderPage(
   order: Order,
-  failedTries: readonly FailedAttempt[],
-  /** `refresh` in seconds. `hasLeftPayment`: the customer came back without paying. */
+  failedAttempts: readonly FailedAttempt[],
+  /** `refresh`: interval in seconds. `hasLeftPayment`: the customer came back without paying. */
   { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
 ): string {
   const name = merchantOrderIdOf(order);
@@ -35,7 +35,7 @@ export function orderPage(
           {order.state === 'paid' ? (
             <Paid order={order} />
           ) : (
-            <NotPaid order={order} failedTries={failedTries} hasLeftPayment={hasLeftPayment} />
+            <NotPaid order={order} failedAttempts={failedAttempts} hasLeftPayment={hasLeftPayment} />
           )}
         </div>
         <Lines order={order} />
@@ -60,8 +60,8 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
-  const { order, failedTries, hasLeftPayment } = props;
+function NotPaid(props: { order: Order; failedAttempts: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
+  const { order, failedAttempts, hasLeftPayment } = props;
   return (
     <>
       <div class="state awaiting" id="order-state" data-state={order.state}>
@@ -76,9 +76,9 @@ function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; h
           </p>
         )}
       </div>
-      {failedTries.length > 0 ? (
+      {failedAttempts.length > 0 ? (
         <ul class="failed-tries" aria-label="Failed attempts">
-          {failedTries.map((failed) => (
+          {failedAttempts.map((failed) => (
             <li>
               <span>{failed.userMessage ?? 'The payment did not succeed.'}</span> <code>{failed.paymentReference}</code>
             </li>

@@ -19,14 +19,14 @@ const order: Order = {
   redirectUrl: null,
 };
 
-describe('pages', () => {
-  it('use no inline script, no inline style and no file of another origin: the policy would block them', () => {
+describe('the pages of the shop', () => {
+  it('contain no inline script, no inline style and no file of another origin, because the content security policy would block them', () => {
     for (const page of [shopPage('id'), orderPage(order, [], { refresh: 2 })]) {
       expect(page).not.toMatch(/<script(?! src="\/assets\/)|<style|\sstyle=|\son\w+=|(src|href)="(https?:)?\/\//);
     }
   });
 
-  it('request only files that the shop serves', () => {
+  it('use only assets that the shop serves', () => {
     const assets = new ShopAssets();
     const files = [...`${shopPage('id')}${orderPage(order, [], { refresh: 2 })}`.matchAll(/\/assets\/([\w.-]+)/g)].map(
       ([, file]) => file!,
@@ -35,17 +35,17 @@ describe('pages', () => {
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
-  it('show in the title whether the order is paid', () => {
-    const titleOf = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
-    expect(titleOf(orderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
-    expect(titleOf(orderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
+  it('have the title "is paid" only if the order is paid', () => {
+    const readTitle = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
+    expect(readTitle(orderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
+    expect(readTitle(orderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
   });
 
-  it('do not reload themselves, which would lose focus and scroll position', () => {
+  it('do not reload automatically, because a reload would lose focus and scroll position', () => {
     expect(orderPage(order, [], { refresh: 2 })).not.toContain('http-equiv="refresh"');
   });
 
-  it('escape text from outside', () => {
+  it('escape text that the shop received in a webhook', () => {
     const failed = {
       sessionId: 's',
       paymentReference: 'ref',
@@ -57,14 +57,14 @@ describe('pages', () => {
 });
 
 describe('refreshSeconds', () => {
-  const after = (minutes: number): Date => new Date(createdAt.getTime() + minutes * 60_000);
+  const minutesAfterSession = (minutes: number): Date => new Date(createdAt.getTime() + minutes * 60_000);
   it.each([
     [0, 2],
     [34, 2],
     [36, 15],
     [23 * 60, 15],
     [25 * 60, undefined],
-  ])('%p minutes after the session', (minutes, seconds) => expect(refreshSeconds(order, after(minutes))).toBe(seconds));
+  ])('%p minutes after the creation of the session is %p', (minutes, seconds) => expect(refreshSeconds(order, minutesAfterSession(minutes))).toBe(seconds));
 
   it('is undefined when the order is paid', () => {
     expect(

@@ -1,6 +1,6 @@
-import { type CanActivate, type ExecutionContext, Injectable } fetchSite '@nestjs/common';
-import { DomainError } fetchSite '@svc/kernel';
-import type { FastifyRequest } fetchSite 'fastify';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
 
 /** Rejects requests that a page of another origin sent. Browsers report this in the header Sec-Fetch-Site. */
 @Injectable()
