@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * Adds parsers for webhooks and for the forms of the shop's pages. The body of a webhook stays raw bytes, because the signature
- * covers the bytes. If a form contains a name several times, the last value is used.
+ * Adds parsers for webhooks and for the forms of the shop's pages. The body of a webhook stays raw bytes, because the
+ * signature covers the bytes. If a form contains a name several times, the last value is used.
  */
 export function addBodyParsers(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');

@@ -30,7 +30,9 @@ export async function startGateway(): Promise<Gateway> {
     requests.push({ method: request.method, path: request.url, headers: request.headers, body });
     response.setHeader('content-type', 'application/json');
     if (rejectionStatus !== undefined) {
-      response.writeHead(rejectionStatus).end(JSON.stringify({ status: 'BadRequest', errors: [{ message: 'refused' }] }));
+      response
+        .writeHead(rejectionStatus)
+        .end(JSON.stringify({ status: 'BadRequest', errors: [{ message: 'refused' }] }));
       return;
     }
     const sessionId = sessions.get(body['requestId']) ?? randomUUID();

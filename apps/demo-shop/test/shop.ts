@@ -2,7 +2,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { startTestService, type TestService } from '@svc/testing';
+
 import { demoShopService } from '../src/index.js';
 import { type Gateway, startGateway } from './gateway.js';
 
@@ -122,7 +124,10 @@ export function aPayment(
   };
 }
 
-/** Signs a webhook as E4 specifies. This implementation is independent of the library that the platform and the shop use. */
+/**
+ * Signs a webhook as E4 specifies. This implementation is independent of the library that the platform and the shop
+ * use.
+ */
 function signWebhook(webhookId: string, signedAt: Date, body: string, secret: string): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signedText = `${webhookId}.${Math.floor(signedAt.getTime() / 1000)}.${body}`;

@@ -4,10 +4,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+
 import type { Messages } from '../src/languages/en.js';
 import { LANGUAGES } from '../src/languages/languages.js';
 import type { PageManifest } from '../src/page-views/pay-page-model.js';
-import { textsOf } from '../test/messages.js';
+import { listTexts } from '../test/messages.js';
 import { scriptMessages } from './script-messages.js';
 
 const app = join(process.cwd(), 'apps/hosted-gateway');
@@ -49,7 +50,8 @@ describe('the build of the payment page', () => {
     'creates a script with all of its messages in $tag, and none in another language',
     async ({ tag, messages }) => {
       const script = (await buildAndReadManifest()).scripts[tag].content;
-      const findSentences = (languageMessages: Messages): string[] => textsOf(scriptMessages(languageMessages)).filter((text) => text.length > 20);
+      const findSentences = (languageMessages: Messages): string[] =>
+        listTexts(scriptMessages(languageMessages)).filter((text) => text.length > 20);
       const ownSentences = findSentences(messages);
       const otherLanguages = LANGUAGES.filter((language) => language.tag !== tag);
       const otherSentences = otherLanguages.flatMap((language) => findSentences(language.messages));

@@ -1,13 +1,14 @@
 /**
  * Builds the payment page's scripts, one for each language, and its style: `node apps/hosted-gateway/browser/build.ts`.
  *
- * Writes them and their hashes to `dist/pay-assets/manifest.json`. The server inlines them in each page, and the content security
- * policy of the page allows them by hash. Does nothing if no input has changed. Node.js 24 runs this file and the languages
- * directly, so they may contain only erasable TypeScript.
+ * Writes them and their hashes to `dist/pay-assets/manifest.json`. The server inlines them in each page, and the
+ * content security policy of the page allows them by hash. Does nothing if no input has changed. Node.js 24 runs this
+ * file and the languages directly, so they may contain only erasable TypeScript.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+
 import { af } from '../src/languages/af.ts';
 import { en } from '../src/languages/en.ts';
 import { st } from '../src/languages/st.ts';
@@ -51,7 +52,10 @@ export async function buildPage(): Promise<PageManifest> {
   const manifest: PageManifest = { scripts: scripts as PageManifest['scripts'], style };
   await writeAtomically(manifestFile, JSON.stringify(manifest, null, 2));
   const files = [...inputs].sort();
-  await writeAtomically(inputsFile, JSON.stringify({ digest: await computeDigest(files), files } satisfies BuildInputs, null, 2));
+  await writeAtomically(
+    inputsFile,
+    JSON.stringify({ digest: await computeDigest(files), files } satisfies BuildInputs, null, 2),
+  );
   return manifest;
 }
 

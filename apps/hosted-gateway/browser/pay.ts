@@ -1,6 +1,6 @@
 /**
- * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the browser,
- * and polls until the server has a new state to show. It never decides the result of a payment.
+ * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the
+ * browser, and polls until the server has a new state to show. It never decides the result of a payment.
  */
 import { formatTime } from '../src/languages/format-amount.js';
 import { AmountFields } from './amounts/amount-fields.js';
@@ -11,17 +11,17 @@ import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
 import { watchTill } from './till-watch.js';
 import { byId } from './views/document-parts.js';
 import { ExpiryWarning } from './views/expiry-warning.js';
-import { data, now, reload, shown } from './views/page-document.js';
-import { showLate } from './views/processing-view.js';
-import { showBrand, startReturn } from './views/receipt.js';
-import { idleWatch, pollerFor } from './watch-session.js';
+import { now, pageData, reload, shownState } from './views/page-document.js';
+import { showLateNotice } from './views/processing-view.js';
+import { showBrand, startRedirectCountdown } from './views/receipt.js';
+import { createIdleWatch, createPoller } from './watch-session.js';
 
 /** Final states. A document in one of these states never needs a reload. */
 const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
 // The browser's back button may show a cached document with an outdated state.
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted && !FINAL_STATES.includes(shown.state)) reload();
+  if (event.persisted && !FINAL_STATES.includes(shownState.state)) reload();
 });
 
 function startForm(): void {
@@ -31,12 +31,12 @@ function startForm(): void {
     cardForm.showMessage(messages.formErrors.insecure);
     return;
   }
-  const watch = idleWatch((state) => {
+  const watch = createIdleWatch((state) => {
     expiry.updateExpiry(state.expiresAt);
     payment.onIdleState(state);
   });
-  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(data['expiresAt'] ?? '', now()));
-  const amounts = data['amount'] === undefined ? undefined : new AmountFields();
+  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now()));
+  const amounts = pageData['amount'] === undefined ? undefined : new AmountFields();
   const payment = new PaymentController(cardForm, watch, amounts);
   cardForm.start(
     (texts) => void payment.pay(texts),
@@ -61,9 +61,9 @@ function confirmLanguageChange(cardForm: CardForm): void {
 }
 
 /** Polls, and reloads the page when the state changes. For a page that was loaded during a payment or a verification. */
-function startWaiting(): void {
-  pollerFor((polled) => {
-    if (isChanged(polled, shown)) reload();
+function startPolling(): void {
+  createPoller((polled) => {
+    if (isChanged(polled, shownState)) reload();
   }).start();
 }
 
@@ -74,23 +74,23 @@ function showLocalTimes(): void {
 
 showLocalTimes();
 showBrand();
-switch (shown.state) {
+switch (shownState.state) {
   case 'open':
   case 'declined':
     startForm();
     break;
   case 'processing':
-    setTimeout(showLate, LATE_AFTER_MS);
-    startWaiting();
+    setTimeout(showLateNotice, LATE_AFTER_MS);
+    startPolling();
     break;
   case 'verification':
-    startWaiting();
+    startPolling();
     break;
   case 'till':
     watchTill(reload);
     break;
   case 'succeeded':
-    startReturn();
+    startRedirectCountdown();
     break;
   case 'already-paid':
     byId('outcome-heading').focus();

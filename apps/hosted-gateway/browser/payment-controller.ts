@@ -1,4 +1,5 @@
 import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
+
 import type { AmountFields } from './amounts/amount-fields.js';
 import { type CardFieldTexts, readCard } from './card-form/card-fields.js';
 import type { CardForm } from './card-form/card-form.js';
@@ -26,12 +27,21 @@ import {
   type SessionState,
   settlesReference,
 } from './payment-flow/payment-flow.js';
-import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
-import { showLate, showProcessing, showStatus, showStillChecking, showStoreLink } from './views/processing-view.js';
-import { rememberBrand } from './views/receipt.js';
-import { pollerFor } from './watch-session.js';
+import { callsAddress, now, pageData, reload, sessionId, shownState, storageIfAllowed } from './views/page-document.js';
+import {
+  showLateNotice,
+  showProcessing,
+  showStatus,
+  showStillChecking,
+  showStoreLink,
+} from './views/processing-view.js';
+import { storeBrand } from './views/receipt.js';
+import { createPoller } from './watch-session.js';
 
-/** Delay of the first poll during a POST. Usually the response arrives earlier. The poll is for a connection that broke without an error. */
+/**
+ * Delay of the first poll during a POST. Usually the response arrives earlier. The poll is for a connection that broke
+ * without an error.
+ */
 const FIRST_POLL_DURING_POST_MS = 1500;
 /** Time to wait for the response to a POST after a poll has shown that the state has changed. */
 const RESPONSE_AFTER_STATE_MS = 2000;
@@ -40,9 +50,9 @@ const { formErrors, processing } = messages;
 
 /** Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again. */
 export class PaymentController {
-  private tryNumber = Number(data['try']);
+  private tryNumber = Number(pageData['try']);
   private reference = createReference(this.tryNumber);
-  private readonly poller = pollerFor(
+  private readonly poller = createPoller(
     (polled) => this.onState(polled),
     () => {
       if (this.sendState !== 'not-sent') showStillChecking();
@@ -68,9 +78,9 @@ export class PaymentController {
   }
 
   /**
-   * Polls until the result of an interrupted payment is known, because the server may be receiving the payment at this moment.
-   * Enables the form if the server does not have the payment. If the payer then presses Pay again, the request has the same
-   * reference, so it cannot cause a second charge.
+   * Polls until the result of an interrupted payment is known, because the server may be receiving the payment at this
+   * moment. Enables the form if the server does not have the payment. If the payer then presses Pay again, the request
+   * has the same reference, so it cannot cause a second charge.
    */
   resolveInterrupted(): void {
     this.cardForm.enable(false);
@@ -90,16 +100,16 @@ export class PaymentController {
     showStatus(processing.sendingHeading, processing.note);
     this.sends = 0;
     try {
-      const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: this.tryNumber, expiresAt: data['expiresAt'] ?? '' };
+      const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
+      const binding = { sessionId, try: this.tryNumber, expiresAt: pageData['expiresAt'] ?? '' };
       const card = readCard(texts, now());
       const brand = cardBrand(card.cardNumber);
-      if (brand.name !== 'unknown') rememberBrand(brand.label, card.cardNumber);
+      if (brand.name !== 'unknown') storeBrand(brand.label, card.cardNumber);
       const encryptedCard = await encryptCard({ card, binding, publicJwk });
       const reference = this.reference.get();
       const chosenAmounts = this.amounts?.read();
       this.body = { reference, try: this.tryNumber, encryptedCard, ...chosenAmounts, browser: readBrowserData() };
-      if (this.amounts) storeOwnPayment(calls.path, reference);
+      if (this.amounts) storeOwnPayment(callsAddress.path, reference);
     } catch {
       this.restoreForm(formErrors.cannotEncrypt);
       return;
@@ -112,8 +122,8 @@ export class PaymentController {
     this.sendState = 'in-flight';
     this.unchangedPolls = 0;
     showStatus(processing.sendingHeading, processing.note);
-    this.lateTimer ??= setTimeout(showLate, LATE_AFTER_MS);
-    const outcome = await postPayment(calls, body);
+    this.lateTimer ??= setTimeout(showLateNotice, LATE_AFTER_MS);
+    const outcome = await postPayment(callsAddress, body);
     const { mayHaveArrived } = this.reference;
     if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
     const firstStep = decideAfterPost(outcome);
@@ -130,11 +140,14 @@ export class PaymentController {
     this.poller.start();
   }
 
-  /** Fetches the state to decide about a rejection. Stops the poller meanwhile, because it would also react to this state. */
+  /**
+   * Fetches the state to decide about a rejection. Stops the poller meanwhile, because it would also react to this
+   * state.
+   */
   private async decideAfterRejection(rejection: FormError, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();
-    const current = await fetchState(calls, new AbortController().signal);
-    return decideAfterRejection({ rejection, current, shown, mayHaveArrived });
+    const current = await fetchState(callsAddress, new AbortController().signal);
+    return decideAfterRejection({ rejection, current, shown: shownState, mayHaveArrived });
   }
 
   /** Updates the view after a request that the server has not rejected. */
@@ -159,12 +172,13 @@ export class PaymentController {
 
   private onState(polled: SessionState): void {
     if (isNewlyProcessing(polled, this.sendState)) showStatus(processing.heading, processing.note);
-    this.unchangedPolls = isChanged(polled, shown) ? 0 : this.unchangedPolls + 1;
+    this.unchangedPolls = isChanged(polled, shownState) ? 0 : this.unchangedPolls + 1;
     const { sendState, unchangedPolls, sends } = this;
-    const step = decideAfterPoll({ polled, shown, sendState, unchangedPolls, sends });
+    const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sends });
     if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextAttempt(polled);
     else if (step === 'reload' && sendState === 'in-flight' && canContinueAfterDecline(polled)) {
-      // The pending response shows whether this attempt failed or one of another payer. Waits only briefly, because the connection may be broken.
+      // The pending response shows whether this attempt failed or one of another payer. Waits only briefly, because the
+      // connection may be broken.
       this.reloadTimer ??= setTimeout(reload, RESPONSE_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
     else if (step === 'resend' && this.body) void this.send(this.body);
@@ -189,7 +203,7 @@ export class PaymentController {
     showStoreLink(received.state !== 'processing');
     const step = decideWhileIdle({
       received,
-      shown,
+      shown: shownState,
       tryNumber: this.tryNumber,
       mayHaveArrived,
       isTyped: this.cardForm.isTyped,
@@ -203,7 +217,7 @@ export class PaymentController {
   }
 
   private applyState({ state, version }: SessionState, tryNumber: number): void {
-    [shown.state, shown.version] = [state, version];
+    [shownState.state, shownState.version] = [state, version];
     this.tryNumber = tryNumber;
     this.reference = createReference(tryNumber);
   }

@@ -3,33 +3,36 @@ import { fetchState, streamStates } from './payment-flow/gateway-calls.js';
 import { IdleWatch } from './payment-flow/idle-watch.js';
 import type { SessionState } from './payment-flow/payment-flow.js';
 import { StatePoller } from './payment-flow/state-poller.js';
-import { calls, data, now } from './views/page-document.js';
+import { callsAddress, now, pageData } from './views/page-document.js';
 import { showStillChecking } from './views/processing-view.js';
 
 /** Creates a watch of the session for the time in which the form is shown. */
-export function idleWatch(onSessionState: (state: SessionState) => void): IdleWatch {
+export function createIdleWatch(onSessionState: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
-    fetchState: () => fetchState(calls, new AbortController().signal),
-    stream: (onState, onBroken) => streamStates(calls, onState, onBroken),
+    fetchState: () => fetchState(callsAddress, new AbortController().signal),
+    openStream: (onState, onBroken) => streamStates(callsAddress, onState, onBroken),
     onState: onSessionState,
   });
   document.addEventListener('visibilitychange', () => watch.visibilityChanged());
   window.addEventListener('pagehide', () => watch.stop());
-  watch.fetchAtExpiry(data['expiresAt'] ?? '', now());
+  watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now());
   return watch;
 }
 
-/** Creates a poller for a payment in progress. It polls first, so that a payment with an immediate result needs no stream, and then uses a stream. */
-export function pollerFor(
+/**
+ * Creates a poller for a payment in progress. It polls first, so that a payment with an immediate result needs no
+ * stream, and then uses a stream.
+ */
+export function createPoller(
   onState: ConstructorParameters<typeof StatePoller>[1],
   onSilence: () => void = showStillChecking,
 ): StatePoller {
   const poller = new StatePoller(
-    (signal) => fetchState(calls, signal),
+    (signal) => fetchState(callsAddress, signal),
     onState,
     onSilence,
-    (onStreamState, onBroken) => streamStates(calls, onStreamState, onBroken),
+    (onStreamState, onBroken) => streamStates(callsAddress, onStreamState, onBroken),
   );
   window.addEventListener('pagehide', () => poller.stop());
   window.addEventListener('online', () => poller.pollNow());

@@ -17,7 +17,9 @@ export class HostedGatewayConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** The acquirer for live payments. Must equal the value of payment-processor. If `off`, the API rejects live sessions. */
+  /**
+   * The acquirer for live payments. Must equal the value of payment-processor. If `off`, the API rejects live sessions.
+   */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
@@ -28,14 +30,20 @@ export class HostedGatewayConfig extends ServiceConfig {
   @Max(100_000)
   SVC_KEYLESS_CALLS_PER_MINUTE: number = 300;
 
-  /** Limit of calls per minute to the deliveries API, for one site in one mode, at each replica. Each call sends a command to webhook-dispatcher. */
+  /**
+   * Limit of calls per minute to the deliveries API, for one site in one mode, at each replica. Each call sends a
+   * command to webhook-dispatcher.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_DELIVERIES_CALLS_PER_MINUTE: number = 120;
 
-  /** Limit of pay requests per minute from one IP address. Each request needs an elliptic-curve operation before the card can be validated. */
+  /**
+   * Limit of pay requests per minute from one IP address. Each request needs an elliptic-curve operation before the
+   * card can be validated.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -1,30 +1,38 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
+
 import { gatewayErrorBody } from './gateway-error-body.js';
 import type { PageManifest } from './page-views/pay-page-model.js';
 import { BuiltManifest } from './pay/built-manifest.js';
 
-const buildErrorBody = (error: DomainError, request: FastifyRequest) => gatewayErrorBody(error, request, '/errors/a-code');
+const buildErrorBody = (error: DomainError, request: FastifyRequest) =>
+  gatewayErrorBody(error, request, '/errors/a-code');
 const buildRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
   ({ method, url, headers: { accept } }) as FastifyRequest;
-const buildApiErrorBody = (error: DomainError): unknown => buildErrorBody(error, buildRequest('/api/v3.1/sessions')).body;
+const buildApiErrorBody = (error: DomainError): unknown =>
+  buildErrorBody(error, buildRequest('/api/v3.1/sessions')).body;
 
-test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('the API response for %s has the status text and the message (H1)', (code) => {
-  const { httpStatus, message } = ERROR_CATALOGUE[code];
-  const clientErrorStatus = { 401: 'Unauthorized', 404: 'NotFound' }[httpStatus as number] ?? 'BadRequest';
-  expect(buildApiErrorBody(new DomainError(code))).toEqual({
-    status: httpStatus >= 500 ? 'InternalServer' : clientErrorStatus,
-    errors: [{ message }],
-  });
-});
+test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])(
+  'the API response for %s has the status text and the message (H1)',
+  (code) => {
+    const { httpStatus, message } = ERROR_CATALOGUE[code];
+    const clientErrorStatus = { 401: 'Unauthorized', 404: 'NotFound' }[httpStatus as number] ?? 'BadRequest';
+    expect(buildApiErrorBody(new DomainError(code))).toEqual({
+      status: httpStatus >= 500 ? 'InternalServer' : clientErrorStatus,
+      errors: [{ message }],
+    });
+  },
+);
 
 test('the API response contains one message for each invalid field, and no internal details (C5)', () => {
   const fields = [
     { field: 'amount', message: 'amount is missing' },
     { field: 'origin', message: 'origin is missing' },
   ];
-  expect(buildApiErrorBody(new DomainError('request.invalid', { fields, cause: new Error('internal detail') }))).toEqual({
+  expect(
+    buildApiErrorBody(new DomainError('request.invalid', { fields, cause: new Error('internal detail') })),
+  ).toEqual({
     status: 'BadRequest',
     errors: [{ message: 'amount is missing' }, { message: 'origin is missing' }],
   });
@@ -41,17 +49,20 @@ describe('an error response', () => {
 
   const unavailable = new DomainError('service.not-ready');
 
-  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('to a browser that requests %s is an HTML page', (url) => {
-    const { contentType, body, headers } = buildErrorBody(unavailable, buildRequest(url));
-    expect(contentType).toBe('text/html; charset=utf-8');
-    expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
-    expect(body).toContain('This page is not available at the moment');
-    expect(body).toContain('<meta http-equiv="refresh" content="5"/>');
-    expect(buildErrorBody(new DomainError('internal'), buildRequest(url)).body).toBe(body);
-    const notFoundPage = buildErrorBody(new DomainError('resource.not-found'), buildRequest(url)).body;
-    expect(notFoundPage).toContain('This payment page does not exist');
-    expect(notFoundPage).not.toContain('http-equiv="refresh"');
-  });
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])(
+    'to a browser that requests %s is an HTML page',
+    (url) => {
+      const { contentType, body, headers } = buildErrorBody(unavailable, buildRequest(url));
+      expect(contentType).toBe('text/html; charset=utf-8');
+      expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
+      expect(body).toContain('This page is not available at the moment');
+      expect(body).toContain('<meta http-equiv="refresh" content="5"/>');
+      expect(buildErrorBody(new DomainError('internal'), buildRequest(url)).body).toBe(body);
+      const notFoundPage = buildErrorBody(new DomainError('resource.not-found'), buildRequest(url)).body;
+      expect(notFoundPage).toContain('This payment page does not exist');
+      expect(notFoundPage).not.toContain('http-equiv="refresh"');
+    },
+  );
 
   test.each<[string, FastifyRequest]>([
     ['a call of the page’s script', buildRequest('/pay/1/state')],
@@ -64,6 +75,8 @@ describe('an error response', () => {
   });
 
   test('to an invalid request is JSON, also if a browser sent it', () => {
-    expect(buildErrorBody(new DomainError('request.invalid'), buildRequest('/pay')).contentType).toBe('application/json');
+    expect(buildErrorBody(new DomainError('request.invalid'), buildRequest('/pay')).contentType).toBe(
+      'application/json',
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { CredentialBounds1763500000011, Credentials1763500000010 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
+
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
@@ -23,7 +24,8 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
   paramLengthMax: 16_384,
-  // Requests store their own results immediately. Events only update other data, so a delay of 20 ms to gather a batch is harmless.
+  // Requests store their own results immediately. Events only update other data, so a delay of 20 ms to gather a batch
+  // is harmless.
   gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,

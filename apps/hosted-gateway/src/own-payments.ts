@@ -1,4 +1,7 @@
-/** Name of the cookie with the references of this browser's payments of an invoice. The page's script writes the cookie, and the server reads it. */
+/**
+ * Name of the cookie with the references of this browser's payments of an invoice. The page's script writes the cookie,
+ * and the server reads it.
+ */
 const COOKIE_NAME = 'svc-payment';
 /** Equal to the number of attempts on a page. */
 const MAX_REFERENCES = 5;
@@ -14,7 +17,7 @@ export function parseOwnReferences(cookies: string): string[] {
 }
 
 /** The cookie (`name=value`) with this reference first, followed by at most four earlier references. */
-export function withOwnReference(cookies: string, reference: string): string {
+export function addOwnReference(cookies: string, reference: string): string {
   const others = parseOwnReferences(cookies).filter((other) => other !== reference);
   return `${COOKIE_NAME}=${[reference, ...others].slice(0, MAX_REFERENCES).join('.')}`;
 }

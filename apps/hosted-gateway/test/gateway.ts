@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -18,8 +19,9 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import type { ReplyEnvelope } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
+
 import { hostedGatewayService } from '../src/index.js';
-import { type Merchant, newMerchant, type SiteOptions } from './merchants.js';
+import { createMerchant, type Merchant, type SiteOptions } from './merchants.js';
 
 export type { Merchant } from './merchants.js';
 
@@ -31,27 +33,31 @@ export const CODES_URL = 'https://codes.example';
 export const ADMIN_KEY = 'an administration key for tests 1';
 
 export interface Gateway extends TestService {
-  /** Delivers the events that identity publishes for a site and its keys. By default, the merchant and the site are new. */
-  aMerchant(site?: SiteOptions): Promise<Merchant>;
+  /**
+   * Delivers the events that identity publishes for a site and its keys. By default, the merchant and the site are new.
+   */
+  createMerchant(site?: SiteOptions): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'DELETE',
     url: string,
     options?: { headers?: Record<string, string>; payload?: unknown },
-  ): Promise<Answer>;
+  ): Promise<HttpResponse>;
   /** Creates a session through the API and returns its id. */
-  payableOf(sessionId: string): Promise<PayableDescriptor>;
-  /** Responds to charge commands as payment-processor, with the replies from `answer`. */
-  charges(answer: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
-  /** Responds to this command. */
-  responds<Request>(
+  createSession(merchant: Merchant, overrides?: Record<string, unknown>, version?: string): Promise<string>;
+  /** Finds the payable in the session.created event of this session. */
+  findPublishedPayable(sessionId: string): Promise<PayableDescriptor>;
+  /** Simulates payment-processor: from now on, ChargeCard commands get the replies of `createReply`. */
+  respondToCharges(createReply: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
+  /** Simulates the service that handles `command`: from now on, these commands get the replies of `createReply`. */
+  respondTo<Request>(
     command: CommandType<Request, unknown>,
-    answer: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
+    createReply: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
   ): Promise<void>;
-  /** Responds to CheckPayments commands. */
-  checks(answer: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
+  /** Simulates payment-processor: from now on, CheckPayments commands get the replies of `createReply`. */
+  respondToChecks(createReply: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   readonly text: string;
@@ -99,27 +105,28 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   return {
     ...test,
     call,
-    aMerchant: (site = {}) => newMerchant(test, site),
+    createMerchant: (site = {}) => createMerchant(test, site),
     createSession: async (merchant, overrides = {}, version = 'v3.1') => {
       const { status, body, text } = await call('POST', `/api/${version}/sessions`, {
         headers: merchant.headers,
-        payload: aSessionRequest(overrides),
+        payload: buildSessionRequest(overrides),
       });
       if (status !== 201) throw new Error(`The session was not created: ${status} ${text}`);
       return body.sessionId as string;
     },
-    payableOf: async (sessionId) => {
+    findPublishedPayable: async (sessionId) => {
       const event = (await test.published(SessionCreatedV1)).find(({ aggregateId }) => aggregateId === sessionId);
       if (!event) throw new Error('session.created was not published.');
       return event.payload.payable;
     },
-    responds: ({ name }, createReply) => respond(name, createReply as (request: unknown) => ReplyEnvelope),
-    charges: (createReply) => respond(ChargeCardV1.name, (command) => createReply(command as ChargeCard)),
-    checks: (createReply) => respond(CheckPaymentsV1.name, (command) => createReply(command as { payableId: string })),
+    respondTo: ({ name }, createReply) => respond(name, createReply as (request: unknown) => ReplyEnvelope),
+    respondToCharges: (createReply) => respond(ChargeCardV1.name, (command) => createReply(command as ChargeCard)),
+    respondToChecks: (createReply) =>
+      respond(CheckPaymentsV1.name, (command) => createReply(command as { payableId: string })),
   };
 }
 
-export function aSessionRequest(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+export function buildSessionRequest(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     requestId: randomUUID(),
     merchantOrderId: 'order-17',
@@ -135,8 +142,11 @@ export function aSessionRequest(overrides: Record<string, unknown> = {}): Record
   };
 }
 
-/** A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` are those of its payable. */
-export function aPayment<Source extends PayableSource = HostedSessionSource>(
+/**
+ * A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` are those of its
+ * payable.
+ */
+export function buildPayment<Source extends PayableSource = HostedSessionSource>(
   payable: PayableDescriptor<Source>,
   overrides: Partial<HostedPaymentSnapshot<Source>> & { version: number; tries?: number },
 ): HostedPaymentSnapshot<Source> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, type Mode, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, type TestService } from '@svc/testing';
@@ -27,7 +28,7 @@ export interface SiteOptions {
 let nextId = 1001;
 
 /** Delivers the events that identity publishes for a site, its two API keys, and one webhook secret for each mode. */
-export async function newMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
+export async function createMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
   const { merchantId = nextId++, siteId = nextId++, merchantName = 'Karoo Books', mode = 'test' } = options;
   const { requireApiKey = true, allowedHosts = [] } = options;
   const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
@@ -45,7 +46,13 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
   const webhookSecrets = (['test', 'live'] as const).map((secretMode) => {
     const secretId = randomUUID();
-    return anEvent(WebhookSecretChangedV1, secretId, 1, { secretId, mode: secretMode, merchantId, siteId, revoked: false });
+    return anEvent(WebhookSecretChangedV1, secretId, 1, {
+      secretId,
+      mode: secretMode,
+      merchantId,
+      siteId,
+      revoked: false,
+    });
   });
   await test.deliver(
     anEvent(SiteChangedV1, String(siteId), 1, site),
@@ -68,20 +75,23 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   return { merchantId, siteId, siteKey, merchantKey, headers };
 }
 
-/** Callers that differ from the owner of a row in one property. If a query ignores a property, one of these callers finds the row. */
-export const STRANGERS = [
+/**
+ * Callers that differ from the owner of a row in one property. If a query ignores a property, one of these callers
+ * finds the row.
+ */
+export const OTHER_CALLERS = [
   'the same site in live mode',
   'another site of the same merchant',
   'another merchant',
   'another merchant whose site has the same siteId',
 ] as const;
-export type Stranger = (typeof STRANGERS)[number];
+export type OtherCaller = (typeof OTHER_CALLERS)[number];
 
 /** Creates these callers. @param owner must be in test mode */
-export async function strangersTo(
+export async function createOtherCallers(
   owner: Merchant,
   aMerchant: (site: SiteOptions) => Promise<Merchant>,
-): Promise<Readonly<Record<Stranger, Merchant>>> {
+): Promise<Readonly<Record<OtherCaller, Merchant>>> {
   const { merchantId, siteId } = owner;
   return {
     'the same site in live mode': await aMerchant({ merchantId, siteId, mode: 'live' }),

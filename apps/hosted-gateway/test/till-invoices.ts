@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import {
   type InvoiceCreated,
   InvoiceCreatedV1,
@@ -12,6 +13,7 @@ import {
 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
+
 import type { Gateway, Merchant } from './gateway.js';
 
 export interface InvoiceOptions {
@@ -22,8 +24,10 @@ export interface InvoiceOptions {
   readonly triesMax?: number;
 }
 
-/** The event that code-decoder publishes for a new invoice of R 89.50 at till TILL-1. The invoice expires after an hour. */
-export function anInvoiceCreated(
+/**
+ * The event that code-decoder publishes for a new invoice of R 89.50 at till TILL-1. The invoice expires after an hour.
+ */
+export function buildInvoiceCreated(
   gateway: Gateway,
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
   { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17', lineItems }: InvoiceOptions = {},
@@ -47,19 +51,19 @@ export function anInvoiceCreated(
   };
 }
 
-/** Delivers the event of {@link anInvoiceCreated} to the gateway. Returns the payable of the invoice. */
-export async function anInvoice(
+/** Delivers the event of {@link buildInvoiceCreated} to the gateway. Returns the payable of the invoice. */
+export async function createInvoice(
   gateway: Gateway,
   merchant: Pick<Merchant, 'merchantId' | 'siteId'>,
   options: InvoiceOptions = {},
 ): Promise<PayableDescriptor<InvoiceSource>> {
-  const created = anInvoiceCreated(gateway, merchant, options);
+  const created = buildInvoiceCreated(gateway, merchant, options);
   await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
   return created.payable;
 }
 
 /** Delivers the event that a till has a static code. Returns the digits of the code. */
-export async function aTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
+export async function createTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
   const code = newOwnCode();
   const tillCode = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
   await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, tillCode));

@@ -1,5 +1,6 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
+
 import {
   formatZar,
   isSessionUsable,
@@ -97,7 +98,9 @@ describe('readCheckout', () => {
   );
 
   it('rejects a form without any item', () => {
-    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe('Choose something first.');
+    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe(
+      'Choose something first.',
+    );
   });
 
   it.each(['21', '-1', '1.5', '0001', 'x1', '1x', '', 1])('rejects the quantity %j', (quantity) => {
@@ -123,14 +126,13 @@ describe('isSessionUsable', () => {
     { minutes: 27 - 1 / 60_000, failedAttempts: 0, isUsable: true },
     { minutes: 27, failedAttempts: 0, isUsable: false },
     { minutes: 1, failedAttempts: 5, isUsable: false },
-  ])('is $isUsable after $minutes minutes and $failedAttempts failed attempts', ({
-    minutes,
-    failedAttempts,
-    isUsable,
-  }) => {
-    const attempts = Array(failedAttempts).fill(FAILED_ATTEMPT);
-    expect(isSessionUsable(ORDER, attempts, minutesAfterOrder(minutes))).toBe(isUsable);
-  });
+  ])(
+    'is $isUsable after $minutes minutes and $failedAttempts failed attempts',
+    ({ minutes, failedAttempts, isUsable }) => {
+      const attempts = Array(failedAttempts).fill(FAILED_ATTEMPT);
+      expect(isSessionUsable(ORDER, attempts, minutesAfterOrder(minutes))).toBe(isUsable);
+    },
+  );
 
   it('is true if the failed attempts belong to an earlier session', () => {
     const earlierAttempt = { ...FAILED_ATTEMPT, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };

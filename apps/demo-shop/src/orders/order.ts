@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import type { CreateSessionRequest } from '@svc/sdk';
+
 import { CURRENCY, MAX_QUANTITY, PRODUCTS } from './products.js';
 
 export interface OrderLine {
@@ -11,7 +13,9 @@ export interface OrderLine {
   readonly unitPriceCents: number;
 }
 
-/** Only a verified webhook sets `paid`, because the return of a browser from the payment page does not prove a payment. */
+/**
+ * Only a verified webhook sets `paid`, because the return of a browser from the payment page does not prove a payment.
+ */
 export type OrderState = 'awaiting-payment' | 'paid';
 
 export interface Order {
@@ -25,7 +29,10 @@ export interface Order {
   readonly state: OrderState;
   readonly paymentReference: string | null;
   readonly paidAt: Date | null;
-  /** Number of the current payment session, from 1. The shop creates the next session when the current one cannot be paid any more. */
+  /**
+   * Number of the current payment session, from 1. The shop creates the next session when the current one cannot be
+   * paid any more.
+   */
   readonly sessionNumber: number;
   readonly sessionRequestedAt: Date;
   /** Null until the platform has created the session. */
@@ -81,13 +88,18 @@ export function merchantOrderIdOf(order: Pick<Order, 'orderNumber'>): string {
   return `ORDER-${order.orderNumber}`;
 }
 
-/** Parses the order number from the merchantOrderId of a webhook. Undefined if the text is not a merchantOrderId of this shop. */
+/**
+ * Parses the order number from the merchantOrderId of a webhook. Undefined if the text is not a merchantOrderId of this
+ * shop.
+ */
 export function orderNumberFrom(merchantOrderId: string): number | undefined {
   const digits = /^ORDER-([1-9]\d{0,14})$/.exec(merchantOrderId)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Three minutes less than the lifetime of a session (H2), so that the session does not expire while the customer types. */
+/**
+ * Three minutes less than the lifetime of a session (H2), so that the session does not expire while the customer types.
+ */
 const SESSION_LIFETIME_MS = 27 * 60_000;
 /** Number of failed attempts after which a session cannot be paid (H2). */
 const MAX_SESSION_ATTEMPTS = 5;
@@ -101,7 +113,10 @@ export function isSessionUsable(order: Order, failedAttempts: readonly FailedAtt
   );
 }
 
-/** The request for the payment session of an order. It depends only on the order, so a repeated request returns the same session (C7). */
+/**
+ * The request for the payment session of an order. It depends only on the order, so a repeated request returns the same
+ * session (C7).
+ */
 export function sessionRequestFor(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
   const shopPageUrl = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
   return {

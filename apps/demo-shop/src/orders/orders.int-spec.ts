@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+
 import { aPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { OrderRepository } from './order.repository.js';
@@ -80,7 +81,9 @@ describe('an order', () => {
     const { orderPath } = await shop.order();
     const orderId = orderPath.split('/')[2];
 
-    const returnResponse = await shop.get(`/return?orderId=${orderId}&paymentStatus=Success&paymentReference=0QX5M7Y2K9R4T6WABC`);
+    const returnResponse = await shop.get(
+      `/return?orderId=${orderId}&paymentStatus=Success&paymentReference=0QX5M7Y2K9R4T6WABC`,
+    );
     expect(returnResponse).toMatchObject({ status: 303, location: orderPath });
     const page = await shop.get(orderPath);
     expect(page.text).toContain('data-state="awaiting-payment"');

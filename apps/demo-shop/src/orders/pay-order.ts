@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
+
 import { DemoShopConfig } from '../config.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { isSessionUsable, type Order, sessionRequestFor } from './order.js';
@@ -10,8 +11,8 @@ import { OrderRepository } from './order.repository.js';
 const GATEWAY_TIMEOUT_MS = 5_000;
 
 /**
- * Creates the payment session of an order. The requestId is derived from the order, so that two clicks, or a click after a lost
- * response, create only one session.
+ * Creates the payment session of an order. The requestId is derived from the order, so that two clicks, or a click
+ * after a lost response, create only one session.
  */
 @Injectable()
 export class PayOrder {
@@ -26,7 +27,9 @@ export class PayOrder {
   async execute(order: Order): Promise<string | undefined> {
     const now = this.clock.now();
     const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
-    const currentOrder = isSessionUsable(order, failedAttempts, now) ? order : await this.orders.beginNextSession(order, now);
+    const currentOrder = isSessionUsable(order, failedAttempts, now)
+      ? order
+      : await this.orders.beginNextSession(order, now);
     if (currentOrder.state === 'paid') return undefined;
     if (currentOrder.redirectUrl !== null) return currentOrder.redirectUrl;
     const session = await this.createSession(currentOrder);

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpStatus, Inject, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
+
 import type { Order } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PayOrder } from '../orders/pay-order.js';
@@ -47,7 +48,10 @@ export class OrdersController {
     );
   }
 
-  /** Handles the return of the payer after a successful payment. Does not change the order, because only a webhook marks it as paid. */
+  /**
+   * Handles the return of the payer after a successful payment. Does not change the order, because only a webhook marks
+   * it as paid.
+   */
   @Get('return')
   async returned(@Query('orderId') orderId: unknown, @Res() reply: FastifyReply): Promise<void> {
     await this.redirectToOrder(await this.getOrder(orderId), reply);

@@ -64,7 +64,9 @@ describe('refreshSeconds', () => {
     [36, 15],
     [23 * 60, 15],
     [25 * 60, undefined],
-  ])('%p minutes after the creation of the session is %p', (minutes, seconds) => expect(refreshSeconds(order, minutesAfterSession(minutes))).toBe(seconds));
+  ])('%p minutes after the creation of the session is %p', (minutes, seconds) =>
+    expect(refreshSeconds(order, minutesAfterSession(minutes))).toBe(seconds),
+  );
 
   it('is undefined when the order is paid', () => {
     expect(

@@ -14,7 +14,11 @@ const TEST_CARDS: readonly { number: string; outcome: string }[] = [
   { number: '4000 0000 0000 4087', outcome: 'charged, but the answer is lost' },
 ];
 
-/** The page with the products. @param checkoutId UUID of this page, so that submitting the form twice creates only one order */
+/**
+ * The page with the products.
+ *
+ * @param checkoutId UUID of this page, so that submitting the form twice creates only one order
+ */
 export function shopPage(checkoutId: string): string {
   return document({
     title: 'Shop',

@@ -4,13 +4,14 @@ import { inTransaction } from '@svc/persistence';
 import { assertExpectedPayment, type HostedPaymentNotification } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
+
 import { merchantOrderIdOf, type Order, orderNumberFrom } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { CURRENCY } from '../orders/products.js';
 
 /**
- * Applies a verified webhook. The platform delivers webhooks at least once and in any order. Therefore each `webhook-id` is
- * applied once, and the first successful payment marks the order as paid.
+ * Applies a verified webhook. The platform delivers webhooks at least once and in any order. Therefore each
+ * `webhook-id` is applied once, and the first successful payment marks the order as paid.
  */
 @Injectable()
 export class RecordPayment {
@@ -22,9 +23,10 @@ export class RecordPayment {
   ) {}
 
   /**
-   * @throws DomainError resource.not-found for an unknown order. Then the platform retries, so that no payment is lost while this
-   *   shop restores its database
-   * @throws WebhookVerificationError if amount or currency differ from those of the order, which then must not become paid
+   * @throws DomainError resource.not-found for an unknown order. Then the platform retries, so that no payment is lost
+   * while this shop restores its database
+   * @throws WebhookVerificationError if amount or currency differ from those of the order, which then must not become
+   * paid
    */
   async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
     const order = await this.orderOf(payment);
@@ -41,7 +43,8 @@ export class RecordPayment {
       if (!isNew || paymentStatus !== 'Success') return false;
       return !(await this.orders.markPaid(tx, orderId, paymentReference, paymentUTCDate));
     });
-    if (isSecondPayment) this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
+    if (isSecondPayment)
+      this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
   }
 
   private async orderOf(payment: HostedPaymentNotification): Promise<Order> {

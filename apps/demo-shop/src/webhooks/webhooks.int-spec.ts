@@ -52,12 +52,15 @@ describe('POST /webhooks/svc', () => {
     ['currency', { currencyISOCode: 'USD' }, 400, 'currency is not the order'],
     ['order', { merchantOrderId: 'ORDER-999999' }, 404, 'There is no such order'],
     ['malformed order', { merchantOrderId: '../1' }, 404, 'There is no such order'],
-  ])('rejects a signed webhook with another %s, and does not mark the order as paid', async (_, changes, status, reason) => {
-    const order = await shop.order();
-    const response = await shop.notify(aPayment(order, changes));
-    expect([response.status, response.text]).toEqual([status, expect.stringContaining(reason)]);
-    expect(await isPaid(order.orderPath)).toBe(false);
-  });
+  ])(
+    'rejects a signed webhook with another %s, and does not mark the order as paid',
+    async (_, changes, status, reason) => {
+      const order = await shop.order();
+      const response = await shop.notify(aPayment(order, changes));
+      expect([response.status, response.text]).toEqual([status, expect.stringContaining(reason)]);
+      expect(await isPaid(order.orderPath)).toBe(false);
+    },
+  );
 
   it('rejects a webhook without a signature, and one without a body', async () => {
     const reason = expect.stringContaining('The header webhook-id is missing');

@@ -3,7 +3,7 @@ import { fill } from '../../src/languages/fill.js';
 import { formatAmount } from '../../src/languages/format-amount.js';
 import { messages } from '../messages.js';
 import { byId } from '../views/document-parts.js';
-import { data } from '../views/page-document.js';
+import { pageData } from '../views/page-document.js';
 import {
   type AmountProblem,
   type AmountTexts,
@@ -15,18 +15,20 @@ import {
 export class AmountFields {
   private readonly amount = document.getElementById('pay-amount') as HTMLInputElement | null;
   private readonly tip = document.getElementById('pay-tip') as HTMLInputElement | null;
-  private readonly limits = { owed: Number(data['amount']), amountMin: Number(data['amountMin']) };
+  private readonly limits = { invoiceAmount: Number(pageData['amount']), amountMin: Number(pageData['amountMin']) };
 
   private isPressingPay = false;
 
   constructor() {
     for (const input of [this.amount, this.tip]) {
       input?.addEventListener('input', () => this.onInput());
-      // Shows no error while the button is pressed, because the text would move the button, and the click would miss it.
+      // Shows no error while the button is pressed, because the text would move the button, and the click would miss
+      // it.
       input?.addEventListener('blur', () => void (this.isPressingPay || this.showProblems()));
     }
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
-    for (const type of ['pointerup', 'pointercancel']) window.addEventListener(type, () => (this.isPressingPay = false));
+    for (const type of ['pointerup', 'pointercancel'])
+      window.addEventListener(type, () => (this.isPressingPay = false));
   }
 
   /** Validates both fields and shows errors. Returns false and focuses the first invalid field if there is one. */
@@ -62,7 +64,9 @@ export class AmountFields {
     if (errorElement.textContent !== text) errorElement.textContent = text;
   }
 
-  /** Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid. */
+  /**
+   * Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid.
+   */
   private onInput(): void {
     const problems = checkAmounts(this.readTexts(), this.limits);
     if (!problems.amount) this.showProblem(this.amount, undefined);
@@ -73,6 +77,6 @@ export class AmountFields {
   }
 
   private format(cents: number): string {
-    return formatAmount(cents, data['currency'] ?? '', messages.format);
+    return formatAmount(cents, pageData['currency'] ?? '', messages.format);
   }
 }

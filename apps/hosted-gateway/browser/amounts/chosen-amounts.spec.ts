@@ -1,4 +1,5 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
+
 import { checkAmounts, MAX_CHOSEN_CENTS, parseAmount, readAmounts } from './chosen-amounts.js';
 
 test('the page has the same maximum amount as the API', () => {
@@ -30,7 +31,7 @@ test.each([
   expect(parseAmount(text)).toBe(cents);
 });
 
-const LIMITS = { owed: 8_950, amountMin: 100 };
+const LIMITS = { invoiceAmount: 8_950, amountMin: 100 };
 
 test.each([
   [{ amount: '89.50', tip: '' }, {}],

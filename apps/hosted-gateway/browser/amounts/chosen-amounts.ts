@@ -1,4 +1,7 @@
-/** Parses and validates the amount and the tip that a payer of a till's invoice enters. Pure functions, which amount-fields.ts applies to the page. */
+/**
+ * Parses and validates the amount and the tip that a payer of a till's invoice enters. Pure functions, which
+ * amount-fields.ts applies to the page.
+ */
 
 /** The input of the payer. Undefined for a field that the page does not have. */
 export interface AmountTexts {
@@ -6,9 +9,9 @@ export interface AmountTexts {
   readonly tip: string | undefined;
 }
 
-export interface AmountTerms {
+export interface AmountLimits {
   /** Amount of the invoice in cents. */
-  readonly owed: number;
+  readonly invoiceAmount: number;
   /** Minimum amount in cents. */
   readonly amountMin: number;
 }
@@ -24,7 +27,9 @@ export type AmountProblem = 'notAnAmount' | 'tooLittle' | 'tooMuch';
 /** Limit in cents for the sum of amount and tip. Must equal the limit in libs/contracts, which the page cannot import. */
 export const MAX_CHOSEN_CENTS = 100_000_000_000;
 
-/** Converts an amount as people type it (`89.50`, `89,5`, `R 1 234`) to cents. Undefined for invalid or ambiguous text. */
+/**
+ * Converts an amount as people type it (`89.50`, `89,5`, `R 1 234`) to cents. Undefined for invalid or ambiguous text.
+ */
 export function parseAmount(text: string): number | undefined {
   const plain = text
     .normalize('NFKC')
@@ -37,10 +42,10 @@ export function parseAmount(text: string): number | undefined {
 /** The error of each invalid field. */
 export function checkAmounts(
   { amount, tip }: AmountTexts,
-  { owed, amountMin }: AmountTerms,
+  { invoiceAmount, amountMin }: AmountLimits,
 ): { readonly amount?: AmountProblem; readonly tip?: AmountProblem } {
   const amountProblem = amount === undefined ? undefined : findProblem(parseAmount(amount), amountMin);
-  const chosenCents = amount === undefined ? owed : (parseAmount(amount) ?? 0);
+  const chosenCents = amount === undefined ? invoiceAmount : (parseAmount(amount) ?? 0);
   const tipCents = tip === undefined || tip.trim() === '' ? 0 : parseAmount(tip);
   const tipProblem = findProblem(tipCents === undefined ? undefined : tipCents + chosenCents, 0);
   return {
@@ -50,9 +55,9 @@ export function checkAmounts(
 }
 
 /** The amounts in cents. The fields must be valid. An empty tip is 0. */
-export function readAmounts({ amount, tip }: AmountTexts, { owed }: AmountTerms): ChosenAmounts {
+export function readAmounts({ amount, tip }: AmountTexts, { invoiceAmount }: AmountLimits): ChosenAmounts {
   return {
-    amount: amount === undefined ? owed : (parseAmount(amount) ?? owed),
+    amount: amount === undefined ? invoiceAmount : (parseAmount(amount) ?? invoiceAmount),
     tipAmount: tip === undefined ? 0 : (parseAmount(tip) ?? 0),
   };
 }

@@ -1,14 +1,15 @@
 import { formatCardNumber, formatExpiry, parseExpiry } from '@svc/sdk/card';
 import fc from 'fast-check';
+
 import { en } from '../../src/languages/en.js';
 import { zu } from '../../src/languages/zu.js';
 import {
   CARD_FIELDS,
   type CardFieldName,
-  caretAfterFormat,
   checkCardFields,
-  isFormattedAfter,
+  findCaretAfterFormat,
   readCard,
+  shouldFormatAfter,
 } from './card-fields.js';
 
 const now = new Date('2026-11-20T18:03:36.123Z');
@@ -88,9 +89,12 @@ describe('caretAfterFormat', () => {
     ['4242 4242', 0, '4242 4242', 0],
     // A caret behind a digit that the formatted text omits moves to the end.
     ['42424242x', 8, '4242', 4],
-  ])('moves the caret of the text %p from %d, after formatting as %p, to %d', (createTypedField, caret, formatted, expected) => {
-    expect(caretAfterFormat(createTypedField, caret, formatted)).toBe(expected);
-  });
+  ])(
+    'moves the caret of the text %p from %d, after formatting as %p, to %d',
+    (createTypedField, caret, formatted, expected) => {
+      expect(findCaretAfterFormat(createTypedField, caret, formatted)).toBe(expected);
+    },
+  );
 });
 
 /** Simulates a text field of a browser, formatted as card-form.ts does. */
@@ -130,9 +134,9 @@ class SimulatedField {
   private replace(from: number, to: number, by: string, inputType: string | undefined): this {
     const edited = this.text.slice(0, from) + by + this.text.slice(to);
     const caret = from + by.length;
-    const isFormatted = isFormattedAfter(this.name, { inputType, caret, length: edited.length });
+    const isFormatted = shouldFormatAfter(this.name, { inputType, caret, length: edited.length });
     this.text = isFormatted ? this.format(edited) : edited;
-    return this.at(isFormatted && this.text !== edited ? caretAfterFormat(edited, caret, this.text) : caret);
+    return this.at(isFormatted && this.text !== edited ? findCaretAfterFormat(edited, caret, this.text) : caret);
   }
 
   private format(text: string): string {
@@ -157,7 +161,9 @@ describe('a payer who types an expiry date', () => {
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
     ['203012', '12 / 30'],
-  ])('the keys %s, one after the other, result in %s', (keys, text) => expect(createTypedField('expiry', keys).text).toBe(text));
+  ])('the keys %s, one after the other, result in %s', (keys, text) =>
+    expect(createTypedField('expiry', keys).text).toBe(text),
+  );
 
   it.each<[string, (field: SimulatedField) => SimulatedField, string]>([
     ['the second digit of the month', (field) => field.at(2).backspace().type('1'), '11 / 30'],
@@ -182,7 +188,9 @@ describe('any sequence of edits', () => {
   const edits = fc.array(edit, { minLength: 1, maxLength: 40 });
   const extractDigits = (text: string): string => text.replace(/\D/g, '');
 
-  /** True if only the typed or deleted digit has changed. A number that is too long may also have lost its last digits. */
+  /**
+   * True if only the typed or deleted digit has changed. A number that is too long may also have lost its last digits.
+   */
   const isOneDigitApart = (
     digitsBefore: string,
     digitsAfter: string,
@@ -197,7 +205,8 @@ describe('any sequence of edits', () => {
       );
     if (digitsAfter.length < digitsBefore.length)
       return (
-        digitsBefore.startsWith(digitsAfter.slice(0, caretAfter)) && digitsBefore.endsWith(digitsAfter.slice(caretAfter))
+        digitsBefore.startsWith(digitsAfter.slice(0, caretAfter)) &&
+        digitsBefore.endsWith(digitsAfter.slice(caretAfter))
       );
     return true;
   };

@@ -1,5 +1,6 @@
 /** Validation of the four card fields, independent of the document. */
 import { cardBrand, HOLDER_NAME_MAX_LENGTH, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
+
 import { fill } from '../../src/languages/fill.js';
 import type { ScriptMessages } from '../script-messages.js';
 
@@ -57,21 +58,21 @@ export interface FieldEdit {
 }
 
 /**
- * True if the form must format the field immediately after this edit. False if it must format the field only when the payer leaves
- * it: formatting after a deletion would restore the deleted space, and in the middle of a date it would move digits between month
- * and year.
+ * True if the form must format the field immediately after this edit. False if it must format the field only when the
+ * payer leaves it: formatting after a deletion would restore the deleted space, and in the middle of a date it would
+ * move digits between month and year.
  */
-export function isFormattedAfter(field: CardFieldName, { inputType, caret, length }: FieldEdit): boolean {
+export function shouldFormatAfter(field: CardFieldName, { inputType, caret, length }: FieldEdit): boolean {
   if (inputType === undefined || !/^insert(?!FromPaste|FromDrop|ReplacementText)|^(delete|history)/.test(inputType))
     return true;
   return inputType.startsWith('insert') && (field !== 'expiry' || caret === length);
 }
 
 /**
- * Position of the caret after formatting: behind the same digit as before. Without this, a correction in the middle would move
- * the caret to the end.
+ * Position of the caret after formatting: behind the same digit as before. Without this, a correction in the middle
+ * would move the caret to the end.
  */
-export function caretAfterFormat(typed: string, caret: number, formatted: string): number {
+export function findCaretAfterFormat(typed: string, caret: number, formatted: string): number {
   if (caret >= typed.length) return formatted.length;
   let digitsLeft = typed.slice(0, caret).replace(/\D/g, '').length;
   let position = 0;
@@ -105,7 +106,9 @@ function checkCvv(text: string, cardNumber: string, errors: FieldErrors): string
   const lengths = cardBrand(cardNumber).cvvLengths;
   if (/^\d+$/.test(cvv) && lengths.includes(cvv.length)) return undefined;
   const [firstLength] = lengths;
-  return lengths.length === 1 && firstLength !== undefined ? fill(errors.cvvWrong, { digits: firstLength }) : errors.cvvWrongEither;
+  return lengths.length === 1 && firstLength !== undefined
+    ? fill(errors.cvvWrong, { digits: firstLength })
+    : errors.cvvWrongEither;
 }
 
 function checkHolderName(text: string, errors: FieldErrors): string | undefined {

@@ -1,15 +1,16 @@
 /** The card form in the document: formats the input while the payer types, and shows errors beside the fields. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
+
 import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
 import type { ScriptMessages } from '../script-messages.js';
-import { byId, paragraph } from '../views/document-parts.js';
+import { byId, createParagraph } from '../views/document-parts.js';
 import {
   CARD_FIELDS,
   type CardFieldName,
   type CardFieldTexts,
-  caretAfterFormat,
   checkCardFields,
-  isFormattedAfter,
+  findCaretAfterFormat,
+  shouldFormatAfter,
 } from './card-fields.js';
 
 const IDS: Readonly<Record<CardFieldName, string>> = {
@@ -50,7 +51,8 @@ export class CardForm {
     this.form.reset();
     for (const field of CARD_FIELDS) this.watch(field);
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
-    for (const type of ['pointerup', 'pointercancel']) window.addEventListener(type, () => (this.isPressingPay = false));
+    for (const type of ['pointerup', 'pointercancel'])
+      window.addEventListener(type, () => (this.isPressingPay = false));
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       const texts = this.readTexts();
@@ -92,18 +94,21 @@ export class CardForm {
 
   /** Shows a message above the form without moving the focus, because the payer may be typing. */
   showNotice(text: string): void {
-    this.show(text === '' ? [] : [paragraph(text)]);
+    this.showParagraphs(text === '' ? [] : [createParagraph(text)]);
     document.title = this.title;
   }
 
-  /** Shows why the last attempt failed, and focuses the declined field. Does not clear the fields, except the CVV, which must not be stored. */
+  /**
+   * Shows why the last attempt failed, and focuses the declined field. Does not clear the fields, except the CVV, which
+   * must not be stored.
+   */
   showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
     const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
-    this.show([
-      paragraph(title, 'notice-title'),
-      paragraph(next),
-      ...details.map((text) => paragraph(text, 'notice-detail')),
+    this.showParagraphs([
+      createParagraph(title, 'notice-title'),
+      createParagraph(next),
+      ...details.map((text) => createParagraph(text, 'notice-detail')),
     ]);
     document.title = `${title} · ${this.title}`;
     const declinedField = CARD_FIELDS.find((name) => name === field);
@@ -111,7 +116,7 @@ export class CardForm {
     (declinedField === undefined ? this.message : this.input(declinedField)).focus();
   }
 
-  private show(paragraphs: readonly HTMLElement[]): void {
+  private showParagraphs(paragraphs: readonly HTMLElement[]): void {
     // Removes the message that the server rendered about an earlier attempt.
     document.getElementById('decline')?.remove();
     this.message.replaceChildren(...paragraphs);
@@ -138,28 +143,34 @@ export class CardForm {
   }
 
   private watch(field: CardFieldName): void {
-    const input = this.input(field);
-    input.addEventListener('input', (event) => {
+    const getInput = this.input(field);
+    getInput.addEventListener('input', (event) => {
       const { inputType, isComposing } = event instanceof InputEvent ? event : {};
-      const edit = { inputType, caret: input.selectionStart ?? input.value.length, length: input.value.length };
+      const edit = {
+        inputType,
+        caret: getInput.selectionStart ?? getInput.value.length,
+        length: getInput.value.length,
+      };
       // Does not format the text while an input method is composing it.
-      if (isComposing !== true && isFormattedAfter(field, edit)) this.format(field, input);
+      if (isComposing !== true && shouldFormatAfter(field, edit)) this.format(field, getInput);
       if (field === 'cardNumber') this.showBrand();
       // Removes an error as soon as the field is valid. New errors appear only when the payer leaves the field.
-      if (input.getAttribute('aria-invalid') === 'true' && !this.problemOf(field)) this.showProblem(field, undefined);
+      if (getInput.getAttribute('aria-invalid') === 'true' && !this.findProblem(field))
+        this.showProblem(field, undefined);
     });
-    input.addEventListener('blur', () => {
-      this.format(field, input);
-      // Shows no error while the button is pressed, because the text would move the button, and the click would miss it.
+    getInput.addEventListener('blur', () => {
+      this.format(field, getInput);
+      // Shows no error while the button is pressed, because the text would move the button, and the click would miss
+      // it.
       if (this.isPressingPay) return;
-      if (input.value.trim() !== '') this.showProblem(field, this.problemOf(field));
+      if (getInput.value.trim() !== '') this.showProblem(field, this.findProblem(field));
     });
   }
 
   private format(field: CardFieldName, input: HTMLInputElement): void {
     const formatted = FORMATS[field]?.(input.value);
     if (formatted === undefined || formatted === input.value) return;
-    const caret = caretAfterFormat(input.value, input.selectionStart ?? input.value.length, formatted);
+    const caret = findCaretAfterFormat(input.value, input.selectionStart ?? input.value.length, formatted);
     input.value = formatted;
     if (document.activeElement === input) input.setSelectionRange(caret, caret);
   }
@@ -172,10 +183,10 @@ export class CardForm {
     byId('card-cvv-hint').textContent =
       cvvHints[others.length === 0 && (digits === 3 || digits === 4) ? digits : 'either'];
     // Validates the CVV again, because its length depends on the brand.
-    if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.problemOf('cvv'));
+    if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.findProblem('cvv'));
   }
 
-  private problemOf(field: CardFieldName): string | undefined {
+  private findProblem(field: CardFieldName): string | undefined {
     return checkCardFields(this.readTexts(), this.now(), this.messages.fieldErrors)[field];
   }
 

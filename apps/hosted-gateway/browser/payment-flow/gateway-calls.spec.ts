@@ -131,15 +131,22 @@ describe('the calls to the gateway', () => {
     [502, 'no JSON', {}],
     [502, '"text"', {}],
     [502, undefined, {}],
-  ])('return the valid fields of the response to a payment, with status %i and body %s', async (httpStatus, text, received) => {
-    respondWith(httpStatus, text);
-    const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
-    expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...received });
-  });
+  ])(
+    'return the valid fields of the response to a payment, with status %i and body %s',
+    async (httpStatus, text, received) => {
+      respondWith(httpStatus, text);
+      const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
+      expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...received });
+    },
+  );
 
   const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
   it.each<[string, object, object | undefined]>([
-    ['with all fields', { ...decline, field: 'cvv', reference: 'R 1', more: 1 }, { ...decline, field: 'cvv', reference: 'R 1' }],
+    [
+      'with all fields',
+      { ...decline, field: 'cvv', reference: 'R 1', more: 1 },
+      { ...decline, field: 'cvv', reference: 'R 1' },
+    ],
     ['with an invalid field and an invalid reference', { ...decline, field: 1, reference: 2 }, decline],
     ['without the optional fields', decline, decline],
     ['without a required text', { ...decline, next: undefined }, undefined],
@@ -154,7 +161,11 @@ describe('the calls to the gateway', () => {
   });
 
   it.each<[string, object, object | undefined]>([
-    ['with all fields', { try: 2, triesLeft: '4 of 5 tries left.', more: 1 }, { try: 2, triesLeft: '4 of 5 tries left.' }],
+    [
+      'with all fields',
+      { try: 2, triesLeft: '4 of 5 tries left.', more: 1 },
+      { try: 2, triesLeft: '4 of 5 tries left.' },
+    ],
     ['without the required text', { try: 2 }, undefined],
     ['without a valid number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
   ])('parse the next attempt %s', async (_, received, parsed) => {
@@ -190,19 +201,18 @@ describe('the calls to the gateway', () => {
     { onLineBefore: false, onLineAfter: true, neverSent: false },
     // A browser without `navigator.onLine`.
     { onLineBefore: undefined, onLineAfter: undefined, neverSent: false },
-  ])('return neverSent = $neverSent if a POST fails, with navigator.onLine $onLineBefore before it and $onLineAfter after it', async ({
-    onLineBefore,
-    onLineAfter,
-    neverSent,
-  }) => {
-    const network = jest.spyOn(globalThis, 'navigator', 'get');
-    network
-      .mockReturnValueOnce({ onLine: onLineBefore } as Navigator)
-      .mockReturnValue({ onLine: onLineAfter } as Navigator);
-    fetchMock.mockRejectedValue(new TypeError('no network'));
-    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent });
-    network.mockRestore();
-  });
+  ])(
+    'return neverSent = $neverSent if a POST fails, with navigator.onLine $onLineBefore before it and $onLineAfter after it',
+    async ({ onLineBefore, onLineAfter, neverSent }) => {
+      const network = jest.spyOn(globalThis, 'navigator', 'get');
+      network
+        .mockReturnValueOnce({ onLine: onLineBefore } as Navigator)
+        .mockReturnValue({ onLine: onLineAfter } as Navigator);
+      fetchMock.mockRejectedValue(new TypeError('no network'));
+      expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent });
+      network.mockRestore();
+    },
+  );
 
   it('return neverSent = false if the browser was online for a moment during the POST', async () => {
     const network = jest.spyOn(globalThis, 'navigator', 'get').mockReturnValue({ onLine: false } as Navigator);

@@ -1,8 +1,8 @@
 /**
- * The HTTP calls of the page, each with a timeout. Their base path contains the session id or the scanned code. They only return
- * the result; payment-flow.ts decides about the next step.
+ * The HTTP calls of the page, each with a timeout. Their base path contains the session id or the scanned code. They
+ * only return the result; payment-flow.ts decides about the next step.
  */
-import type { ScreenAndClock } from './browser-data.js';
+import type { ScriptBrowserData } from './browser-data.js';
 import {
   type DeclinedAttempt,
   type NextAttempt,
@@ -18,7 +18,7 @@ export interface PaymentBody {
   /** Amount in cents that the payer of an invoice chose. */
   amount?: number;
   tipAmount?: number;
-  browser?: ScreenAndClock | undefined;
+  browser?: ScriptBrowserData | undefined;
 }
 
 /** Longer than the 15 s within which the gateway responds. A shorter timeout would only cause a second request. */
@@ -60,7 +60,8 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       ...(received === undefined ? {} : { received }),
     };
   } catch {
-    // A browser that is offline sends nothing. But if the network changed during the call, it may have sent the request.
+    // A browser that is offline sends nothing. But if the network changed during the call, it may have sent the
+    // request.
     const isOffline = navigator.onLine === false;
     return { kind: 'unreachable', neverSent: wasNeverSent({ wasOffline, cameOnline, isOffline }) };
   } finally {
@@ -113,8 +114,8 @@ export async function requestMoreTime({ path, query }: CallsAddress): Promise<Se
 }
 
 /**
- * Opens a stream of state changes. The returned function closes it. Calls `onBroken` at each connection error, possibly several
- * times. Then the caller should poll. The browser reconnects automatically, unless `isClosed` is true.
+ * Opens a stream of state changes. The returned function closes it. Calls `onBroken` at each connection error, possibly
+ * several times. Then the caller should poll. The browser reconnects automatically, unless `isClosed` is true.
  */
 export function streamStates(
   calls: CallsAddress,

@@ -1,4 +1,4 @@
-import { EXPIRY_MARGIN_MS, IdleWatch, MAX_TIMER_MS, RETRY_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import { EXPIRY_MARGIN_MS, IdleWatch, MAX_TIMER_MS, RETRY_MS, STREAM_DELAY_MS } from './idle-watch.js';
 import type { SessionState } from './payment-flow.js';
 
 beforeEach(() => jest.useFakeTimers());
@@ -20,21 +20,27 @@ function createWatch() {
       page.fetchCount++;
       return page.response;
     },
-    stream: (emitState, emitError) => {
+    openStream: (emitState, emitError) => {
       const stream: Stream = { emitState, emitError, isOpen: true };
       streams.push(stream);
       return () => (stream.isOpen = false);
     },
     onState: ({ state }) => receivedStates.push(state),
   });
-  return { watch, streams, receivedStates, page, countOpenStreams: () => streams.filter(({ isOpen }) => isOpen).length };
+  return {
+    watch,
+    streams,
+    receivedStates,
+    page,
+    countOpenStreams: () => streams.filter(({ isOpen }) => isOpen).length,
+  };
 }
 
 describe('IdleWatch', () => {
   it('opens a stream shortly after start, and calls onState with its states', async () => {
     const { watch, streams, receivedStates, countOpenStreams } = createWatch();
     watch.start();
-    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS - 1);
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS - 1);
     expect(countOpenStreams()).toBe(0);
     await jest.advanceTimersByTimeAsync(1);
     expect(countOpenStreams()).toBe(1);
@@ -51,7 +57,7 @@ describe('IdleWatch', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect([receivedStates, countOpenStreams()]).toEqual([[], 0]);
     watch.start();
-    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS);
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS);
     expect([streams.length, countOpenStreams()]).toEqual([2, 1]);
   });
 
@@ -118,16 +124,15 @@ describe('IdleWatch', () => {
     // An expiry beyond the limit for timers is ignored.
     { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, afterMs: MAX_TIMER_MS, fetches: 1 },
     { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS, afterMs: MAX_TIMER_MS, fetches: 0 },
-  ])('of a session that expires in $expiresInMs ms fetches the state $fetches times within $afterMs ms', async ({
-    expiresInMs,
-    afterMs,
-    fetches,
-  }) => {
-    const { watch, page } = createWatch();
-    // Uses the time of the server, so the clock of the device has no effect.
-    const now = new Date('2041-01-01T00:00:00.000Z');
-    watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
-    await jest.advanceTimersByTimeAsync(afterMs);
-    expect(page.fetchCount).toBe(fetches);
-  });
+  ])(
+    'of a session that expires in $expiresInMs ms fetches the state $fetches times within $afterMs ms',
+    async ({ expiresInMs, afterMs, fetches }) => {
+      const { watch, page } = createWatch();
+      // Uses the time of the server, so the clock of the device has no effect.
+      const now = new Date('2041-01-01T00:00:00.000Z');
+      watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
+      await jest.advanceTimersByTimeAsync(afterMs);
+      expect(page.fetchCount).toBe(fetches);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { type SessionState, decideWhileIdle } from './payment-flow.js';
+import { decideWhileIdle, type SessionState } from './payment-flow.js';
 
 describe('decideWhileIdle', () => {
   const shown = { state: 'open', version: '1' };
@@ -30,7 +30,11 @@ describe('decideWhileIdle', () => {
 
   it('shows the form for the next attempt after the attempt of another payer of an invoice has failed', () => {
     for (const isTyped of [true, false])
-      expect(decide(nextAttempt, false, 1, isTyped)).toEqual({ do: 'apply-state', state: nextAttempt, notice: 'other-payer' });
+      expect(decide(nextAttempt, false, 1, isTyped)).toEqual({
+        do: 'apply-state',
+        state: nextAttempt,
+        notice: 'other-payer',
+      });
     for (const mayHaveArrived of [true, false])
       expect(decide(nextAttempt, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: nextAttempt, notice: 'none' });
   });

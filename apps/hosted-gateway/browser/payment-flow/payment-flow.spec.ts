@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import {
   decideAfterPoll,
   decideAfterPost,
@@ -10,9 +11,9 @@ import {
   PaymentReference,
   pollDelayMs,
   type PostResult,
-  settlesReference,
   type SendState,
   sendStateAfter,
+  settlesReference,
   wasNeverSent,
 } from './payment-flow.js';
 
@@ -59,7 +60,9 @@ describe('decideAfterPost', () => {
       { ...received, version: undefined },
       { ...received, state: 'open' },
     ])
-      expect(decideAfterPost({ ...buildResponse(200, incomplete.state), received: incomplete } as PostResult)).toEqual({ do: 'reload' });
+      expect(decideAfterPost({ ...buildResponse(200, incomplete.state), received: incomplete } as PostResult)).toEqual({
+        do: 'reload',
+      });
   });
 
   it('redirects to the bank only if the URL is http or https', () => {
@@ -76,7 +79,9 @@ describe('decideAfterPost', () => {
 
   it('redirects to the bank only for a verification', () => {
     const redirectUrl = 'https://bank.example/c/1';
-    expect(decideAfterPost({ ...buildResponse(200, 'succeeded'), redirectUrl } as PostResult)).toEqual({ do: 'reload' });
+    expect(decideAfterPost({ ...buildResponse(200, 'succeeded'), redirectUrl } as PostResult)).toEqual({
+      do: 'reload',
+    });
     expect(decideAfterPost({ ...buildResponse(202, 'processing'), redirectUrl } as PostResult)).toEqual({
       do: 'poll',
       result: 'accepted',
@@ -87,7 +92,7 @@ describe('decideAfterPost', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
         const isRejection = httpStatus >= 400 && httpStatus < 500 && ![402, 404, 408, 409, 410].includes(httpStatus);
-        expect(decideAfterPost(buildResponse(httpStatus, state)).do === 'correct').toBe(isRejection);
+        expect(decideAfterPost(buildResponse(httpStatus, state)).do === 'show-form-error').toBe(isRejection);
       }),
     );
   });
@@ -116,10 +121,13 @@ describe('decideAfterRejection', () => {
   const wrongCard = { ...rejected, message: 'Bad card' };
   const unchanged = { state: 'open', version: '1' };
 
-  it.each([tooMany, rejected, wrongCard])('shows the form again if only one request was sent, with the step %j', (rejection) => {
-    for (const current of [unchanged, undefined])
-      expect(decideAfterRejection({ rejection, current, shown, mayHaveArrived: false })).toEqual(rejection);
-  });
+  it.each([tooMany, rejected, wrongCard])(
+    'shows the form again if only one request was sent, with the step %j',
+    (rejection) => {
+      for (const current of [unchanged, undefined])
+        expect(decideAfterRejection({ rejection, current, shown, mayHaveArrived: false })).toEqual(rejection);
+    },
+  );
 
   it('polls if an earlier request may have arrived and the state is unknown', () => {
     for (const rejection of [tooMany, rejected, wrongCard])
@@ -163,9 +171,12 @@ describe('wasNeverSent', () => {
     [true, false, false, false],
     [false, false, true, false],
     [false, true, true, false],
-  ])('with wasOffline = %p, cameOnline = %p and isOffline = %p returns %p', (wasOffline, cameOnline, isOffline, neverSent) => {
-    expect(wasNeverSent({ wasOffline, cameOnline, isOffline })).toBe(neverSent);
-  });
+  ])(
+    'with wasOffline = %p, cameOnline = %p and isOffline = %p returns %p',
+    (wasOffline, cameOnline, isOffline, neverSent) => {
+      expect(wasNeverSent({ wasOffline, cameOnline, isOffline })).toBe(neverSent);
+    },
+  );
 });
 
 describe('decideAfterPoll', () => {
@@ -175,7 +186,12 @@ describe('decideAfterPoll', () => {
 
   it('waits while a payment is processing, whatever the send state', () => {
     const sendStates: SendState[] = ['in-flight', 'accepted', 'unknown', 'other-payment'];
-    expect(sendStates.map((sendState) => decide('processing', '2', sendState, 99, 99))).toEqual(['wait', 'wait', 'wait', 'wait']);
+    expect(sendStates.map((sendState) => decide('processing', '2', sendState, 99, 99))).toEqual([
+      'wait',
+      'wait',
+      'wait',
+      'wait',
+    ]);
   });
 
   it.each(['succeeded', 'declined', 'refused', 'expired', 'cancelled', 'already-paid', 'not-found', 'unknown-state'])(
@@ -196,7 +212,8 @@ describe('decideAfterPoll', () => {
   });
 
   it('waits while the POST is in flight, and after the payment was accepted', () => {
-    for (const sendState of ['in-flight', 'accepted'] as const) expect(decide('open', '1', sendState, 99, 99)).toBe('wait');
+    for (const sendState of ['in-flight', 'accepted'] as const)
+      expect(decide('open', '1', sendState, 99, 99)).toBe('wait');
   });
 
   it('polls four times for a payment that a reload interrupted before it shows the form', () => {
@@ -238,9 +255,12 @@ describe('isChanged', () => {
     // The page shows the form for another card while a payment waits for verification.
     ['open', '3', 'verification', '3', false],
     ['verification', '3', 'declined', '4', true],
-  ])('for the shown state %s, version %s and the polled state %s, version %s is %p', (state, version, polledState, polledVersion, changed) => {
-    expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
-  });
+  ])(
+    'for the shown state %s, version %s and the polled state %s, version %s is %p',
+    (state, version, polledState, polledVersion, changed) => {
+      expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
+    },
+  );
 });
 
 describe('isNewlyProcessing', () => {

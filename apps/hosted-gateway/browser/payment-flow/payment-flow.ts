@@ -1,7 +1,7 @@
 /**
- * Pure functions that decide the next step of the page. The main rule: after the payer has pressed Pay, the page waits until
- * the server reports a state. A lost response is not a failed payment. Therefore the page never shows the form again without
- * a state from the server, and every retry has the same `reference`, so that it cannot charge twice (C7).
+ * Pure functions that decide the next step of the page. The main rule: after the payer has pressed Pay, the page waits
+ * until the server reports a state. A lost response is not a failed payment. Therefore the page never shows the form
+ * again without a state from the server, and every retry has the same `reference`, so that it cannot charge twice (C7).
  */
 
 /** The state of a session or invoice, from the server (`PageState` in show-page.ts). */
@@ -48,12 +48,15 @@ export type PostResult =
       redirectUrl?: string;
       received?: SessionState;
     }
-  /** There was no response. `neverSent`: the browser was offline and sent nothing. Otherwise the request may have arrived. */
+  /**
+   * There was no response. `neverSent`: the browser was offline and sent nothing. Otherwise the request may have
+   * arrived.
+   */
   | { kind: 'unreachable'; neverSent?: boolean };
 
 /**
- * Result of sending a payment. `accepted`: the server has the payment. `unknown`: the server may have it. `not-sent`: the browser was
- * offline. `other-payment`: the server rejected the payment, because another payment is in progress.
+ * Result of sending a payment. `accepted`: the server has the payment. `unknown`: the server may have it. `not-sent`:
+ * the browser was offline. `other-payment`: the server rejected the payment, because another payment is in progress.
  */
 export type SendResult = 'accepted' | 'unknown' | 'not-sent' | 'other-payment';
 
@@ -77,7 +80,8 @@ export interface FormError {
 
 /** Decides the next step after the POST of a payment. */
 export function decideAfterPost(outcome: PostResult): NextStep {
-  if (outcome.kind === 'unreachable') return { do: 'poll', result: outcome.neverSent === true ? 'not-sent' : 'unknown' };
+  if (outcome.kind === 'unreachable')
+    return { do: 'poll', result: outcome.neverSent === true ? 'not-sent' : 'unknown' };
   const { httpStatus, state, message, redirectUrl, received } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
     if (received && canContinueAfterDecline(received)) return { do: 'next-attempt', state: received };
@@ -97,9 +101,9 @@ export function decideAfterPost(outcome: PostResult): NextStep {
 }
 
 /**
- * Decides the next step after the server rejected a payment. The caller has then fetched the current state. If an earlier request
- * of the same payment may have arrived, neither the rejection nor an open session proves that nothing was charged. So the
- * message must not claim it.
+ * Decides the next step after the server rejected a payment. The caller has then fetched the current state. If an
+ * earlier request of the same payment may have arrived, neither the rejection nor an open session proves that nothing
+ * was charged. So the message must not claim it.
  *
  * @param current undefined if the server did not respond
  */
@@ -128,7 +132,8 @@ export function canContinueAfterDecline(state: SessionState): state is DeclinedS
 /**
  * True if this response settles a reference: the result is known, so the next pay request needs a new reference.
  *
- * @param mayHaveArrived an earlier request with the reference may have arrived, so the bank may approve it although this response is a 400
+ * @param mayHaveArrived an earlier request with the reference may have arrived, so the bank may approve it although
+ * this response is a 400
  */
 export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
@@ -137,12 +142,18 @@ export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): 
   return (httpStatus >= 200 && httpStatus < 300 && state !== undefined) || httpStatus === 402;
 }
 
-/** True if a POST without a response was never sent, because the browser was offline before it, after it, and at all times in between. */
+/**
+ * True if a POST without a response was never sent, because the browser was offline before it, after it, and at all
+ * times in between.
+ */
 export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean; isOffline: boolean }): boolean {
   return network.wasOffline && !network.cameOnline && network.isOffline;
 }
 
-/** What the page knows about its payment while it polls. `in-flight`: the POST has no response yet. `interrupted`: a reload interrupted the payment. */
+/**
+ * What the page knows about its payment while it polls. `in-flight`: the POST has no response yet. `interrupted`: a
+ * reload interrupted the payment.
+ */
 export type SendState = SendResult | 'in-flight' | 'interrupted';
 
 /** The state of the payment after a request. If an earlier request may have arrived, the payment is never `not-sent`. */
@@ -192,7 +203,10 @@ export function decideAfterPoll(input: {
 export type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
-  /** Show the form for the next attempt. `notice`: whose attempt failed, or `none` if the form already offers this attempt. */
+  /**
+   * Show the form for the next attempt. `notice`: whose attempt failed, or `none` if the form already offers this
+   * attempt.
+   */
   | { do: 'apply-state'; state: DeclinedState; notice: 'own-decline' | 'other-payer' | 'none' }
   | { do: 'apply-state'; state: NextAttemptState; notice: 'other-payer' | 'none' };
 
@@ -201,7 +215,8 @@ export type IdleStep =
  *
  * @param tryNumber number of the attempt that the form offers
  * @param mayHaveArrived a payment of this form got no response, so the failed attempt is probably this payment
- * @param isTyped the form is not empty. Then it stays during the payment of another payer, because that payment may fail
+ * @param isTyped the form is not empty. Then it stays during the payment of another payer, because that payment may
+ * fail
  */
 export function decideWhileIdle(input: {
   received: SessionState;
@@ -215,7 +230,8 @@ export function decideWhileIdle(input: {
   if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
   if (hasNextAttempt(received)) {
     if (received.coming.try === tryNumber) return { do: 'apply-state', state: received, notice: 'none' };
-    // The attempt of another payer has failed. After a reload the page shows whether an attempt of this form has failed too.
+    // The attempt of another payer has failed. After a reload the page shows whether an attempt of this form has failed
+    // too.
     return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, notice: 'other-payer' };
   }
   if (!canContinueAfterDecline(received)) return { do: 'reload' };
@@ -228,8 +244,8 @@ function hasNextAttempt(state: SessionState): state is NextAttemptState {
 }
 
 /**
- * True if the server would now render another page. The pages `open`, `declined` and (for another card) `verification` can all
- * show the form. So if both states are one of these, the state has changed only if its version is newer.
+ * True if the server would now render another page. The pages `open`, `declined` and (for another card) `verification`
+ * can all show the form. So if both states are one of these, the state has changed only if its version is newer.
  */
 export function isChanged(polled: SessionState, shown: SessionState): boolean {
   const canBothShowForm = canShowForm(polled.state) && canShowForm(shown.state);
@@ -248,7 +264,10 @@ function canShowForm(state: string): boolean {
   return state === 'open' || state === 'declined' || state === 'verification';
 }
 
-/** Delay before a poll: 250 ms at first, growing to 2 s. Most banks respond soon; later polls are slower to save a phone's battery. */
+/**
+ * Delay before a poll: 250 ms at first, growing to 2 s. Most banks respond soon; later polls are slower to save a
+ * phone's battery.
+ */
 export function pollDelayMs(polls: number): number {
   return Math.min(2000, Math.round(250 * 1.4 ** Math.min(polls, 20)));
 }
@@ -266,8 +285,8 @@ export interface KeyValueStore {
 }
 
 /**
- * The payment reference of the next attempt. It is created once, and stored across reloads until a response of the server settles
- * it. If the browser allows no storage, it is lost with the document.
+ * The payment reference of the next attempt. It is created once, and stored across reloads until a response of the
+ * server settles it. If the browser allows no storage, it is lost with the document.
  */
 export class PaymentReference {
   private readonly key: string;

@@ -5,7 +5,7 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
-export function paragraph(text: string, className = ''): HTMLParagraphElement {
+export function createParagraph(text: string, className = ''): HTMLParagraphElement {
   const element = document.createElement('p');
   if (className !== '') element.className = className;
   element.textContent = text;

@@ -5,7 +5,7 @@ import { messages } from '../messages.js';
 import { requestMoreTime } from '../payment-flow/gateway-calls.js';
 import { MAX_TIMER_MS } from '../payment-flow/idle-watch.js';
 import { byId } from './document-parts.js';
-import { calls, data, now } from './page-document.js';
+import { callsAddress, now, pageData } from './page-document.js';
 
 const WARN_BEFORE_MS = 5 * 60_000;
 
@@ -23,8 +23,8 @@ export class ExpiryWarning {
 
   /** Applies a new expiry from the server, because another tab or device may have extended the session. */
   updateExpiry(expiresAt: string | undefined): void {
-    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
-    data['expiresAt'] = expiresAt;
+    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(pageData['expiresAt'] ?? ''))) return;
+    pageData['expiresAt'] = expiresAt;
     this.moreTime?.remove();
     this.warning.hidden = true;
     this.scheduleWarning();
@@ -33,20 +33,20 @@ export class ExpiryWarning {
 
   private scheduleWarning(): void {
     clearTimeout(this.timer);
-    const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
+    const untilWarning = Date.parse(pageData['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
     if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.showWarning(), Math.max(0, untilWarning));
   }
 
   private showWarning(): void {
     this.warning.hidden = false;
-    this.text.textContent = fill(messages.expiring, { time: formatTime(data['expiresAt'] ?? '', messages.format) });
+    this.text.textContent = fill(messages.expiring, { time: formatTime(pageData['expiresAt'] ?? '', messages.format) });
   }
 
   private async requestExtension(): Promise<void> {
     const { moreTime } = this;
     if (!moreTime) return;
     moreTime.disabled = true;
-    this.updateExpiry((await requestMoreTime(calls))?.expiresAt);
+    this.updateExpiry((await requestMoreTime(callsAddress))?.expiresAt);
     // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
   }

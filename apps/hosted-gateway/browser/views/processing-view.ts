@@ -1,4 +1,7 @@
-/** The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not written again. */
+/**
+ * The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not
+ * written again.
+ */
 import { messages } from '../messages.js';
 import { byId } from './document-parts.js';
 
@@ -14,7 +17,10 @@ export function showProcessing(isProcessing: boolean): void {
   if (isProcessing) byId('processing-heading').focus();
 }
 
-/** Hides the link to the store during a payment, because the store would show an unpaid order while the bank may still approve the charge. */
+/**
+ * Hides the link to the store during a payment, because the store would show an unpaid order while the bank may still
+ * approve the charge.
+ */
 export function showStoreLink(isShown: boolean): void {
   document.querySelector('nav')?.classList.toggle('away', !isShown);
 }
@@ -29,7 +35,7 @@ export function showStatus(heading: string, note: string): void {
 }
 
 /** Shows that the payment takes longer than usual, and that the payer must not pay again. */
-export function showLate(): void {
+export function showLateNotice(): void {
   const heading = byId('processing-heading');
   if (heading.textContent === processing.lateHeading) return;
   heading.textContent = processing.lateHeading;

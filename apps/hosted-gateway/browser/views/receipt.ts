@@ -8,7 +8,7 @@ const RETURN_AFTER_SECONDS = 5;
 const BRAND_KEY = `svc-pay/${sessionId}/brand`;
 
 /** Stores the card brand and the last four digits before the card is sent, so that the receipt can show the brand. */
-export function rememberBrand(brand: string, digits: string): void {
+export function storeBrand(brand: string, digits: string): void {
   try {
     storageIfAllowed()?.setItem(BRAND_KEY, `${brand} **** ${digits.slice(-4)}`);
   } catch {
@@ -25,7 +25,7 @@ export function showBrand(): void {
   }
 }
 
-export function startReturn(): void {
+export function startRedirectCountdown(): void {
   byId('outcome-heading').focus();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
   // The page of a phone that scanned the code has no link, because the page on the other device redirects to the shop.

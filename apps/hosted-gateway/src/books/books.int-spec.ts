@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+
 import { DigestSessionsV1, ListSessionsV1, type Mode, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, paymentEvent } from '@svc/testing';
+
 import { type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
@@ -43,7 +45,9 @@ test('the responses to reconciliation contain the final payments of sessions, by
     { merchantId: firstMerchant, mode: 'live', count: 1, amount: 5 },
     { merchantId: firstMerchant, mode: 'test', count: 1, amount: 13_345 },
   ]);
-  expect(await requestDigests(secondMerchant)).toMatchObject([{ merchantId: secondMerchant, mode: 'test', count: 1, amount: 0 }]);
+  expect(await requestDigests(secondMerchant)).toMatchObject([
+    { merchantId: secondMerchant, mode: 'test', count: 1, amount: 0 },
+  ]);
   expect(await requestLines(firstMerchant)).toMatchObject([
     { key: paymentReference, open: false, line: { state: 'success', amount: 12_345 } },
   ]);

@@ -15,7 +15,10 @@ const FIELDS = [
   ...['modifiedUTCDate', 'paymentMethodType', 'paymentMethodLabel', 'errors'],
 ];
 
-/** Selects the final payments of sessions that were accepted in the period $1 to $2, in the form in which reconciliation compares them. */
+/**
+ * Selects the final payments of sessions that were accepted in the period $1 to $2, in the form in which reconciliation
+ * compares them.
+ */
 export const SESSIONS_BOOK = `
   SELECT snapshot ->> 'mode' AS mode, ${numberOr0("snapshot ->> 'merchantId'")} AS merchant_id, payment_reference AS key,
          ${numberOr0("snapshot ->> 'processedAmount'")} AS amount, false AS open,

@@ -4,6 +4,7 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
+
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { SameOriginGuard } from '../pay/same-origin.guard.js';
 
@@ -16,8 +17,9 @@ export const MAX_REPORTS_PER_MINUTE = 100;
 
 /**
  * Counts the violations of the payment page's content security policy that browsers report. A growing number means that
- * payers' pages contain foreign content. SameOriginGuard rejects reports from other websites, but any program can send reports.
- * The content of a report is neither read nor stored, because it cannot be trusted and may contain URLs that a payer has visited.
+ * payers' pages contain foreign content. SameOriginGuard rejects reports from other websites, but any program can send
+ * reports. The content of a report is neither read nor stored, because it cannot be trusted and may contain URLs that a
+ * payer has visited.
  */
 @Controller('pay/csp-reports')
 export class CspReportsController {

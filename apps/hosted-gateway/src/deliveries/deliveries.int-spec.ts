@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+
 import { type Delivery, GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
+
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 const CALLS_PER_MINUTE = 6;
@@ -31,17 +33,17 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(async () => {
   sentCommands = [];
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
   const recordAndReply = (reply: unknown) => (request: unknown) => {
     sentCommands.push(request);
     return { ok: true as const, reply };
   };
-  await gateway.responds(ListDeliveriesV1, recordAndReply({ deliveries: [DELIVERY], hasMore: true, after: ID }));
-  await gateway.responds(GetDeliveryV1, recordAndReply({ ...DELIVERY, attempts: [] }));
-  await gateway.responds(ResendDeliveryV1, recordAndReply({ due: true }));
+  await gateway.respondTo(ListDeliveriesV1, recordAndReply({ deliveries: [DELIVERY], hasMore: true, after: ID }));
+  await gateway.respondTo(GetDeliveryV1, recordAndReply({ ...DELIVERY, attempts: [] }));
+  await gateway.respondTo(ResendDeliveryV1, recordAndReply({ due: true }));
 });
 
-const ownerOf = ({ merchantId, siteId }: Merchant, mode = 'test') => ({ merchantId, siteId, mode });
+const buildOwner = ({ merchantId, siteId }: Merchant, mode = 'test') => ({ merchantId, siteId, mode });
 const SUCCESS = { status: 'Success', errors: [] };
 
 test.each(['v3.1', 'v3'])(
@@ -59,7 +61,7 @@ test.each(['v3.1', 'v3'])(
     expect([delivery.status, delivery.body]).toEqual([200, { ...DELIVERY, attempts: [], ...SUCCESS }]);
     const resent = await gateway.call('POST', `${baseUrl}/${ID}/resend`, { headers });
     expect([resent.status, resent.body]).toEqual([202, SUCCESS]);
-    const owner = ownerOf(merchant);
+    const owner = buildOwner(merchant);
     expect(sentCommands).toEqual([
       { owner, state: 'gone', after: ID },
       { owner, id: ID },
@@ -70,13 +72,13 @@ test.each(['v3.1', 'v3'])(
 
 test('with a live key and an empty query the API lists live deliveries in all states', async () => {
   const { merchantId, siteId } = merchant;
-  const live = await gateway.aMerchant({ merchantId, siteId, mode: 'live' });
+  const live = await gateway.createMerchant({ merchantId, siteId, mode: 'live' });
   await gateway.call('GET', '/api/v3.1/deliveries?state=&after=', { headers: live.headers });
-  expect(sentCommands).toEqual([{ owner: ownerOf(merchant, 'live') }]);
+  expect(sentCommands).toEqual([{ owner: buildOwner(merchant, 'live') }]);
 });
 
 test('the API requires a key, also from a site that needs none for other calls', async () => {
-  const keylessSite = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  const keylessSite = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
   for (const { headers } of [merchant, keylessSite]) {
     const { 'x-api-key': _, ...keyless } = headers;
     for (const [method, path] of [
@@ -89,12 +91,15 @@ test('the API requires a key, also from a site that needs none for other calls',
   expect(sentCommands).toEqual([]);
 });
 
-test.each(['nothing', `${ID}x`, 'x'.repeat(150)])('the invalid id %s gets a 404, and the API sends no command', async (id) => {
-  const { headers } = merchant;
-  expect((await gateway.call('GET', `/api/v3.1/deliveries/${id}`, { headers })).status).toBe(404);
-  expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
-  expect(sentCommands).toEqual([]);
-});
+test.each(['nothing', `${ID}x`, 'x'.repeat(150)])(
+  'the invalid id %s gets a 404, and the API sends no command',
+  async (id) => {
+    const { headers } = merchant;
+    expect((await gateway.call('GET', `/api/v3.1/deliveries/${id}`, { headers })).status).toBe(404);
+    expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
+    expect(sentCommands).toEqual([]);
+  },
+);
 
 test.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&after=${ID}`])(
   'the invalid query %s gets a 400, and the API sends no command',
@@ -109,7 +114,7 @@ test.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&a
 );
 
 test('the API returns an error of webhook-dispatcher, with Retry-After', async () => {
-  await gateway.responds(ResendDeliveryV1, () => ({
+  await gateway.respondTo(ResendDeliveryV1, () => ({
     ...{ ok: false as const, code: 'request.rate-limited' as const, message: 'Wait.', fields: [] },
     retryAfterSeconds: 9,
   }));
@@ -128,10 +133,10 @@ test('the API limits the calls of each site and mode, whatever their IP address'
     (await gateway.call('GET', '/api/v3.1/deliveries', { headers: callerHeaders })).status;
   for (let count = 0; count < CALLS_PER_MINUTE; count++) expect(await listDeliveries(headers)).toBe(200);
   expect(await listDeliveries(headers)).toBe(429);
-  const live = await gateway.aMerchant({ merchantId, siteId, mode: 'live' });
+  const live = await gateway.createMerchant({ merchantId, siteId, mode: 'live' });
   expect(await listDeliveries(live.headers)).toBe(200);
-  expect(await listDeliveries((await gateway.aMerchant({ merchantId })).headers)).toBe(200);
-  expect(await listDeliveries((await gateway.aMerchant({ siteId })).headers)).toBe(200);
+  expect(await listDeliveries((await gateway.createMerchant({ merchantId })).headers)).toBe(200);
+  expect(await listDeliveries((await gateway.createMerchant({ siteId })).headers)).toBe(200);
   gateway.clock.advance(60_001);
   expect(await listDeliveries(headers)).toBe(200);
 });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 

@@ -4,7 +4,7 @@ import { fill } from './fill.js';
 import type { Language } from './languages.js';
 
 /** The reason of a decline and the next step for the payer. @param decline the error of the payment (P4) */
-export function declineText(
+export function buildDeclineText(
   { tag, messages }: Language,
   decline: { errorReference: string; message: string } | undefined,
 ): { title: string; next: string } {
@@ -16,12 +16,14 @@ export function declineText(
 }
 
 /** Text with the number of attempts left. @param left includes the next attempt */
-export function triesLeftText({ messages: { form } }: Language, left: number): string {
+export function buildTriesLeftText({ messages: { form } }: Language, left: number): string {
   return left === 1 ? form.lastTry : fill(form.triesLeft, { left, tries: MAX_SESSION_ATTEMPTS });
 }
 
-/** Text with the payment reference, which the payer gives to the store or to support. Undefined if there is no payment. */
-export function referenceText(
+/**
+ * Text with the payment reference, which the payer gives to the store or to support. Undefined if there is no payment.
+ */
+export function buildReferenceText(
   { messages: { paid } }: Language,
   decline: { paymentReference?: string } | undefined,
 ): string | undefined {

@@ -1,10 +1,11 @@
 /**
- * All texts of the payment page in English, for the views on the server and the script in the browser. The other languages have
- * the same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is a placeholder. A translation keeps the name of a placeholder, but
- * may put it at another place. A count in a placeholder is never 1, so no message needs a singular form.
+ * All texts of the payment page in English, for the views on the server and the script in the browser. The other
+ * languages have the same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is a placeholder. A translation keeps the name of
+ * a placeholder, but may put it at another place. A count in a placeholder is never 1, so no message needs a singular
+ * form.
  *
- * A text about a failure explains whether money moved and what the payer can do next. It never blames the payer, and it never
- * promises a result that is not known yet.
+ * A text about a failure explains whether money moved and what the payer can do next. It never blames the payer, and it
+ * never promises a result that is not known yet.
  */
 export const en = {
   /** Name of the language, in the language itself. */
@@ -125,7 +126,10 @@ export const en = {
     cannotEncrypt: 'Your card details could not be encrypted. Nothing was sent. Reload the page and try again.',
   },
 
-  /** Errors above the form, when the server rejects the pay request, by error code. For other codes, the page shows the text of the error catalogue in English, and `formErrors.refused` in other languages. */
+  /**
+   * Errors above the form, when the server rejects the pay request, by error code. For other codes, the page shows the
+   * text of the error catalogue in English, and `formErrors.refused` in other languages.
+   */
   refusals: {
     'card-key.not-in-use': 'This page is out of date. Reload it and try again. Nothing was charged.',
     'live-mode.unavailable': 'Cards cannot be paid with here yet. Nothing was charged.',
@@ -186,7 +190,10 @@ export const en = {
     },
   },
 
-  /** The texts of `closed` for the invoice of a till: there is no store to return to, and the cashier can create a new invoice. */
+  /**
+   * The texts of `closed` for the invoice of a till: there is no store to return to, and the cashier can create a new
+   * invoice.
+   */
   closedAtTill: {
     refused: {
       heading: 'This payment cannot be tried again here',
@@ -227,7 +234,10 @@ export const en = {
     note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
   },
 
-  /** The reason of a decline and the next step, by errorReference (P4). The texts do not mention fraud, because the payer may be its victim. */
+  /**
+   * The reason of a decline and the next step, by errorReference (P4). The texts do not mention fraud, because the
+   * payer may be its victim.
+   */
   declines: {
     '10': {
       title: 'Your bank declined the payment',

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { formatAmount, formatTime } from './format-amount.js';
-import { languageOf, LANGUAGES } from './languages.js';
 
-const findFormat = (tag: Parameters<typeof languageOf>[0]) => languageOf(tag).messages.format;
+import { formatAmount, formatTime } from './format-amount.js';
+import { getLanguage, LANGUAGES } from './languages.js';
+
+const findFormat = (tag: Parameters<typeof getLanguage>[0]) => getLanguage(tag).messages.format;
 
 describe('formatAmount', () => {
   it.each([
@@ -33,9 +34,12 @@ describe('formatAmount', () => {
     );
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])('rejects %p, which is not a whole number of cents from 0', (cents) => {
-    expect(() => formatAmount(cents, 'ZAR', findFormat('en'))).toThrow(RangeError);
-  });
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])(
+    'rejects %p, which is not a whole number of cents from 0',
+    (cents) => {
+      expect(() => formatAmount(cents, 'ZAR', findFormat('en'))).toThrow(RangeError);
+    },
+  );
 });
 
 describe('formatTime', () => {
@@ -47,7 +51,9 @@ describe('formatTime', () => {
     ['zu', '20 Novemba 2026 ngo-23:30 UTC'],
     ['xh', '20 Novemba 2026 ngo-23:30 UTC'],
     ['st', '20 Pudungwana 2026 ka 23:30 UTC'],
-  ] as const)('formats a time in language %s as "%s"', (tag, text) => expect(formatTime(time, findFormat(tag), 'UTC')).toBe(text));
+  ] as const)('formats a time in language %s as "%s"', (tag, text) =>
+    expect(formatTime(time, findFormat(tag), 'UTC')).toBe(text),
+  );
 
   it('converts a time to the time zone of the argument, and shows midnight as 00', () => {
     expect(formatTime(time, findFormat('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');

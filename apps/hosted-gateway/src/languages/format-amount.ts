@@ -1,13 +1,13 @@
 /**
- * Formats amounts and dates in the language of the page. Does not use the locale of the browser, because browsers do not support
- * every language of the page, and might format an amount differently from the receipt. Amounts are formatted from integer cents
- * without floating-point arithmetic.
+ * Formats amounts and dates in the language of the page. Does not use the locale of the browser, because browsers do
+ * not support every language of the page, and might format an amount differently from the receipt. Amounts are
+ * formatted from integer cents without floating-point arithmetic.
  */
 import { fill } from './fill.js';
 
 /**
- * Formats 123456 cents as "R 1 234.56", as is usual in South Africa, or with a decimal comma in Afrikaans. Uses plain spaces, so that
- * the text can be searched and screen readers can read it. The style sheet prevents line breaks.
+ * Formats 123456 cents as "R 1 234.56", as is usual in South Africa, or with a decimal comma in Afrikaans. Uses plain
+ * spaces, so that the text can be searched and screen readers can read it. The style sheet prevents line breaks.
  *
  * @throws RangeError if amountCents is not a whole number, or negative
  */
@@ -39,7 +39,10 @@ function amountFormat(currency: string): Intl.NumberFormat {
   return format;
 }
 
-/** Formats a time as "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone, so the script replaces the text by local time. */
+/**
+ * Formats a time as "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone, so the script
+ * replaces the text by local time.
+ */
 export function formatTime(
   isoTime: string,
   { dateTime, months }: { dateTime: string; months: readonly string[] },

@@ -1,18 +1,19 @@
 import { ERROR_CATALOGUE, type ErrorEntry } from '@svc/contracts';
-import { placesOf, textsByPath } from '../../test/messages.js';
-import { declineText, triesLeftText } from './decline-text.js';
+
+import { listPlaceholders, mapTextsByPath } from '../../test/messages.js';
+import { buildDeclineText, buildTriesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, explicitLanguage, languageOf, LANGUAGES, parseLanguageTag } from './languages.js';
+import { chooseLanguage, explicitLanguage, getLanguage, LANGUAGES, parseLanguageTag } from './languages.js';
 
 /** Messages that may be equal in English and another language: formats, numbers, names. */
 const MAY_EQUAL_ENGLISH = [
   ...['format.decimalMark', 'page.stateTitle', 'form.cardNumberPlaceholder', 'form.expiryPlaceholder', 'form.cvv'],
   ...['format.months.3', 'format.months.8', 'format.months.10'],
 ];
-const englishTexts = textsByPath(en);
+const englishTexts = mapTextsByPath(en);
 const otherLanguages = LANGUAGES.filter(({ tag }) => tag !== 'en').map(
-  ({ tag, messages }) => [tag, textsByPath(messages)] as const,
+  ({ tag, messages }) => [tag, mapTextsByPath(messages)] as const,
 );
 
 describe.each(otherLanguages)('the language %s', (_tag, messages) => {
@@ -26,11 +27,13 @@ describe.each(otherLanguages)('the language %s', (_tag, messages) => {
 
   it('has in every message the placeholders of the English message', () => {
     for (const [path, text] of Object.entries(messages))
-      expect([path, placesOf(text)]).toEqual([path, placesOf(englishTexts[path]!)]);
+      expect([path, listPlaceholders(text)]).toEqual([path, listPlaceholders(englishTexts[path]!)]);
   });
 
   it('has sentences where English has them, and texts at most about 1.5 times as long, so that they fit into the page', () => {
-    for (const [path, text] of Object.entries(messages).filter(([messagePath]) => messagePath !== 'format.decimalMark')) {
+    for (const [path, text] of Object.entries(messages).filter(
+      ([messagePath]) => messagePath !== 'format.decimalMark',
+    )) {
       expect([path, /[.?…]$/.test(text)]).toEqual([path, /[.?…]$/.test(englishTexts[path]!)]);
       expect([path, text.length <= englishTexts[path]!.length * 1.5 + 20]).toEqual([path, true]);
     }
@@ -100,26 +103,28 @@ test('fill leaves a placeholder without a value unchanged, and does not fill pla
 describe('the text after a failed attempt', () => {
   it('exists for every decline reason of card payments in the error catalogue', () => {
     const entries = Object.entries<ErrorEntry>(ERROR_CATALOGUE);
-    const declineErrors = entries.filter(([code, { httpStatus }]) => httpStatus === 402 || code.startsWith('acquirer.'));
+    const declineErrors = entries.filter(
+      ([code, { httpStatus }]) => httpStatus === 402 || code.startsWith('acquirer.'),
+    );
     expect(declineErrors.length).toBeGreaterThan(10);
     for (const [, { errorReference }] of declineErrors) expect(Object.keys(en.declines)).toContain(errorReference);
   });
 
   it.each(LANGUAGES)('for an unknown decline reason is in $tag', (language) => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
-      const { title, next } = declineText(language, { errorReference, message: 'Ask your bank.' });
+      const { title, next } = buildDeclineText(language, { errorReference, message: 'Ask your bank.' });
       const { unknownDecline } = language.messages;
       expect([title, next]).toEqual([
         unknownDecline.title,
         language.tag === 'en' ? 'Ask your bank.' : unknownDecline.next,
       ]);
     }
-    expect(declineText(language, undefined)).toEqual(language.messages.unknownDecline);
+    expect(buildDeclineText(language, undefined)).toEqual(language.messages.unknownDecline);
   });
 
   it('contains the number of attempts left', () => {
-    expect(triesLeftText(languageOf('en'), 4)).toBe('4 of 5 tries left.');
-    expect(triesLeftText(languageOf('en'), 1)).toBe('This is the last try.');
-    expect(triesLeftText(languageOf('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
+    expect(buildTriesLeftText(getLanguage('en'), 4)).toBe('4 of 5 tries left.');
+    expect(buildTriesLeftText(getLanguage('en'), 1)).toBe('This is the last try.');
+    expect(buildTriesLeftText(getLanguage('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
   });
 });

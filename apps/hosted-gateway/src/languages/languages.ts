@@ -18,9 +18,9 @@ export interface Language {
 
 const MESSAGES: Readonly<Record<LanguageTag, Messages>> = { en, af, zu, xh, st };
 
-export const LANGUAGES: readonly Language[] = LANGUAGE_TAGS.map((tag) => languageOf(tag));
+export const LANGUAGES: readonly Language[] = LANGUAGE_TAGS.map((tag) => getLanguage(tag));
 
-export function languageOf(tag: LanguageTag): Language {
+export function getLanguage(tag: LanguageTag): Language {
   return { tag, direction: 'ltr', messages: MESSAGES[tag] };
 }
 
@@ -39,10 +39,13 @@ export interface LanguagePreference {
  * @param locale of the session (BCP 47); an unsupported locale is ignored
  */
 export function chooseLanguage(preference: LanguagePreference, locale?: string | null): Language {
-  return languageOf(explicitLanguage(preference, locale) ?? findPreferred(preference.accepted ?? '') ?? 'en');
+  return getLanguage(explicitLanguage(preference, locale) ?? findPreferred(preference.accepted ?? '') ?? 'en');
 }
 
-/** The language that the payer or the merchant chose. Undefined if neither did, so that the preferences of the browser are used. */
+/**
+ * The language that the payer or the merchant chose. Undefined if neither did, so that the preferences of the browser
+ * are used.
+ */
 export function explicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
   return chosen ?? findTag(locale ?? '');
 }
@@ -67,7 +70,10 @@ function findPreferred(accepted: string): LanguageTag | undefined {
   return ranges.filter(({ tag, quality }) => tag && quality > 0).sort((a, b) => b.quality - a.quality)[0]?.tag;
 }
 
-/** The language of a locale. Ignores the region, and accepts the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are `zu`. */
+/**
+ * The language of a locale. Ignores the region, and accepts the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are
+ * `zu`.
+ */
 function findTag(locale: string): LanguageTag | undefined {
   if (locale === '' || locale.length > MAX_LOCALE_LENGTH) return undefined;
   try {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { decodeCursor, encodeCursor, START_CURSOR } from './feed-cursor.js';
 
 test('an encoded cursor is decoded to the same position', () => {
@@ -36,7 +37,9 @@ test.each([
 });
 
 test('decoding any text returns undefined, or a cursor whose encoding is that text', () => {
-  const similarToCursor = fc.stringMatching(/^1\.\d{1,21}\.\d{1,16}$/).map((text) => Buffer.from(text).toString('base64url'));
+  const similarToCursor = fc
+    .stringMatching(/^1\.\d{1,21}\.\d{1,16}$/)
+    .map((text) => Buffer.from(text).toString('base64url'));
   const counts = { cursors: 0, rejected: 0 };
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), similarToCursor), (text) => {

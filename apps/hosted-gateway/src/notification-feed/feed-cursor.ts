@@ -1,4 +1,7 @@
-/** Position of a reader in the feed: after all rows of transactions before `txid`, and after the row `position` of transaction `txid`. */
+/**
+ * Position of a reader in the feed: after all rows of transactions before `txid`, and after the row `position` of
+ * transaction `txid`.
+ */
 export interface FeedCursor {
   /** PostgreSQL's xid8 as text, because it needs more than 53 bits. */
   readonly txid: string;

@@ -1,8 +1,9 @@
 import { type HostedPaymentSnapshot, notificationFields } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { planOf, waitUntil } from '@svc/testing';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { STRANGERS, strangersTo } from '../../test/merchants.js';
+
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { readFeed } from './read-feed.query.js';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 
 interface Page {
@@ -52,25 +53,29 @@ async function readAll(after?: string): Promise<FeedContent> {
   return { references, after, pages };
 }
 
-/** Reads all pages repeatedly until they contain `count` notifications. Any open transaction on the server delays new ones. */
+/**
+ * Reads all pages repeatedly until they contain `count` notifications. Any open transaction on the server delays new
+ * ones.
+ */
 const readUntil = (count: number, after?: string): Promise<FeedContent> =>
   waitUntil(`${count} notifications in the feed`, 20_000, async () => {
     const content = await readAll(after);
     return content.references.length >= count ? content : undefined;
   });
 
-async function buildPayment(
+/** Builds a payment of this session, or of a new session. */
+async function createPayment(
   overrides: Partial<HostedPaymentSnapshot> & { version?: number } = {},
   sessionId?: string,
 ): Promise<HostedPaymentSnapshot> {
-  const payable = await gateway.payableOf(sessionId ?? (await gateway.createSession(merchant)));
-  return aPayment(payable, { version: 3, ...overrides });
+  const payable = await gateway.findPublishedPayable(sessionId ?? (await gateway.createSession(merchant)));
+  return buildPayment(payable, { version: 3, ...overrides });
 }
 
 test('the feed contains each final payment once, oldest first, with the id and the body of its webhook', async () => {
-  const first = await buildPayment();
-  const second = await buildPayment({ state: 'failed' });
-  const processing = await buildPayment({ state: 'processing', version: 2 });
+  const first = await createPayment();
+  const second = await createPayment({ state: 'failed' });
+  const processing = await createPayment({ state: 'processing', version: 2 });
   await sessions.upsertPayments([processing]);
   await sessions.upsertPayments([first]);
   await sessions.upsertPayments([second]);
@@ -104,9 +109,9 @@ test('an empty feed is an empty page without a cursor, so that the next call sta
 });
 
 test('the feed has pages of 100 notifications, and each cursor leads to the next page', async () => {
-  const payable = await gateway.payableOf(await gateway.createSession(merchant));
+  const payable = await gateway.findPublishedPayable(await gateway.createSession(merchant));
   const payments = Array.from({ length: 250 }, () =>
-    aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
+    buildPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
   );
   for (let i = 0; i < payments.length; i += 25) await sessions.upsertPayments(payments.slice(i, i + 25));
   const { references, pages, after } = await readUntil(250);
@@ -125,7 +130,7 @@ test('the query reads a page in the order of an index, without sorting', async (
 });
 
 test('the feed skips no notification if the transaction that began first commits last', async () => {
-  const [first, second] = [await buildPayment(), await buildPayment()];
+  const [first, second] = [await createPayment(), await createPayment()];
   const openTransaction = gateway.dataSource.createQueryRunner();
   await openTransaction.startTransaction();
   await openTransaction.query(
@@ -142,7 +147,7 @@ test('the feed skips no notification if the transaction that began first commits
 });
 
 test('a client that reads while payments are stored receives every notification exactly once', async () => {
-  const payments = await Promise.all(Array.from({ length: 60 }, () => buildPayment()));
+  const payments = await Promise.all(Array.from({ length: 60 }, () => createPayment()));
   let isWriting = true;
   const receivedReferences: string[] = [];
   let after: string | undefined;
@@ -167,20 +172,20 @@ test('a client that reads while payments are stored receives every notification 
 
 test('the feed omits a failed payment after its session was paid', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const failed = await buildPayment({ state: 'failed', version: 3 }, sessionId);
+  const failed = await createPayment({ state: 'failed', version: 3 }, sessionId);
   await sessions.upsertPayments([failed]);
   const before = await readUntil(1);
   expect(before.references).toEqual([failed.paymentReference]);
-  const paid = await buildPayment({ version: 5 }, sessionId);
+  const paid = await createPayment({ version: 5 }, sessionId);
   await sessions.upsertPayments([paid]);
   expect((await readUntil(1, before.after)).references).toEqual([paid.paymentReference]);
   expect((await readAll()).references).toEqual([paid.paymentReference]);
 });
 
 describe('the feed contains only payments of the calling site and mode:', () => {
-  test.each(STRANGERS)('%s reads only its own payments', async (callerKind) => {
-    const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[callerKind];
-    await sessions.upsertPayments([await buildPayment()]);
+  test.each(OTHER_CALLERS)('%s reads only its own payments', async (callerKind) => {
+    const other = (await createOtherCallers(merchant, (site) => gateway.createMerchant(site)))[callerKind];
+    await sessions.upsertPayments([await createPayment()]);
     const { after } = await readUntil(1);
     for (const key of [other.siteKey, other.merchantKey]) {
       const caller = { ...other, headers: { ...other.headers, 'x-api-key': key } };
@@ -189,13 +194,17 @@ describe('the feed contains only payments of the calling site and mode:', () => 
         [],
       ]);
     }
-    const ownPayment = aPayment(await gateway.payableOf(await gateway.createSession(other)), { version: 3 });
+    const ownPayment = buildPayment(await gateway.findPublishedPayable(await gateway.createSession(other)), {
+      version: 3,
+    });
     await sessions.upsertPayments([ownPayment]);
     const page = await waitUntil('its own payment', 20_000, async () => {
       const currentPage = await read(undefined, other);
       return currentPage.notifications.length > 0 ? currentPage : undefined;
     });
-    expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([ownPayment.paymentReference]);
+    expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([
+      ownPayment.paymentReference,
+    ]);
   });
 
   test('a caller without a key is rejected', async () => {
@@ -204,7 +213,7 @@ describe('the feed contains only payments of the calling site and mode:', () => 
 });
 
 test('a caller with merchantId and siteId but no key can neither read the feed nor cancel a session (A8)', async () => {
-  const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  const keyless = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
   const headers = { merchantid: String(keyless.merchantId), merchantsiteid: String(keyless.siteId) };
   const sessionId = await gateway.createSession(keyless);
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).status).toBe(401);
@@ -214,7 +223,7 @@ test('a caller with merchantId and siteId but no key can neither read the feed n
 });
 
 test('an empty parameter `after` reads from the beginning, and an empty feed returns no cursor', async () => {
-  const merchantWithoutPayments = await gateway.aMerchant();
+  const merchantWithoutPayments = await gateway.createMerchant();
   expect(await read('', merchantWithoutPayments)).toEqual(await read(undefined, merchantWithoutPayments));
   expect(await read('', merchantWithoutPayments)).not.toHaveProperty('after');
 });

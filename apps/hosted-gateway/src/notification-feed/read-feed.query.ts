@@ -1,6 +1,7 @@
 import { type HostedPaymentSnapshot, type Mode, type NotificationFeed, notificationFields } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
+
 import { decodeCursor, encodeCursor, type FeedCursor, START_CURSOR } from './feed-cursor.js';
 
 /** The owner of the notifications. */
@@ -18,13 +19,14 @@ interface FeedRow extends FeedCursor {
 }
 
 /**
- * The notifications for the site's endpoint, delivered or not, oldest first. A merchant reads them after an outage. They are
- * derived from this service's copy of the payments. Their ids and bodies equal those of the webhooks, because
+ * The notifications for the site's endpoint, delivered or not, oldest first. A merchant reads them after an outage.
+ * They are derived from this service's copy of the payments. Their ids and bodies equal those of the webhooks, because
  * webhook-dispatcher derives them by the same rule (ADR 12).
  *
- * Rows commit out of order. Therefore the cursor is `(transaction, position)`, and a page contains only rows of transactions
- * that began before every open transaction. So a row that commits later is always after the cursor. The feed, like the webhooks,
- * omits a failed payment after its session was paid (E2). Throws `request.invalid` for an invalid cursor.
+ * Rows commit out of order. Therefore the cursor is `(transaction, position)`, and a page contains only rows of
+ * transactions that began before every open transaction. So a row that commits later is always after the cursor. The
+ * feed, like the webhooks, omits a failed payment after its session was paid (E2). Throws `request.invalid` for an
+ * invalid cursor.
  */
 export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: unknown): Promise<NotificationFeed> {
   // A client that has not stored a cursor may send an empty one.

@@ -1,4 +1,5 @@
 import { PAGE_WORDS } from '@svc/service';
+
 import { en } from '../languages/en.js';
 
 test('the error pages of the reverse proxy have the same texts as those of the gateway', () => {

@@ -1,4 +1,7 @@
-/** Icons as inline SVG, so that the page loads no other file. They are decorative, and therefore hidden from screen readers. */
+/**
+ * Icons as inline SVG, so that the page loads no other file. They are decorative, and therefore hidden from screen
+ * readers.
+ */
 
 export function LockIcon() {
   return (

@@ -1,14 +1,24 @@
-import { closedStates, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
-import { type Language, languageOf, LANGUAGES } from '../languages/languages.js';
+import {
+  closedStates,
+  openPage,
+  order,
+  paidPage,
+  readVisibleText,
+  removeLanguageLinks,
+  renderHtml,
+} from '../../test/pages.js';
+import { getLanguage, type Language, LANGUAGES } from '../languages/languages.js';
 import type { OrderDetails, PayablePage } from './pay-page-model.js';
 
 /** The order of an invoice, as decide-page.ts returns it: without links to a store. */
 const { backToStoreUrl: _, merchantOrderId: __, ...orderWithoutStore } = order;
 const invoice = { ...orderWithoutStore, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderDetails;
 const withoutChoice = { amountMinCents: undefined, hasTip: false };
-const invoiceForm = { ...open, ...invoice, merchantOrderId: undefined, choice: withoutChoice } as PayablePage;
-const renderWithoutLanguages = (model: Parameters<typeof render>[0], language: Language = languageOf('en')): string =>
-  withoutLanguages(render(model, { language }));
+const invoiceForm = { ...openPage, ...invoice, merchantOrderId: undefined, choice: withoutChoice } as PayablePage;
+const renderWithoutLanguages = (
+  model: Parameters<typeof renderHtml>[0],
+  language: Language = getLanguage('en'),
+): string => removeLanguageLinks(renderHtml(model, { language }));
 
 describe('the page of a till’s invoice', () => {
   it('shows line items as on a till receipt: quantity, name and amount, with a minus for returned items', () => {
@@ -18,10 +28,12 @@ describe('the page of a till’s invoice', () => {
       { label: 'Bottle', quantity: -1, amountCents: -200 },
       { label: '<b>Bag</b>', quantity: 1, amountCents: 0 },
     ];
-    const text = textOf(renderWithoutLanguages({ ...invoiceForm, lines }));
+    const text = readVisibleText(renderWithoutLanguages({ ...invoiceForm, lines }));
     for (const shown of ['2 × Rooibos cappuccino R 89.50', '0.123 × Apples R 3.23', '-1 × Bottle −R 2.00', '&lt;b>Bag'])
       expect(text).toContain(shown);
-    expect(textOf(renderWithoutLanguages({ ...invoiceForm, lines }, languageOf('af')))).toContain('0,123 × Apples R 3,23');
+    expect(readVisibleText(renderWithoutLanguages({ ...invoiceForm, lines }, getLanguage('af')))).toContain(
+      '0,123 × Apples R 3,23',
+    );
     expect(text).not.toContain('1 × &lt;b>Bag');
   });
 
@@ -36,7 +48,9 @@ describe('the page of a till’s invoice', () => {
 
   it('shows no order reference if there is none', () => {
     expect(renderWithoutLanguages(invoiceForm)).not.toContain('<dt><bdi>Order</bdi>');
-    expect(renderWithoutLanguages({ ...succeeded, ...invoice, merchantOrderId: undefined })).not.toContain('<dt><bdi>Order</bdi>');
+    expect(renderWithoutLanguages({ ...paidPage, ...invoice, merchantOrderId: undefined })).not.toContain(
+      '<dt><bdi>Order</bdi>',
+    );
   });
 });
 
@@ -45,7 +59,7 @@ describe('the fields for amount and tip', () => {
     const html = renderWithoutLanguages(invoiceForm);
     expect(html).not.toMatch(/id="pay-(amount|tip)"/);
     expect(html).toContain('data-amount="12345" data-amount-min="12345" data-currency="ZAR"');
-    expect(renderWithoutLanguages(open)).not.toContain('data-amount');
+    expect(renderWithoutLanguages(openPage)).not.toContain('data-amount');
   });
 
   it('contain initially the amount of the invoice and no tip, and have no name, so that a native form post does not send them', () => {
@@ -55,28 +69,31 @@ describe('the fields for amount and tip', () => {
     expect(/<input [^>]*id="pay-tip"[^>]*>/.exec(html)?.[0]).not.toContain('value');
     expect(html).not.toMatch(/<input[^>]* name=/);
     expect(html).toContain('data-amount-min="100"');
-    expect(renderWithoutLanguages({ ...invoiceForm, choice }, languageOf('af'))).toContain('value="123,45"');
+    expect(renderWithoutLanguages({ ...invoiceForm, choice }, getLanguage('af'))).toContain('value="123,45"');
     for (const [hasTip, amountMinCents] of [
       [true, undefined],
       [false, 100],
     ] as const) {
       const htmlOfOneField = renderWithoutLanguages({ ...invoiceForm, choice: { hasTip, amountMinCents } });
-      expect([htmlOfOneField.includes('id="pay-tip"'), htmlOfOneField.includes('id="pay-amount"')]).toEqual([hasTip, !hasTip]);
+      expect([htmlOfOneField.includes('id="pay-tip"'), htmlOfOneField.includes('id="pay-amount"')]).toEqual([
+        hasTip,
+        !hasTip,
+      ]);
     }
   });
 });
 
 describe('the page of a closed invoice', () => {
   it('shows the receipt to its payer, without a link to a store', () => {
-    const { returnUrl: _url, ...receipt } = succeeded;
-    const text = textOf(renderWithoutLanguages({ ...receipt, ...invoice }));
+    const { returnUrl: _url, ...receipt } = paidPage;
+    const text = readVisibleText(renderWithoutLanguages({ ...receipt, ...invoice }));
     for (const shown of ['1VQ5K3P0ABCDEFGHJK', '20 November 2026', 'The till knows it too.'])
       expect(text).toContain(shown);
     expect(text).not.toContain('shop');
   });
 
   it('shows other payers that the invoice is paid, without reference and time', () => {
-    const text = textOf(renderWithoutLanguages({ ...invoice, state: 'already-paid' }));
+    const text = readVisibleText(renderWithoutLanguages({ ...invoice, state: 'already-paid' }));
     expect(text).toContain('There is nothing left to pay.');
     expect(text).not.toMatch(/reference|Date|2026/);
   });
@@ -85,8 +102,8 @@ describe('the page of a closed invoice', () => {
     for (const state of closedStates) {
       const html = renderWithoutLanguages({ ...invoice, state }, language);
       const { heading } = language.messages.closedAtTill[state];
-      expect([textOf(html).includes(heading), html.includes('<a ')]).toEqual([true, false]);
-      expect(textOf(html)).not.toContain('{tries}');
+      expect([readVisibleText(html).includes(heading), html.includes('<a ')]).toEqual([true, false]);
+      expect(readVisibleText(html)).not.toContain('{tries}');
       expect(html).toContain(heading);
     }
   });

@@ -1,6 +1,6 @@
 /** Links to the same page in the other languages. They work without script. */
 import { LANGUAGES } from '../languages/languages.js';
-import { hrefIn, useFrame } from './page-frame.js';
+import { buildLanguageLink, useFrame } from './page-frame.js';
 
 export function LanguageSwitch() {
   const { language, query } = useFrame();
@@ -12,7 +12,7 @@ export function LanguageSwitch() {
       <ul>
         {LANGUAGES.filter(({ tag }) => tag !== language.tag).map(({ tag, direction, messages }) => (
           <li>
-            <a href={hrefIn(tag, query)} lang={tag} hreflang={tag} dir={direction}>
+            <a href={buildLanguageLink(tag, query)} lang={tag} hreflang={tag} dir={direction}>
               {messages.name}
             </a>
           </li>

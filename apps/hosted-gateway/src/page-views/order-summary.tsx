@@ -1,4 +1,7 @@
-/** The order and the merchant. All values are untrusted: each is rendered as text, in an element that isolates its text direction (bdi). */
+/**
+ * The order and the merchant. All values are untrusted: each is rendered as text, in an element that isolates its text
+ * direction (bdi).
+ */
 import type { Messages } from '../languages/en.js';
 import { formatAmount } from '../languages/format-amount.js';
 import { useMessages } from './page-frame.js';
@@ -18,7 +21,7 @@ export function OrderSummary({
   without?: readonly ('amount' | 'order')[];
 }) {
   const { page, format } = useMessages();
-  const { shown, folded } = fold([...order.customFields, ...linesOf(order, format)]);
+  const { shown, folded } = foldFields([...order.customFields, ...buildLineFields(order, format)]);
   const reference = without.includes('order') ? undefined : order.merchantOrderId;
   const isLong = formatAmount(order.amountCents, order.currencyISOCode, format).length > 12;
   return (
@@ -88,23 +91,26 @@ export function Fact({ label, value }: { label: string; value: string }) {
 type Fields = OrderDetails['customFields'];
 
 /** The line items of a till's invoice, as on a till receipt. The amount of a returned item has a minus. */
-function linesOf({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
+function buildLineFields({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
   return lines.map(({ label, quantity, amountCents }) => {
     const amount = formatAmount(Math.abs(amountCents), currencyISOCode, format);
     return {
-      key: quantity === 1 ? label : `${quantityText(quantity, format)} × ${label}`,
+      key: quantity === 1 ? label : `${formatQuantity(quantity, format)} × ${label}`,
       value: amountCents < 0 ? `−${amount}` : amount,
     };
   });
 }
 
 /** The quantity, rounded to a thousandth, which is the precision of scales. */
-function quantityText(quantity: number, { decimalMark }: Messages['format']): string {
+function formatQuantity(quantity: number, { decimalMark }: Messages['format']): string {
   return String(Math.round(quantity * 1_000) / 1_000).replace('.', decimalMark);
 }
 
-/** Splits a long list into fields to show and fields to fold. Without this, 20 fields of 512 characters would push the form off a phone's screen. */
-function fold(fields: Fields): { shown: Fields; folded: Fields } {
+/**
+ * Splits a long list into fields to show and fields to fold. Without this, 20 fields of 512 characters would push the
+ * form off a phone's screen.
+ */
+function foldFields(fields: Fields): { shown: Fields; folded: Fields } {
   let charactersLeft = 240;
   const end = fields.findIndex((field, index) => {
     charactersLeft -= field.key.length + field.value.length;

@@ -4,7 +4,7 @@ import { formatTime } from '../languages/format-amount.js';
 import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import { languageQuery, useFrame, useMessages } from './page-frame.js';
+import { buildLanguageQuery, useFrame, useMessages } from './page-frame.js';
 import type {
   ChargeDetails,
   ClosedPage,
@@ -15,11 +15,11 @@ import type {
   TillPage,
   VerificationPage,
 } from './pay-page-model.js';
-import { linkTo } from './safe-link.js';
+import { buildSafeHref } from './safe-link.js';
 
 /**
- * The view while a payment is in progress. The page with the form contains it hidden, and the script shows it when the payer
- * presses Pay.
+ * The view while a payment is in progress. The page with the form contains it hidden, and the script shows it when the
+ * payer presses Pay.
  */
 export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
   const { processing } = useMessages();
@@ -56,11 +56,11 @@ export function VerificationView({ model }: { model: VerificationPage }) {
       <dl class="facts receipt">
         <ChargeFacts of={{ ...model, ...model.charge }} />
       </dl>
-      <a class="primary" id="verification-link" {...linkTo(model.verificationUrl)}>
+      <a class="primary" id="verification-link" {...buildSafeHref(model.verificationUrl)}>
         {verification.goOn}
       </a>
       {model.anotherCardUrl === undefined ? null : (
-        <a class="secondary" href={[model.anotherCardUrl, languageQuery(frame)].filter(Boolean).join('&')}>
+        <a class="secondary" href={[model.anotherCardUrl, buildLanguageQuery(frame)].filter(Boolean).join('&')}>
           {verification.anotherCard}
         </a>
       )}
@@ -108,7 +108,7 @@ function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyI
   );
 }
 
-export function GivenBackNotice({ charges }: { charges: readonly ReversedCharge[] }) {
+export function ReversedChargesNotice({ charges }: { charges: readonly ReversedCharge[] }) {
   const { page } = useMessages();
   return (
     <div class="notice news">
@@ -141,7 +141,7 @@ export function PaidView({ model }: { model: PaidPage }) {
       {model.returnUrl === undefined ? (
         <p>{model.isAtTill ? paid.atTill : paid.scanned}</p>
       ) : (
-        <a class="primary" id="return-link" {...linkTo(model.returnUrl)}>
+        <a class="primary" id="return-link" {...buildSafeHref(model.returnUrl)}>
           <bdi>{fill(paid.returnTo, { merchant: model.merchantName })}</bdi>
         </a>
       )}
@@ -196,7 +196,7 @@ function NothingToPay({ heading, note, backToStoreUrl }: NothingToPayTexts) {
       <h1>{heading}</h1>
       <p>{note}</p>
       {backToStoreUrl === undefined ? null : (
-        <a class="primary" {...linkTo(backToStoreUrl)}>
+        <a class="primary" {...buildSafeHref(backToStoreUrl)}>
           {page.backToStore}
         </a>
       )}

@@ -1,18 +1,22 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type Language, languageOf, type LanguageTag } from '../languages/languages.js';
+
+import { getLanguage, type Language, type LanguageTag } from '../languages/languages.js';
 
 /** The data that every page needs: its language, and links to the same page in other languages. */
 export interface PageFrame {
   readonly language: Language;
-  /** True if the payer or the merchant chose the language. Then the calls of the script and the links to the page contain it too. */
+  /**
+   * True if the payer or the merchant chose the language. Then the calls of the script and the links to the page
+   * contain it too.
+   */
   readonly isNamed: boolean;
   /** Query of the page without its language: `sessionId=…`. */
   readonly query: string;
 }
 
 /** Preact context with the frame, for all views. */
-export const FrameContext = createContext<PageFrame>({ language: languageOf('en'), isNamed: false, query: '' });
+export const FrameContext = createContext<PageFrame>({ language: getLanguage('en'), isNamed: false, query: '' });
 
 export function useFrame(): PageFrame {
   return useContext(FrameContext);
@@ -23,11 +27,11 @@ export function useMessages(): Language['messages'] {
 }
 
 /** Link to this page in another language, relative to the address of the page. */
-export function hrefIn(tag: LanguageTag, query: string): string {
+export function buildLanguageLink(tag: LanguageTag, query: string): string {
   return `?${query === '' ? '' : `${query}&`}lang=${tag}`;
 }
 
 /** The language for calls of the script and links to this page. Empty if the browser's language is used. */
-export function languageQuery({ language, isNamed }: PageFrame): string {
+export function buildLanguageQuery({ language, isNamed }: PageFrame): string {
   return isNamed ? `lang=${language.tag}` : '';
 }

@@ -1,11 +1,29 @@
-/** Checks that every text of every page comes from the messages of a language: if all messages are in brackets, no text is outside of brackets. */
-import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
-import { declined, everyState, open, order, render, reversedCharges, succeeded, textOf } from '../../test/pages.js';
+/**
+ * Checks that every text of every page comes from the messages of a language: if all messages are in brackets, no text
+ * is outside of brackets.
+ */
+import {
+  CLOSING_BRACKET,
+  createBracketedLanguage,
+  listPlaceholders,
+  listTexts,
+  OPENING_BRACKET,
+} from '../../test/messages.js';
+import {
+  allPages,
+  declinedPage,
+  openPage,
+  order,
+  paidPage,
+  readVisibleText,
+  renderHtml,
+  reversedCharges,
+} from '../../test/pages.js';
 import { en } from '../languages/en.js';
 import { LANGUAGES } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-const language = bracketed(en);
+const language = createBracketedLanguage(en);
 
 /** Texts that do not come from messages: those of merchants and acquirers, numbers and dates. */
 const NOT_FROM_MESSAGES = [
@@ -14,19 +32,22 @@ const NOT_FROM_MESSAGES = [
 ];
 const AT_TILL = { isAtTill: true, returnUrl: undefined, choice: { amountMinCents: 100, hasTip: true } };
 const pages: [string, PayPageModel][] = [
-  ...everyState.map((model): [string, PayPageModel] => [model.state, model]),
-  ...everyState
+  ...allPages.map((model): [string, PayPageModel] => [model.state, model]),
+  ...allPages
     .filter((model) => 'sessionId' in model)
-    .map((model): [string, PayPageModel] => [`${model.state} with all optional fields`, { ...model, ...optionalFields() }]),
-  ...everyState
+    .map((model): [string, PayPageModel] => [
+      `${model.state} with all optional fields`,
+      { ...model, ...optionalFields() },
+    ]),
+  ...allPages
     .filter((model) => 'sessionId' in model)
     .map((model): [string, PayPageModel] => [`${model.state} at a till`, { ...model, ...AT_TILL } as PayPageModel]),
   ...Object.keys(en.declines).map((errorReference): [string, PayPageModel] => [
     `declined ${errorReference}`,
-    { ...declined, decline: { errorReference, message: '' } },
+    { ...declinedPage, decline: { errorReference, message: '' } },
   ]),
-  ['declined for an unknown reason', { ...declined, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
-  ['paid on another device', { ...succeeded, returnUrl: undefined } as unknown as PayPageModel],
+  ['declined for an unknown reason', { ...declinedPage, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
+  ['paid on another device', { ...paidPage, returnUrl: undefined } as unknown as PayPageModel],
 ];
 
 function optionalFields() {
@@ -38,21 +59,23 @@ function optionalFields() {
 function textOutsideBrackets(text: string): string {
   let [outside, depth] = ['', 0];
   for (const character of text) {
-    if (character === OPEN) depth++;
+    if (character === OPENING_BRACKET) depth++;
     if (depth === 0) outside += character;
-    if (character === CLOSE) depth--;
+    if (character === CLOSING_BRACKET) depth--;
   }
   return outside;
 }
 
 describe.each(pages)('the page %s', (_name, model) => {
-  const html = render(model, { language });
+  const html = renderHtml(model, { language });
 
   it('contains only text from the messages of its language', () => {
     const title = /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '';
     const names = [...html.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, name]) => name);
     // The names of the other languages are in those languages.
-    const text = [textOf(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(' ');
+    const text = [readVisibleText(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(
+      ' ',
+    );
     const remainingText = NOT_FROM_MESSAGES.reduce<string>(
       (remaining, known) => remaining.replaceAll(typeof known === 'string' ? known : new RegExp(known, 'g'), ' '),
       textOutsideBrackets(text),
@@ -61,13 +84,13 @@ describe.each(pages)('the page %s', (_name, model) => {
   });
 
   it.each(LANGUAGES)('contains no unfilled placeholder in $tag', (pageLanguage) => {
-    expect(placesOf(render(model, { language: pageLanguage }))).toEqual([]);
+    expect(listPlaceholders(renderHtml(model, { language: pageLanguage }))).toEqual([]);
   });
 });
 
 test('every message that the server renders is on one of these pages', () => {
   const shown = pages
-    .map(([, model]) => render(model, { language }))
+    .map(([, model]) => renderHtml(model, { language }))
     .join(' ')
     .replace(/&#39;|&#x27;/g, "'")
     .replaceAll('&quot;', '"');
@@ -86,14 +109,16 @@ test('every message that the server renders is on one of these pages', () => {
   const { sendingHeading: _a, offlineHeading: _b, offlineNote: _c, ...processingTexts } = processing;
   const { returning: _d, ...paidTexts } = paid;
   const { cvvHint: _e, cvvHintFour: _f, expiring: _g, ...formTexts } = form;
-  const missing = textsOf({ switchTexts, processingTexts, paidTexts, formTexts, ...rest }).filter(
+  const missing = listTexts({ switchTexts, processingTexts, paidTexts, formTexts, ...rest }).filter(
     (text) => !shown.includes(text.split(/\{\w+\}/)[0]!),
   );
   expect(missing).toEqual([]);
 });
 
 test('these tests find text outside of brackets', () => {
-  expect(textOutsideBrackets(`${OPEN}a ${OPEN}b${CLOSE}${CLOSE} c`)).toBe(' c');
-  expect(render({ ...order, state: 'refused' }, { language })).toContain(OPEN);
-  expect(render(open, { language })).toContain(`${OPEN}Card number${CLOSE}`);
+  expect(textOutsideBrackets(`${OPENING_BRACKET}a ${OPENING_BRACKET}b${CLOSING_BRACKET}${CLOSING_BRACKET} c`)).toBe(
+    ' c',
+  );
+  expect(renderHtml({ ...order, state: 'refused' }, { language })).toContain(OPENING_BRACKET);
+  expect(renderHtml(openPage, { language })).toContain(`${OPENING_BRACKET}Card number${CLOSING_BRACKET}`);
 });

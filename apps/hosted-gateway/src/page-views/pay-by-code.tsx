@@ -1,9 +1,10 @@
 /**
- * The session's QR code: beside the form on a wide screen, folded below the form on a phone. The server renders the image, so
- * it needs no script and no other request. Its background is white in every theme, because cameras expect dark modules on
- * a light background.
+ * The session's QR code: beside the form on a wide screen, folded below the form on a phone. The server renders the
+ * image, so it needs no script and no other request. Its background is white in every theme, because cameras expect
+ * dark modules on a light background.
  */
 import { qrSvg } from '@svc/kernel';
+
 import { useMessages } from './page-frame.js';
 
 export function PayByCode({ code }: { code: string }) {

@@ -31,11 +31,14 @@ export interface OrderDetails {
   currencyISOCode: string;
   /** The merchant's description of the order, in the merchant's sequence. */
   customFields: readonly { key: string; value: string }[];
-  /** Line items of a till's invoice. `amountCents` is the total of the line in integer cents, negative for a returned item. */
+  /**
+   * Line items of a till's invoice. `amountCents` is the total of the line in integer cents, negative for a returned
+   * item.
+   */
   lines?: readonly { label: string; quantity: number; amountCents: number }[];
   /**
-   * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with the parameters of H6. Absent on a
-   * device that scanned the code, because the shop is open on another device.
+   * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with the parameters of H6. Absent
+   * on a device that scanned the code, because the shop is open on another device.
    */
   backToStoreUrl?: string;
   /** Charges that were refunded because they succeeded too late or twice. */
@@ -97,7 +100,10 @@ export interface DeclineDetails {
   paymentReference?: string;
 }
 
-/** A payment is in progress. The script polls until it is final. The page has no link to the store, because the bank may still approve the payment. */
+/**
+ * A payment is in progress. The script polls until it is final. The page has no link to the store, because the bank may
+ * still approve the payment.
+ */
 export interface ProcessingPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'processing';
   /** True if the payment takes longer than usual. */
@@ -105,9 +111,9 @@ export interface ProcessingPage extends Omit<OrderDetails, 'backToStoreUrl'> {
 }
 
 /**
- * The payer must confirm the payment on the bank's page, or may use another card. Nothing is charged before the confirmation.
- * The page has no link to the store, because the payer may have confirmed the payment a moment ago. The form for another card
- * has this link.
+ * The payer must confirm the payment on the bank's page, or may use another card. Nothing is charged before the
+ * confirmation. The page has no link to the store, because the payer may have confirmed the payment a moment ago. The
+ * form for another card has this link.
  */
 export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'verification';
@@ -121,7 +127,10 @@ export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   charge: ChargeDetails;
 }
 
-/** The receipt. In state `succeeded` the script redirects to the merchant. A page opened later is `already-paid` and does not redirect. */
+/**
+ * The receipt. In state `succeeded` the script redirects to the merchant. A page opened later is `already-paid` and
+ * does not redirect.
+ */
 export interface PaidPage extends OrderDetails {
   state: 'succeeded' | 'already-paid';
   /** Absent if another payer paid the invoice, because the page must not show details of that payment. */
@@ -158,7 +167,10 @@ export interface UnavailablePage {
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage | UnavailablePage;
 
-/** `manifest.json` of the page's build. Script and style are inlined in each page, so that the browser needs only one request. */
+/**
+ * `manifest.json` of the page's build. Script and style are inlined in each page, so that the browser needs only one
+ * request.
+ */
 export interface PageManifest {
   /** One script for each language, because a script contains the messages. */
   scripts: Readonly<Record<LanguageTag, PageAsset>>;

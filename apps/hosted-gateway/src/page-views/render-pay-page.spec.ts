@@ -1,28 +1,28 @@
 import {
-  declined,
-  everyState,
-  open,
+  allPages,
+  declinedPage,
+  openPage,
   order,
-  policyOf,
-  render,
+  paidPage,
+  readVisibleText,
+  removeLanguageLinks,
+  renderHtml,
+  renderSecurityPolicy,
   reversedCharges,
-  succeeded,
-  textOf,
-  verification,
-  withoutLanguages,
+  verificationPage,
 } from '../../test/pages.js';
-import { languageOf } from '../languages/languages.js';
+import { getLanguage } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
 /** States whose page never changes, and therefore has no script. */
 const STATES_WITHOUT_SCRIPT = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
-const sessionPages = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
+const sessionPages = allPages.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {
-  it.each(everyState.map((model) => [model.state, model] as const))(
+  it.each(allPages.map((model) => [model.state, model] as const))(
     'in state %s has only the inline script and style that the content security policy allows',
     (_state, model) => {
-      const html = render(model);
+      const html = renderHtml(model);
       expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
       const scripts = STATES_WITHOUT_SCRIPT.includes(model.state) ? [] : ['<script>pay()</script>'];
       expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
@@ -37,28 +37,30 @@ describe('every page', () => {
   it.each(sessionPages.map((model) => [model.state, model] as const))(
     'in state %s shows the order, and a link to the store unless a payment is in progress',
     (state, model) => {
-      const html = render(model);
-      const text = textOf(html);
+      const html = renderHtml(model);
+      const text = readVisibleText(html);
       for (const shown of ['Karoo Coffee', 'Online store', 'order-1001', 'R 123.45', 'Beans', 'Ethiopia Guji']) {
         expect(text).toContain(shown);
       }
       const links = [...html.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/g)];
       const storeLinks = links.filter(([, , label]) => label?.includes('Back to store'));
       const storeUrl = 'https://shop.example/cart?sessionId=1&amp;merchantOrderId=order-1001';
-      expect(storeLinks.map(([, href]) => href)).toEqual(['processing', 'verification'].includes(state) ? [] : [storeUrl]);
+      expect(storeLinks.map(([, href]) => href)).toEqual(
+        ['processing', 'verification'].includes(state) ? [] : [storeUrl],
+      );
     },
   );
 
   it('with a reversed charge has a script, which shows the time of the charge in the payer’s time zone', () => {
-    expect(render({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
-    expect(render({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
+    expect(renderHtml({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
+    expect(renderHtml({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
 
   it('has a content security policy that allows only its own script and style, no other origin, no framing and no native form post', () => {
-    const policy = policyOf(open);
+    const policy = renderSecurityPolicy(openPage);
     expect(policy).not.toMatch(/unsafe|https?:|\*|nonce|(script|style)-src [^;]*'self'/);
     expect(policy).toContain("script-src 'sha384-c2NyaXB0'; style-src 'sha384-c3R5bGU=';");
-    expect(policyOf({ state: 'not-found' })).toContain("script-src 'none'; style-src");
+    expect(renderSecurityPolicy({ state: 'not-found' })).toContain("script-src 'none'; style-src");
     for (const rule of ["default-src 'none'", "form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"]) {
       expect(policy).toContain(rule);
     }
@@ -66,25 +68,25 @@ describe('every page', () => {
 });
 
 describe('a page in another language', () => {
-  const zulu = { language: languageOf('zu'), isNamed: true };
+  const zulu = { language: getLanguage('zu'), isNamed: true };
 
   it('has the script of that language, and the language in its links and in the calls of the script', () => {
-    const html = render(open, zulu);
+    const html = renderHtml(openPage, zulu);
     expect(html).toContain('<html lang="zu" dir="ltr">');
     expect(html).toContain('<title>Khokha R 123.45 ku-Karoo Coffee</title>');
     expect(html).toContain('<script>khokha()</script>');
-    expect(policyOf(open, zulu)).toContain("script-src 'sha384-enU=';");
+    expect(renderSecurityPolicy(openPage, zulu)).toContain("script-src 'sha384-enU=';");
     expect(html).toContain('data-calls-query="?lang=zu"');
-    expect(render(verification, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
+    expect(renderHtml(verificationPage, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
     // Calls of the script need no parameter if the browser's language is used.
-    expect(render(open, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
-    expect(render(verification, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
+    expect(renderHtml(openPage, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
+    expect(renderHtml(verificationPage, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
   });
 
-  it.each(everyState.map((model) => [model.state, model] as const))(
+  it.each(allPages.map((model) => [model.state, model] as const))(
     'has in state %s links to the same page in the other languages',
     (_state, model) => {
-      const html = render(model, { ...zulu, query: 'sessionId=7&card=another' });
+      const html = renderHtml(model, { ...zulu, query: 'sessionId=7&card=another' });
       const links = [...html.matchAll(/<a href="([^"]*)" lang="(..)" hreflang="(..)" dir="ltr">([^<]*)<\/a>/g)];
       expect(links.map(([, ...link]) => link)).toEqual([
         ['?sessionId=7&amp;card=another&amp;lang=en', 'en', 'en', 'English'],
@@ -93,7 +95,7 @@ describe('a page in another language', () => {
         ['?sessionId=7&amp;card=another&amp;lang=st', 'st', 'st', 'Sesotho'],
       ]);
       expect(html).toContain('<summary aria-label="Ulimi: isiZulu">isiZulu</summary>');
-      expect(render(model, { ...zulu, query: '' })).toContain('href="?lang=en"');
+      expect(renderHtml(model, { ...zulu, query: '' })).toContain('href="?lang=en"');
     },
   );
 });
@@ -123,14 +125,20 @@ describe('untrusted input', () => {
     };
     const decline = { errorReference: value, message: value };
     const pages = [
-      { ...declined, ...hostileFields, decline, expiresAt: value, encryptionKey: { ...open.encryptionKey, kid: value } },
-      { ...succeeded, ...hostileFields, paymentReference: value },
+      {
+        ...declinedPage,
+        ...hostileFields,
+        decline,
+        expiresAt: value,
+        encryptionKey: { ...openPage.encryptionKey, kid: value },
+      },
+      { ...paidPage, ...hostileFields, paymentReference: value },
       { ...order, ...hostileFields, state: 'refused' as const },
-      { ...verification, ...hostileFields, verificationUrl: value },
+      { ...verificationPage, ...hostileFields, verificationUrl: value },
     ];
-    const cleanPages = [declined, succeeded, { ...order, state: 'refused' as const }, verification];
+    const cleanPages = [declinedPage, paidPage, { ...order, state: 'refused' as const }, verificationPage];
     for (const [index, clean] of cleanPages.entries()) {
-      const html = render(pages[index] as PayPageModel);
+      const html = renderHtml(pages[index] as PayPageModel);
       // The page has the same elements as a page with harmless values, so untrusted text creates no element. Only the
       // number of folded list elements may differ, because it depends on the lengths of the texts.
       const harmless = { ...clean, customFields: Array.from({ length: 20 }, () => ({ key: 'k', value: 'v' })) };
@@ -139,7 +147,7 @@ describe('untrusted input', () => {
         tagNames(document)
           .filter((tag) => !isInFoldedList(tag))
           .sort();
-      expect(elements(html)).toEqual(elements(render(harmless)));
+      expect(elements(html)).toEqual(elements(renderHtml(harmless)));
       expect(html.match(/<script\b/g) ?? []).toHaveLength(STATES_WITHOUT_SCRIPT.includes(clean.state) ? 0 : 1);
       expect(html.replace(/<style>h1\{color:red\}<\/style>/, '')).not.toMatch(/<(img|style)\b/);
     }
@@ -155,9 +163,12 @@ describe('untrusted input', () => {
     '',
   ])('such as the URL %j becomes a link without href', (address) => {
     const paidLinks =
-      withoutLanguages(render({ ...succeeded, backToStoreUrl: address, returnUrl: address })).match(/<a [^>]*>/g) ?? [];
+      removeLanguageLinks(renderHtml({ ...paidPage, backToStoreUrl: address, returnUrl: address })).match(
+        /<a [^>]*>/g,
+      ) ?? [];
     const closedLinks =
-      withoutLanguages(render({ ...order, state: 'expired', backToStoreUrl: address })).match(/<a [^>]*>/g) ?? [];
+      removeLanguageLinks(renderHtml({ ...order, state: 'expired', backToStoreUrl: address })).match(/<a [^>]*>/g) ??
+      [];
     expect(paidLinks).toHaveLength(2);
     expect(closedLinks).toHaveLength(1);
     for (const link of [...paidLinks, ...closedLinks]) expect(link).not.toContain('href');
@@ -165,7 +176,7 @@ describe('untrusted input', () => {
 
   it('that is long is folded above the form, and not truncated', () => {
     const customFields = Array.from({ length: 20 }, (_, index) => ({ key: `Key ${index}`, value: `Value ${index}.` }));
-    const html = render({ ...open, customFields });
+    const html = renderHtml({ ...openPage, customFields });
     const [visible, folded] = html.split('<details>');
     expect(visible).toContain('Value 3.');
     expect(visible).not.toContain('Value 4.');

@@ -1,12 +1,13 @@
 /**
- * Renders the payment page: a complete HTML document for each state. The server always renders the current state. The script only
- * enables the form, encrypts the card and polls until the state changes.
+ * Renders the payment page: a complete HTML document for each state. The server always renders the current state. The
+ * script only enables the form, encrypts the card and polls until the state changes.
  *
- * The script reads its data from data attributes of <main>, which are escaped like any text. The script itself is the same in all
- * pages of one language, so that the content security policy can allow it by its hash.
+ * The script reads its data from data attributes of <main>, which are escaped like any text. The script itself is the
+ * same in all pages of one language, so that the content security policy can allow it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+
 import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
@@ -15,15 +16,15 @@ import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';
 import {
   ClosedView,
-  GivenBackNotice,
   NotFoundView,
   PaidView,
   ProcessingView,
+  ReversedChargesNotice,
   TillView,
   UnavailableView,
   VerificationView,
 } from './outcome-views.js';
-import { FrameContext, languageQuery, type PageFrame } from './page-frame.js';
+import { buildLanguageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
 import type {
@@ -35,16 +36,19 @@ import type {
   PayPageModel,
   SessionPage,
 } from './pay-page-model.js';
-import { linkTo } from './safe-link.js';
+import { buildSafeHref } from './safe-link.js';
 
-/** Path to which browsers report violations of the content security policy. The gateway counts the reports and does not store them. */
+/**
+ * Path to which browsers report violations of the content security policy. The gateway counts the reports and does not
+ * store them.
+ */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
 /**
- * The Content-Security-Policy header of a page. It allows only the script and the style of this build, no other origin, no framing
- * and no native form post.
+ * The Content-Security-Policy header of a page. It allows only the script and the style of this build, no other origin,
+ * no framing and no native form post.
  */
-export function contentSecurityPolicyOf({ style, script }: PageAssets): string {
+export function buildContentSecurityPolicy({ style, script }: PageAssets): string {
   return [
     "default-src 'none'",
     `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
@@ -69,7 +73,11 @@ export interface PageAssets {
 }
 
 /** Selects the assets of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
-export function assetsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageManifest): PageAssets {
+export function selectAssets(
+  model: PayPageModel,
+  { language }: PageFrame,
+  { scripts, style }: PageManifest,
+): PageAssets {
   const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
   return { style, script: isStatic ? undefined : scripts[language.tag] };
 }
@@ -86,7 +94,10 @@ export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: Pa
   return pieces.filter((piece) => piece !== undefined);
 }
 
-/** The document with empty <style> and <script>. {@link renderPayPage} inserts their content, which is large and always the same. */
+/**
+ * The document with empty <style> and <script>. {@link renderPayPage} inserts their content, which is large and always
+ * the same.
+ */
 function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
@@ -94,7 +105,7 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
     <html lang={tag} dir={direction}>
       <head>
         <meta charset="utf-8" />
-        <title>{titleOf(model, messages)}</title>
+        <title>{buildTitle(model, messages)}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
@@ -113,8 +124,8 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
       <body>
         <nav>
           {/* A closed page has no such link, because its main button leads to the store. */}
-          {storeLinkOf(model) === undefined ? null : (
-            <a class="back" {...linkTo(storeLinkOf(model)!)}>
+          {findStoreLink(model) === undefined ? null : (
+            <a class="back" {...buildSafeHref(findStoreLink(model)!)}>
               <span aria-hidden="true">← </span>
               {page.backToStore}
             </a>
@@ -122,18 +133,18 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
           <LanguageSwitch />
         </nav>
         {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
-        <main {...scriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
+        <main {...buildScriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
           {/* On a phone the order is above the form, but below the result of a payment. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
           {/* The form and the QR code: side by side, or one below the other on a phone. */}
           <div class="methods">
             {isSession(model) && model.reversedCharges?.length ? (
-              <GivenBackNotice charges={model.reversedCharges} />
+              <ReversedChargesNotice charges={model.reversedCharges} />
             ) : null}
-            {viewOf(model)}
+            {renderView(model)}
           </div>
           {isPayable(model) || !isSession(model) ? null : (
-            <OrderSummary order={model} without={fieldsShownByView(model)} />
+            <OrderSummary order={model} without={listFieldsShownByView(model)} />
           )}
         </main>
         <footer>
@@ -147,7 +158,7 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
   );
 }
 
-function viewOf(model: PayPageModel): JSX.Element {
+function renderView(model: PayPageModel): JSX.Element {
   switch (model.state) {
     case 'open':
     case 'declined':
@@ -181,17 +192,17 @@ function viewOf(model: PayPageModel): JSX.Element {
   }
 }
 
-function titleOf(model: PayPageModel, messages: Messages): string {
+function buildTitle(model: PayPageModel, messages: Messages): string {
   const { payTitle, stateTitle } = messages.page;
   if (isPayable(model)) {
     const amount = formatAmount(model.amountCents, model.currencyISOCode, messages.format);
     return fill(payTitle, { amount, merchant: model.merchantName });
   }
-  const heading = headingOf(model, messages);
+  const heading = findHeading(model, messages);
   return 'merchantName' in model ? fill(stateTitle, { heading, merchant: model.merchantName }) : heading;
 }
 
-function headingOf(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
+function findHeading(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
   const { processing, verification, paid, atTill, notFound, unknownCode, unavailable, closed, closedAtTill } = messages;
   switch (model.state) {
     case 'processing':
@@ -213,14 +224,14 @@ function headingOf(model: Exclude<PayPageModel, PayablePage>, messages: Messages
   }
 }
 
-function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${string}`, string | undefined> {
+function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${string}`, string | undefined> {
   if (!isSession(model)) return { 'data-state': model.state };
   const common = {
     'data-state': model.state,
     'data-session-id': model.sessionId,
     'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
-    'data-calls-query': frame.isNamed ? `?${languageQuery(frame)}` : undefined,
+    'data-calls-query': frame.isNamed ? `?${buildLanguageQuery(frame)}` : undefined,
   };
   if (!isPayable(model)) return common;
   const { kty, crv, x, y, kid } = model.encryptionKey;
@@ -229,14 +240,14 @@ function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${strin
     'data-try': String(model.try),
     'data-expires-at': model.expiresAt,
     'data-made-at': model.renderedAt,
-    ...choiceData(model),
+    ...buildChoiceData(model),
     // Writes only the public members, so that a private key would not leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
 
 /** Data for the script about the fields for amount and tip. Empty unless the payable is an invoice. */
-function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
+function buildChoiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
   if (choice === undefined) return {};
   return {
     'data-amount': String(amountCents),
@@ -246,14 +257,14 @@ function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Reco
 }
 
 /** URL of the link above the order. Undefined while a payment is in progress. */
-function storeLinkOf(model: PayPageModel): string | undefined {
+function findStoreLink(model: PayPageModel): string | undefined {
   if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
     return undefined;
   return model.backToStoreUrl;
 }
 
 /** The fields of the order that the view of this state shows, so that the summary must not repeat them. */
-function fieldsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
+function listFieldsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
   if (state === 'succeeded' || state === 'already-paid') return ['amount', 'order'];
   return state === 'verification' ? ['amount'] : [];
 }

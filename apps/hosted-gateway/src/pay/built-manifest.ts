@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import type { PageManifest } from '../page-views/pay-page-model.js';
 
-/** Output of apps/hosted-gateway/browser/build.ts. The path is correct from src and from dist, because both are folders of the app. */
+/**
+ * Output of apps/hosted-gateway/browser/build.ts. The path is correct from src and from dist, because both are folders
+ * of the app.
+ */
 const FILE = join(import.meta.dirname, '../../dist/pay-assets/manifest.json');
 
 /** The scripts and the style of the payment page. */

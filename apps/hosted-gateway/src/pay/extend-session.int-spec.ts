@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+
 import { SessionExtendedV1 } from '@svc/contracts';
+
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SESSION_EXTENSION_MS, SESSION_LIFETIME_MS, SESSION_WARNING_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
@@ -8,7 +10,7 @@ let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -19,7 +21,7 @@ const readExtendedEvents = async (sessionId: string) =>
   (await gateway.published(SessionExtendedV1)).filter(({ aggregateId }) => aggregateId === sessionId);
 async function createSessionOfAge(ageMs: number) {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
+  const payable = await gateway.findPublishedPayable(sessionId);
   gateway.clock.advance(ageMs);
   const extendedExpiry = new Date(Date.parse(payable.expiresAt) + SESSION_EXTENSION_MS).toISOString();
   return { sessionId, payable, extendedExpiry };
@@ -40,7 +42,9 @@ test('a payer can extend a session once in its last minutes; the page, the API a
   const events = await readExtendedEvents(sessionId);
   expect(events.map(({ payload }) => payload)).toEqual([{ payable: { ...payable, expiresAt: extendedExpiry } }]);
   const { headers } = merchant;
-  expect((await gateway.call('GET', `/api/v3.1/sessions/${sessionId}`, { headers })).body.expiresUTCDate).toBe(extendedExpiry);
+  expect((await gateway.call('GET', `/api/v3.1/sessions/${sessionId}`, { headers })).body.expiresUTCDate).toBe(
+    extendedExpiry,
+  );
   expect((await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text).not.toContain('id="more-time"');
 
   // In the last minutes of the extension the payer cannot extend the session again, so it expires.
@@ -66,12 +70,15 @@ test.each([
   expect(row?.expires_at.toISOString()).toBe(payable.expiresAt);
 });
 
-test.each(['reserved', 'paid', 'refused', 'closed'])('a payer cannot extend a session whose payable is %s', async (state) => {
-  const { sessionId } = await createSessionOfAge(EXTENDABLE_AGE_MS);
-  await changePayableState(sessionId, state);
-  expect((await requestMoreTime(`/pay/${sessionId}`)).status).toBe(200);
-  expect(await readExtendedEvents(sessionId)).toEqual([]);
-});
+test.each(['reserved', 'paid', 'refused', 'closed'])(
+  'a payer cannot extend a session whose payable is %s',
+  async (state) => {
+    const { sessionId } = await createSessionOfAge(EXTENDABLE_AGE_MS);
+    await changePayableState(sessionId, state);
+    expect((await requestMoreTime(`/pay/${sessionId}`)).status).toBe(200);
+    expect(await readExtendedEvents(sessionId)).toEqual([]);
+  },
+);
 
 test('a concurrent change of the session prevents its extension, and concurrent requests extend it only once', async () => {
   const sessions = gateway.service.app.get(SessionRepository);

@@ -1,5 +1,6 @@
-/** The page of a till's invoice, which a payer's phone opens by scanning its code: form, charge, receipt, and visible payments. */
+/** The page of a till's invoice, which a payer's phone opens by scanning a code. */
 import { randomUUID } from 'node:crypto';
+
 import {
   type ChargeInvoice,
   ChargeInvoiceV1,
@@ -20,8 +21,9 @@ import {
 } from '@svc/contracts';
 import { Commands, type ReplyEnvelope } from '@svc/messaging';
 import { anEvent } from '@svc/testing';
-import { aPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { anInvoice, anInvoiceCreated, changeMerchant } from '../../test/till-invoices.js';
+
+import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { buildInvoiceCreated, changeMerchant, createInvoice } from '../../test/till-invoices.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -29,7 +31,7 @@ beforeAll(async () => {
   gateway = await startGateway();
 });
 beforeEach(async () => {
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -37,7 +39,8 @@ type Payable = PayableDescriptor<InvoiceSource>;
 type Payment = HostedPaymentSnapshot<InvoiceSource>;
 const callsPath = ({ source }: Payable): string => `/c/${source.code}`;
 const paymentCookie = (reference: string) => ({ cookie: `other=1; svc-payment=${reference}` });
-const openPage = (invoice: Payable, headers: Record<string, string> = {}) => gateway.call('GET', callsPath(invoice), { headers });
+const openPage = (invoice: Payable, headers: Record<string, string> = {}) =>
+  gateway.call('GET', callsPath(invoice), { headers });
 const readState = async (invoice: Payable, headers: Record<string, string> = {}) =>
   (await gateway.call('GET', `${callsPath(invoice)}/state`, { headers })).body as { state: string };
 const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
@@ -46,31 +49,32 @@ const pay = (invoice: Payable, overrides: object = {}) =>
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' } };
-const errorReply = (code: ErrorCode): ReplyEnvelope => ({
-  ok: false,
-  code,
-  message: ERROR_CATALOGUE[code].message,
-  fields: [],
-});
+const errorReply = (code: ErrorCode): ReplyEnvelope => {
+  const { message } = ERROR_CATALOGUE[code];
+  return { ok: false, code, message, fields: [] };
+};
 
-/** Simulates payment-processor: ChargeInvoice commands get the replies of `createReply`. Returns the list of received commands. */
+/** Simulates payment-processor. Returns the list of the received ChargeInvoice commands. */
 async function recordCharges(createReply: (command: ChargeInvoice) => ReplyEnvelope): Promise<ChargeInvoice[]> {
-  const receivedCommands: ChargeInvoice[] = [];
-  await gateway.responds(ChargeInvoiceV1, (command) => {
-    receivedCommands.push(command);
+  const commands: ChargeInvoice[] = [];
+  await gateway.respondTo(ChargeInvoiceV1, (command) => {
+    commands.push(command);
     return createReply(command);
   });
-  return receivedCommands;
+  return commands;
 }
 const successReply = ({ payable, reference, amount, tipAmount }: ChargeInvoice): ReplyEnvelope => ({
   ok: true,
-  reply: aPayment(payable, { reference, amount, tipAmount, version: 3, modifiedUTCDate: gateway.clock.nowISO() }),
+  reply: buildPayment(payable, { reference, amount, tipAmount, version: 3, modifiedUTCDate: gateway.clock.nowISO() }),
 });
-const deliverPaymentEvent = (type: { name: string }, payment: Payment): Promise<void> =>
+const deliverPayment = (type: { name: string }, payment: Payment): Promise<void> =>
   gateway.deliver(anEvent(type, randomUUID(), payment.payable.version, payment));
+/** While a payment waits for verification, its payable is open. */
+const deliverVerification = (payment: Payment): Promise<void> =>
+  deliverPayment(PaymentVerificationRequiredV1, { ...payment, payable: { ...payment.payable, state: 'open' } });
 
 test('the page shows merchant, till, line items, amount and form, and the state of the invoice is open', async () => {
-  const invoice = await anInvoice(gateway, merchant);
+  const invoice = await createInvoice(gateway, merchant);
   const { status, headers, text } = await openPage(invoice);
   expect([status, headers['cache-control'], pageState(text)]).toEqual([200, 'no-store', 'open']);
   const shownTexts = [
@@ -93,13 +97,13 @@ test('the page shows merchant, till, line items, amount and form, and the state 
 });
 
 test('the page of a live invoice without line items shows the form without a test badge', async () => {
-  const invoice = await anInvoice(gateway, merchant, { mode: 'live', lineItems: [] });
+  const invoice = await createInvoice(gateway, merchant, { mode: 'live', lineItems: [] });
   const { text } = await openPage(invoice);
   expect([pageState(text), text.includes('TEST')]).toEqual(['open', false]);
 });
 
 test('the reference of an invoice is no address of a page, and the API for sessions does not find the invoice', async () => {
-  const invoice = await anInvoice(gateway, merchant);
+  const invoice = await createInvoice(gateway, merchant);
   const { payableId } = invoice;
   await recordCharges(successReply);
   const { body } = await pay(invoice);
@@ -114,55 +118,54 @@ test('the reference of an invoice is no address of a page, and the API for sessi
 });
 
 test('paying an invoice sends a command with the payable from code-decoder and the URL of the page for the bank’s redirect', async () => {
-  const invoice = await anInvoice(gateway, merchant);
-  const receivedCommands = await recordCharges(successReply);
+  const invoice = await createInvoice(gateway, merchant);
+  const commands = await recordCharges(successReply);
   const reference = randomUUID();
   expect((await pay(invoice, { reference })).status).toBe(200);
-  expect(receivedCommands).toMatchObject([
-    { payable: invoice, reference, try: 1, amount: 8_950, tipAmount: 0, payerReturnUrl: `${CODES_URL}${callsPath(invoice)}` },
-  ]);
-  expect(receivedCommands[0]!.payable).toEqual(invoice);
+  const payerReturnUrl = `${CODES_URL}${callsPath(invoice)}`;
+  expect(commands).toMatchObject([{ reference, try: 1, amount: 8_950, tipAmount: 0, payerReturnUrl }]);
+  expect(commands[0]!.payable).toEqual(invoice);
 });
 
 describe('the options of the merchant', () => {
   test('let the payer choose tip and amount on the form; the charge contains both, and the receipt their sum', async () => {
     await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true }, amount: { editable: true } } });
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const { text } = await openPage(invoice);
     for (const field of ['id="pay-amount"', 'id="pay-tip"', 'data-amount-min="100"']) expect(text).toContain(field);
-    const receivedCommands = await recordCharges(successReply);
+    const commands = await recordCharges(successReply);
     const reference = randomUUID();
     await pay(invoice, { reference, amount: 8_000, tipAmount: 800 });
-    expect(receivedCommands).toMatchObject([{ amount: 8_000, tipAmount: 800 }]);
+    expect(commands).toMatchObject([{ amount: 8_000, tipAmount: 800 }]);
     const receipt = (await openPage(invoice, paymentCookie(reference))).text;
     expect([pageState(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
   });
 
   test('are the newest ones of the merchant of the invoice', async () => {
-    const otherMerchant = await gateway.aMerchant();
+    const otherMerchant = await gateway.createMerchant();
     await changeMerchant(gateway, otherMerchant, 1, { features: { tip: { enabled: true } } });
     await changeMerchant(gateway, merchant, 2, { features: {} });
     await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true } } });
-    expect((await openPage(await anInvoice(gateway, merchant))).text).not.toContain('id="pay-tip"');
-    expect((await openPage(await anInvoice(gateway, otherMerchant))).text).toContain('id="pay-tip"');
+    expect((await openPage(await createInvoice(gateway, merchant))).text).not.toContain('id="pay-tip"');
+    expect((await openPage(await createInvoice(gateway, otherMerchant))).text).toContain('id="pay-tip"');
   });
 
   test.each([{ amount: 0 }, { amount: 1.5 }, { amount: '100' }, { tipAmount: -1 }, { tipAmount: 100_000_000_001 }])(
     'do not allow %j: the request is rejected with 400',
     async (amounts) => {
-      expect((await pay(await anInvoice(gateway, merchant), amounts)).status).toBe(400);
+      expect((await pay(await createInvoice(gateway, merchant), amounts)).status).toBe(400);
     },
   );
 });
 
 describe('the payment of another payer', () => {
   const success = (invoice: Payable, overrides: Partial<Payment> = {}): Payment =>
-    aPayment(invoice, { version: 3, modifiedUTCDate: gateway.clock.nowISO(), ...overrides });
+    buildPayment(invoice, { version: 3, modifiedUTCDate: gateway.clock.nowISO(), ...overrides });
 
   test('is shown as already-paid without its reference; only the browser that paid shows the receipt', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const payment = success(invoice);
-    await deliverPaymentEvent(PaymentSucceededV1, payment);
+    await deliverPayment(PaymentSucceededV1, payment);
     const ownPage = (await openPage(invoice, paymentCookie(payment.reference))).text;
     expect([pageState(ownPage), ownPage.includes(payment.paymentReference)]).toEqual(['succeeded', true]);
     for (const headers of [{}, paymentCookie(randomUUID()), { cookie: 'svc-payment=x' }]) {
@@ -174,9 +177,9 @@ describe('the payment of another payer', () => {
   });
 
   test('shows receipt and basket to a browser that has its reference among the first five in the cookie', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const payment = success(invoice);
-    await deliverPaymentEvent(PaymentSucceededV1, payment);
+    await deliverPayment(PaymentSucceededV1, payment);
     const otherReferences = Array.from({ length: 4 }, () => randomUUID());
     const openWith = async (...references: string[]) => {
       const { text } = await openPage(invoice, paymentCookie(references.join('.')));
@@ -189,9 +192,9 @@ describe('the payment of another payer', () => {
   });
 
   test('is not shown if a partner sent it, and the name of the partner’s customer is not stored', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
-    await deliverPaymentEvent(PaymentSucceededV1, payment);
+    await deliverPayment(PaymentSucceededV1, payment);
     const { text } = await openPage(invoice, paymentCookie(payment.reference));
     expect([pageState(text), text.includes(payment.paymentReference)]).toEqual(['already-paid', false]);
     const storedSnapshots = await gateway.dataSource.query<object[]>(
@@ -202,11 +205,12 @@ describe('the payment of another payer', () => {
   });
 
   test('does not reveal why its card was declined: the page shows the form with the next attempt', async () => {
-    const invoice = await anInvoice(gateway, merchant);
-    const failed = aPayment(invoice, { version: 3, state: 'failed' });
-    await deliverPaymentEvent(PaymentFailedV1, failed);
+    const invoice = await createInvoice(gateway, merchant);
+    const failed = buildPayment(invoice, { version: 3, state: 'failed' });
+    await deliverPayment(PaymentFailedV1, failed);
     const ownPage = (await openPage(invoice, paymentCookie(failed.reference))).text;
-    expect([pageState(ownPage), ownPage.includes('There is not enough money on this card')]).toEqual(['declined', true]);
+    expect(pageState(ownPage)).toBe('declined');
+    expect(ownPage).toContain('There is not enough money on this card');
     expect(ownPage).not.toContain('was given back to your card');
     const { text } = await openPage(invoice);
     expect([pageState(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
@@ -215,23 +219,24 @@ describe('the payment of another payer', () => {
   });
 
   test('reveals neither the link to its bank nor the reversal of its charge', async () => {
-    const invoice = await anInvoice(gateway, merchant);
-    const inVerification = aPayment(invoice, {
+    const invoice = await createInvoice(gateway, merchant);
+    const inVerification = buildPayment(invoice, {
       version: 3,
       state: 'verificationRequired',
       verificationUrl: 'https://bank.example/challenges/1',
       verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
     });
-    await deliverPaymentEvent(PaymentVerificationRequiredV1, { ...inVerification, payable: { ...inVerification.payable, state: 'open' } });
+    await deliverVerification(inVerification);
     expect(pageState((await openPage(invoice, paymentCookie(inVerification.reference))).text)).toBe('verification');
     const { text } = await openPage(invoice);
     expect([pageState(text), text.includes('bank.example')]).toEqual(['open', false]);
 
     const late = { ...inVerification, state: 'failed' as const, reversedUTCDate: gateway.clock.nowISO() };
-    await deliverPaymentEvent(PaymentReversedV1, late);
+    await deliverPayment(PaymentReversedV1, late);
     const showsReversal = async (headers: Record<string, string>) =>
       (await openPage(invoice, headers)).text.includes('was given back to your card');
-    expect([await showsReversal(paymentCookie(inVerification.reference)), await showsReversal({})]).toEqual([true, false]);
+    expect(await showsReversal(paymentCookie(inVerification.reference))).toBe(true);
+    expect(await showsReversal({})).toBe(false);
   });
 });
 
@@ -240,8 +245,8 @@ describe('the page of an invoice that cannot be paid', () => {
     ['closed', 'cancelled'],
     ['refused', 'refused'],
   ] as const)('of a %s payable has the state %s', async (state, expectedPage) => {
-    const invoice = await anInvoice(gateway, merchant);
-    const otherInvoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
+    const otherInvoice = await createInvoice(gateway, merchant);
     const { payableId } = invoice;
     await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state, version: 2, tries: 0 }));
     const { status, headers, text } = await openPage(invoice);
@@ -251,82 +256,78 @@ describe('the page of an invoice that cannot be paid', () => {
   });
 
   test('is expired from the exact millisecond of expiry, but processing while a payment is in progress', async () => {
-    const [invoice, paying] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
-    await deliverPaymentEvent(
-      PaymentProcessingV1,
-      aPayment(paying, {
-        version: 2,
-        state: 'processing',
-        modifiedUTCDate: gateway.clock.later(3_600_000).toISOString(),
-      }),
-    );
+    const [invoice, paying] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
+    const modifiedUTCDate = gateway.clock.later(3_600_000).toISOString();
+    const processing = buildPayment(paying, { version: 2, state: 'processing', modifiedUTCDate });
+    await deliverPayment(PaymentProcessingV1, processing);
     gateway.clock.advance(3_599_999);
     expect(pageState((await openPage(invoice)).text)).toBe('open');
     gateway.clock.advance(1);
-    expect([pageState((await openPage(invoice)).text), pageState((await openPage(paying)).text)]).toEqual([
-      'expired',
-      'processing',
-    ]);
+    expect(pageState((await openPage(invoice)).text)).toBe('expired');
+    expect(pageState((await openPage(paying)).text)).toBe('processing');
   });
 
   test('of an unknown merchant is a 404', async () => {
-    const invoice = await anInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
+    const invoice = await createInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
     expect((await openPage(invoice)).status).toBe(404);
   });
 });
 
 describe('the attempts on the page', () => {
   const deliverFailure = async (invoice: Payable, version: number, overrides: Partial<Payment> = {}) =>
-    deliverPaymentEvent(PaymentFailedV1, aPayment(invoice, { version, tries: version - 2, state: 'failed', ...overrides }));
+    deliverPayment(
+      PaymentFailedV1,
+      buildPayment(invoice, { version, tries: version - 2, state: 'failed', ...overrides }),
+    );
 
   test('are limited to five failures, and failures through partners do not count; after the limit no charge is sent', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
     for (let version = 7; version < 10; version++) await deliverFailure(invoice, version, { partner: PARTNER });
     expect((await readState(invoice)).state).toBe('open');
-    const receivedCommands = await recordCharges(() => errorReply('payable.closed'));
+    const commands = await recordCharges(() => errorReply('payable.closed'));
     await deliverFailure(invoice, 10);
     expect((await readState(invoice)).state).toBe('refused');
     expect((await pay(invoice, { try: 9 })).status).toBe(409);
-    expect(receivedCommands).toEqual([]);
+    expect(commands).toEqual([]);
   });
 
   test('do not count a payment that waits for verification as a failure', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
-    const inVerification = aPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
-    await deliverPaymentEvent(PaymentVerificationRequiredV1, { ...inVerification, payable: { ...inVerification.payable, state: 'open' } });
+    const inVerification = buildPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
+    await deliverVerification(inVerification);
     expect((await readState(invoice)).state).toBe('open');
   });
 
   test('are limited to ten payments that wait for verification, and those of partners do not count', async () => {
-    const invoice = await anInvoice(gateway, merchant);
-    const deliverVerification = async (version: number, overrides: Partial<Payment> = {}) => {
-      const inVerification = aPayment(invoice, { version, tries: version - 2, state: 'verificationRequired', ...overrides });
-      await deliverPaymentEvent(PaymentVerificationRequiredV1, { ...inVerification, payable: { ...inVerification.payable, state: 'open' } });
+    const invoice = await createInvoice(gateway, merchant);
+    const addVerification = (version: number, overrides: Partial<Payment> = {}) => {
+      const fields = { version, tries: version - 2, state: 'verificationRequired', ...overrides } as const;
+      return deliverVerification(buildPayment(invoice, fields));
     };
-    for (let version = 3; version < 12; version++) await deliverVerification(version);
-    for (let version = 12; version < 15; version++) await deliverVerification(version, { partner: PARTNER });
+    for (let version = 3; version < 12; version++) await addVerification(version);
+    for (let version = 12; version < 15; version++) await addVerification(version, { partner: PARTNER });
     expect((await readState(invoice)).state).toBe('open');
-    const receivedCommands = await recordCharges(successReply);
-    await deliverVerification(15);
+    const commands = await recordCharges(successReply);
+    await addVerification(15);
     expect((await readState(invoice)).state).toBe('refused');
     expect((await pay(invoice, { try: 14 })).status).toBe(409);
-    expect(receivedCommands).toEqual([]);
+    expect(commands).toEqual([]);
   });
 
   test('do not count a retry of the pay request of the last attempt', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
     const reference = randomUUID();
     await deliverFailure(invoice, 7, { reference });
-    const receivedCommands = await recordCharges(successReply);
+    const commands = await recordCharges(successReply);
     await pay(invoice, { reference, try: 5 });
-    expect(receivedCommands).toHaveLength(1);
+    expect(commands).toHaveLength(1);
   });
 
   test('never exceed the limit of the invoice, for which failures through partners count', async () => {
-    const invoice = await anInvoice(gateway, merchant, { triesMax: 2 });
+    const invoice = await createInvoice(gateway, merchant, { triesMax: 2 });
     await deliverFailure(invoice, 3, { partner: PARTNER });
     expect((await readState(invoice)).state).toBe('open');
     await deliverFailure(invoice, 4, { partner: PARTNER });
@@ -336,17 +337,17 @@ describe('the attempts on the page', () => {
 
 describe('if events arrive late or in another order', () => {
   test('a payment that arrives before its invoice is shown with the invoice', async () => {
-    const created = anInvoiceCreated(gateway, merchant);
-    await deliverPaymentEvent(PaymentSucceededV1, aPayment(created.payable, { version: 3 }));
+    const created = buildInvoiceCreated(gateway, merchant);
+    await deliverPayment(PaymentSucceededV1, buildPayment(created.payable, { version: 3 }));
     await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
     expect((await readState(created.payable)).state).toBe('already-paid');
   });
 
   test('an event with an older version changes nothing', async () => {
-    const invoice = await anInvoice(gateway, merchant);
-    const paid = aPayment(invoice, { version: 3 });
-    await deliverPaymentEvent(PaymentSucceededV1, paid);
-    await deliverPaymentEvent(PaymentProcessingV1, {
+    const invoice = await createInvoice(gateway, merchant);
+    const paid = buildPayment(invoice, { version: 3 });
+    await deliverPayment(PaymentSucceededV1, paid);
+    await deliverPayment(PaymentProcessingV1, {
       ...paid,
       state: 'processing',
       payable: { ...paid.payable, state: 'reserved', version: 2 },
@@ -357,23 +358,21 @@ describe('if events arrive late or in another order', () => {
   });
 
   test('the page of an invoice that is already closed at payment-processor is cancelled after a rejected pay request', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const { payableId } = invoice;
     await recordCharges(() => errorReply('payable.closed'));
-    await gateway.checks(() => ({ ok: true, reply: [] }));
-    await gateway.responds(FindPayableV1, () => ({
-      ok: true,
-      reply: { payable: { payableId, state: 'closed', version: 2, tries: 0 } },
-    }));
+    await gateway.respondToChecks(() => ({ ok: true, reply: [] }));
+    const payable = { payableId, state: 'closed', version: 2, tries: 0 };
+    await gateway.respondTo(FindPayableV1, () => ({ ok: true, reply: { payable } }));
     expect((await pay(invoice)).status).toBe(409);
     expect((await readState(invoice)).state).toBe('cancelled');
   });
 
   test('after a rejection the gateway queries the reason with a timeout of two seconds for each query', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     await recordCharges(() => errorReply('payable.paid'));
-    await gateway.checks(() => ({ ok: true, reply: [] }));
-    await gateway.responds(FindPayableV1, () => ({ ok: true, reply: {} }));
+    await gateway.respondToChecks(() => ({ ok: true, reply: [] }));
+    await gateway.respondTo(FindPayableV1, () => ({ ok: true, reply: {} }));
     const requestSpy = jest.spyOn(gateway.service.app.get(Commands), 'request');
     expect((await pay(invoice)).status).toBe(409);
     const timeouts = requestSpy.mock.calls.map(([{ name }, , milliseconds]) => [name, milliseconds]);
@@ -385,13 +384,14 @@ describe('if events arrive late or in another order', () => {
   });
 
   test('the page of an invoice that a partner has paid is already paid after a rejected pay request, once the query gets a reply', async () => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     await recordCharges(() => errorReply('payable.paid'));
-    await gateway.checks(() => errorReply('service.not-ready'));
+    await gateway.respondToChecks(() => errorReply('service.not-ready'));
     expect((await pay(invoice)).status).toBe(409);
     expect((await readState(invoice)).state).toBe('open');
-    await gateway.checks(() => ({ ok: true, reply: [aPayment(invoice, { version: 3, partner: PARTNER })] }));
-    await gateway.responds(FindPayableV1, () => ({ ok: true, reply: {} }));
+    const paid = buildPayment(invoice, { version: 3, partner: PARTNER });
+    await gateway.respondToChecks(() => ({ ok: true, reply: [paid] }));
+    await gateway.respondTo(FindPayableV1, () => ({ ok: true, reply: {} }));
     expect((await pay(invoice)).status).toBe(409);
     expect((await readState(invoice)).state).toBe('already-paid');
   });

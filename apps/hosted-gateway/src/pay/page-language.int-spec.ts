@@ -1,8 +1,17 @@
 /** The language of the page, of the state that its script polls, and of the page after the redirect from the bank. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
+
 import { waitUntil } from '@svc/testing';
-import { aPayment, aSessionRequest, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import {
+  buildPayment,
+  buildSessionRequest,
+  CODES_URL,
+  type Gateway,
+  type Merchant,
+  startGateway,
+} from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { StateStreams } from './state-streams.js';
 
@@ -10,7 +19,7 @@ let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -29,9 +38,9 @@ const pay = (calls: string, query = '', headers: Record<string, string> = {}) =>
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
   });
 const declineAllCharges = (): Promise<void> =>
-  gateway.charges(({ payable, reference, try: tries }) => ({
+  gateway.respondToCharges(({ payable, reference, try: tries }) => ({
     ok: true,
-    reply: aPayment(payable, { reference, tries, state: 'failed', version: 3 }),
+    reply: buildPayment(payable, { reference, tries, state: 'failed', version: 3 }),
   }));
 
 test('the page uses the language that the payer chose, else the session’s locale, else the browser’s language', async () => {
@@ -59,14 +68,14 @@ test('a request with an invalid locale is rejected with 400 and an error that na
   for (const locale of ['', 'zu_ZA', 'x'.repeat(36), 7]) {
     const { status, body } = await gateway.call('POST', '/api/v3.1/sessions', {
       headers: merchant.headers,
-      payload: aSessionRequest({ locale }),
+      payload: buildSessionRequest({ locale }),
     });
     expect([status, body.errors]).toEqual([400, [{ message: expect.stringContaining('locale') }]]);
   }
 });
 
 test('a retry with another locale returns the same session, because replicas of an earlier release ignore the locale', async () => {
-  const request = aSessionRequest({ locale: 'zu' });
+  const request = buildSessionRequest({ locale: 'zu' });
   const create = (payload: Record<string, unknown>) =>
     gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
   const { sessionId } = (await create(request)).body as { sessionId: string };
@@ -103,7 +112,10 @@ test('the event stream sends the initial state and changes in the language of th
   await declineAllCharges();
   const sessionId = await gateway.createSession(merchant);
   const stateStreams = gateway.service.app.get(StateStreams);
-  const out = (await stateStreams.open({ sessionId }, { chosen: 'st', accepted: 'af', ownReferences: [] })) as PassThrough;
+  const out = (await stateStreams.open(
+    { sessionId },
+    { chosen: 'st', accepted: 'af', ownReferences: [] },
+  )) as PassThrough;
   let received = String(out.read());
   expect(received).toContain('"state":"open"');
   await pay(`/pay/${sessionId}`);
@@ -117,7 +129,7 @@ test('the event stream sends the initial state and changes in the language of th
 
 test('error messages are in the language of the page; in English they come from the error catalogue', async () => {
   const rejectAllCharges = (code: 'card-key.not-in-use' | 'request.invalid'): Promise<void> =>
-    gateway.charges(() => ({ ok: false, code, message: 'In English', fields: [] }));
+    gateway.respondToCharges(() => ({ ok: false, code, message: 'In English', fields: [] }));
   const sessionId = await gateway.createSession(merchant);
   const payError = async (query: string, language: string): Promise<unknown> =>
     (await pay(`/pay/${sessionId}`, query, { 'accept-language': language })).body.errors[0].message;
@@ -132,9 +144,9 @@ test('error messages are in the language of the page; in English they come from 
 
 test('the URL to which the bank redirects the payer contains the language of the page’s address', async () => {
   const payerReturnUrls: string[] = [];
-  await gateway.charges(({ payable, reference, payerReturnUrl }) => {
+  await gateway.respondToCharges(({ payable, reference, payerReturnUrl }) => {
     payerReturnUrls.push(payerReturnUrl);
-    return { ok: true, reply: aPayment(payable, { reference, version: 3 }) };
+    return { ok: true, reply: buildPayment(payable, { reference, version: 3 }) };
   });
   const sessionId = await gateway.createSession(merchant);
   const [session] = await gateway.dataSource.query<{ code: string }[]>(
@@ -154,7 +166,9 @@ test('pages without a session, also those of an outage, use the browser’s lang
   expect(await getHtml(`/c/${'0'.repeat(20)}`, 'xh')).toContain('Le khowudi ayinakuhlawulwa apha');
   const sessionId = await gateway.createSession(merchant);
   const connectionLost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
-  const find = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress').mockRejectedValue(connectionLost);
+  const find = jest
+    .spyOn(gateway.service.app.get(SessionRepository), 'findByAddress')
+    .mockRejectedValue(connectionLost);
   const outage = await getHtml(`/pay?sessionId=${sessionId}&lang=st`, 'af');
   find.mockRestore();
   expect(outage).toContain('Leqephe lena ha le fumanehe hajwale');

@@ -11,13 +11,14 @@ import {
 import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+
 import { HostedGatewayConfig } from '../config.js';
-import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
-import { payableOf } from '../sessions/session.js';
-import { withPayment } from '../sessions/session.repository.js';
-import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
+import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
+import { describePayable } from '../sessions/session.js';
+import { applyPayment } from '../sessions/session.repository.js';
+import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
-import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from './payables/page-payable.js';
+import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** A pay request of the page. */
@@ -44,8 +45,8 @@ export interface PayResult {
 const REFRESH_TIMEOUT_MS = 2_000;
 
 /**
- * Charges the payable of a page. The card is encrypted: this service cannot decrypt it and does not store it. The result
- * is stored before the response to the page, so that the merchant can read it before the payer returns (H3).
+ * Charges the payable of a page. The card is encrypted: this service cannot decrypt it and does not store it. The
+ * result is stored before the response to the page, so that the merchant can read it before the payer returns (H3).
  */
 @Injectable()
 export class PayOnPage {
@@ -62,7 +63,7 @@ export class PayOnPage {
     const payable = await this.payables.findByAddress(address);
     if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     const pay = (): Promise<PayResult> => this.pay(payable, address, command);
-    return this.inFlightPayments.track(payableIdOf(payable), command.try, () =>
+    return this.inFlightPayments.track(getPayableId(payable), command.try, () =>
       isInvoice(payable) ? pay() : continueTrace(payable.traceparent, 'pay session', pay),
     );
   }
@@ -72,15 +73,15 @@ export class PayOnPage {
       reference: command.reference,
       try: command.try,
       encryptedCard: command.encryptedCard,
-      payerReturnUrl: pageUrlOf(address, this.config, command.lang),
+      payerReturnUrl: buildPageUrl(address, this.config, command.lang),
       payer: command.payer,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     };
     const payment = isInvoice(payable)
       ? await this.chargeInvoice(payable, command, chargeFields)
-      : await this.commands.request(ChargeCardV1, { payable: payableOf(payable), ...chargeFields });
+      : await this.commands.request(ChargeCardV1, { payable: describePayable(payable), ...chargeFields });
     await this.payables.upsertPayment(payment);
-    return { payment, payable: withPayment(payable, payment) };
+    return { payment, payable: applyPayment(payable, payment) };
   }
 
   private async chargeInvoice(
@@ -88,11 +89,12 @@ export class PayOnPage {
     { reference, amount = invoice.amount, tipAmount = 0 }: PayCommand,
     chargeFields: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
   ): Promise<PaymentSnapshot> {
-    // The page allows fewer attempts than the payable. So a person who uses up the attempts of the page cannot prevent payments through apps.
+    // The page allows fewer attempts than the payable. So a person who uses up the attempts of the page cannot prevent
+    // payments through apps.
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
-    if (attemptsLeftOf(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
+    if (countAttemptsLeft(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
     try {
-      const payable = payableOfInvoice(invoice);
+      const payable = describeInvoicePayable(invoice);
       return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...chargeFields });
     } catch (error) {
       if (error instanceof DomainError && error.code.startsWith('payable.')) await this.refreshInvoice(invoice);
@@ -100,7 +102,10 @@ export class PayOnPage {
     }
   }
 
-  /** Reads the state from payment-processor. The page showed a form although the invoice cannot be paid, because an event was late or arrived before the invoice. */
+  /**
+   * Reads the state from payment-processor. The page showed a form although the invoice cannot be paid, because an
+   * event was late or arrived before the invoice.
+   */
   private async refreshInvoice({ invoiceReference: payableId }: TillInvoice): Promise<void> {
     try {
       const payments = await this.commands.request(CheckPaymentsV1, { payableId }, REFRESH_TIMEOUT_MS);

@@ -18,21 +18,25 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { isUuid } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';
 import { ExtendSession } from './extend-session.js';
-import { payerOf, sendPage } from './page/send-page.js';
+import { readPayer, sendPage } from './page/send-page.js';
 import { type PageState, ShowPage } from './page/show-page.js';
 import { PayRequest } from './pay.request.js';
 import { PayOnPage } from './pay-on-page.js';
-import { payerContextOf } from './payer-context.js';
+import { readPayerContext } from './payer-context.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
 import { withDeadline } from './with-deadline.js';
 
-/** Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs no other authorisation. */
-const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
+/**
+ * Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs
+ * no other authorisation.
+ */
+const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
   const { params, query } = context
     .switchToHttp()
     .getRequest<
@@ -44,9 +48,9 @@ const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): 
 });
 
 /**
- * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens `/c/<code>`
- * when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to the page
- * of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
+ * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens
+ * `/c/<code>` when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to
+ * the page of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
  */
 @Controller()
 export class PayController {
@@ -62,12 +66,12 @@ export class PayController {
 
   @Get(['pay', 'c/:code'])
   async page(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Query('card') card: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const pendingModel = this.showPage.model(address, payerOf(request), card === 'another');
+    const pendingModel = this.showPage.findModel(address, readPayer(request), card === 'another');
     const model = await withDeadline(pendingModel, this.pageTimeoutMs);
     if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
     await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
@@ -75,18 +79,21 @@ export class PayController {
 
   @Get(['pay/:sessionId/state', 'c/:code/state'])
   @Header('cache-control', 'no-store')
-  state(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
-    return this.showPage.state(address, payerOf(request));
+  state(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+    return this.showPage.state(address, readPayer(request));
   }
 
-  /** Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page polls. */
+  /**
+   * Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page
+   * polls.
+   */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
   async events(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, await this.stateStreams.open(address, payerOf(request)));
+    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request)));
   }
 
   /** Extends the session if possible. Returns the new state of the page. */
@@ -95,9 +102,9 @@ export class PayController {
   @SkipThrottle({ keyless: true })
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
-  async moreTime(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+  async moreTime(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
     await this.extendSession.execute(address);
-    return this.showPage.state(address, payerOf(request));
+    return this.showPage.state(address, readPayer(request));
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])
@@ -105,16 +112,16 @@ export class PayController {
   @SkipThrottle({ keyless: true })
   @Header('cache-control', 'no-store')
   async pay(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Body() { browser, ...body }: PayRequest,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
-    const payer = payerContextOf(request, browser);
-    const { chosen: lang, ownReferences, ...preference } = payerOf(request);
+    const payer = readPayerContext(request, browser);
+    const { chosen: lang, ownReferences, ...preference } = readPayer(request);
     const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(payable, address, {
+    return this.showPage.buildState(payable, address, {
       ...preference,
       chosen: lang,
       // Includes the payment of this request, so that its payer sees the result even if the browser rejects cookies.

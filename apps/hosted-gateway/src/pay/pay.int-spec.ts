@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
+
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -11,7 +12,8 @@ import {
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-import { aPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import { buildPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { PayController } from './pay.controller.js';
 
@@ -19,7 +21,7 @@ let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -31,9 +33,9 @@ const pay = (sessionId: string, overrides: Record<string, unknown> = {}, headers
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 const replyWithPayment = (overrides: Partial<HostedPaymentSnapshot> & { version: number }): Promise<void> =>
-  gateway.charges(({ payable, reference, try: tries }) => ({
+  gateway.respondToCharges(({ payable, reference, try: tries }) => ({
     ok: true,
-    reply: aPayment(payable, { reference, tries, ...overrides }),
+    reply: buildPayment(payable, { reference, tries, ...overrides }),
   }));
 
 test('the page of an open session contains the form and the key for card data, has a strict content security policy, and is not cached', async () => {
@@ -162,7 +164,7 @@ test('an approved payment redirects the payer to the shop, and the merchant can 
 
 test('if the first attempt succeeds after the second was declined, the link to the shop contains the success', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
+  const payable = await gateway.findPublishedPayable(sessionId);
   const firstAttempt = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
   const secondAttempt = { paymentUTCDate: '2026-03-01T10:00:20.000Z', tries: 2 };
   const readShopLinks = async (): Promise<(string | null)[][]> =>
@@ -172,20 +174,20 @@ test('if the first attempt succeeds after the second was declined, the link to t
     });
   await gateway.deliver(
     anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, {
-      ...aPayment(payable, { ...firstAttempt, state: 'verificationRequired', version: 3 }),
+      ...buildPayment(payable, { ...firstAttempt, state: 'verificationRequired', version: 3 }),
       payable: { payableId: sessionId, state: 'open', version: 3, tries: 1 },
     }),
   );
-  const failed = aPayment(payable, { ...secondAttempt, state: 'failed', version: 5 });
+  const failed = buildPayment(payable, { ...secondAttempt, state: 'failed', version: 5 });
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
   expect(await readShopLinks()).toEqual([['/cart', 'Failed', failed.paymentReference]]);
 
   const confirmed = { ...firstAttempt, version: 6, tries: 2 };
-  const processing = { ...aPayment(payable, { ...confirmed, state: 'processing' }) };
+  const processing = { ...buildPayment(payable, { ...confirmed, state: 'processing' }) };
   await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, processing));
   expect(await readShopLinks()).toEqual([]);
 
-  const paid = aPayment(payable, { ...confirmed, version: 7 });
+  const paid = buildPayment(payable, { ...confirmed, version: 7 });
   await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 4, paid));
   const links = await readShopLinks();
   expect(links.length).toBeGreaterThan(0);
@@ -195,14 +197,14 @@ test('if the first attempt succeeds after the second was declined, the link to t
 test('the charge command contains the payable of the session and a deadline, and no other fields of the pay request', async () => {
   const sessionId = await gateway.createSession(merchant);
   let receivedCommand: ChargeCard | undefined;
-  await gateway.charges((command) => {
+  await gateway.respondToCharges((command) => {
     receivedCommand = command;
-    return { ok: true, reply: aPayment(command.payable, { reference: command.reference, version: 3 }) };
+    return { ok: true, reply: buildPayment(command.payable, { reference: command.reference, version: 3 }) };
   });
   const reference = randomUUID();
   await pay(sessionId, { reference, amount: 1, payable: { amount: 1 }, payer: { address: '192.0.2.1' } });
   expect(receivedCommand).toEqual({
-    payable: await gateway.payableOf(sessionId),
+    payable: await gateway.findPublishedPayable(sessionId),
     reference,
     try: 1,
     encryptedCard: 'a.b.c',
@@ -231,7 +233,7 @@ test('while the result of a payment is unknown, the response is 202, and the pag
 
 test('a pay request is rejected with 409 while another payment of the session is in progress', async () => {
   const sessionId = await gateway.createSession(merchant);
-  await gateway.charges(() => ({
+  await gateway.respondToCharges(() => ({
     ok: false,
     code: 'payment.in-progress',
     message: 'A payment is already in progress.',
@@ -273,10 +275,10 @@ test('pay requests from other sites, with invalid fields, or for an unknown sess
 test('pay requests are rate limited by IP address', async () => {
   const limitedGateway = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '3' });
   try {
-    const sessionId = await limitedGateway.createSession(await limitedGateway.aMerchant());
-    await limitedGateway.charges(({ payable, reference }) => ({
+    const sessionId = await limitedGateway.createSession(await limitedGateway.createMerchant());
+    await limitedGateway.respondToCharges(({ payable, reference }) => ({
       ok: true,
-      reply: aPayment(payable, { reference, version: 3 }),
+      reply: buildPayment(payable, { reference, version: 3 }),
     }));
     const statuses: number[] = [];
     let retryAfter: unknown;

@@ -18,7 +18,10 @@ export class PayRequest {
   @MaxLength(4096)
   encryptedCard: string;
 
-  /** Cents without the tip, chosen by the payer of an invoice. Default: the amount of the invoice. Ignored for a session. */
+  /**
+   * Cents without the tip, chosen by the payer of an invoice. Default: the amount of the invoice. Ignored for a
+   * session.
+   */
   @IsOptional()
   @IsAmountInCents()
   amount?: number;

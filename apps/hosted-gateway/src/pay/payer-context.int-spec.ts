@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+
 import type { ChargeCard } from '@svc/contracts';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
+
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 
 const PROXY = '127.0.0.1';
 const BROWSER = {
@@ -20,16 +22,16 @@ let gateway: Gateway;
 let commands: ChargeCard[];
 beforeAll(async () => {
   gateway = await startGateway({ SVC_TRUSTED_PROXIES: PROXY });
-  await gateway.charges((command) => {
+  await gateway.respondToCharges((command) => {
     commands.push(command);
-    return { ok: true, reply: aPayment(command.payable, { reference: command.reference, version: 3 }) };
+    return { ok: true, reply: buildPayment(command.payable, { reference: command.reference, version: 3 }) };
   });
 });
 beforeEach(() => (commands = []));
 afterAll(() => gateway.stop());
 
 async function pay(browser: unknown): Promise<number> {
-  const sessionId = await gateway.createSession(await gateway.aMerchant());
+  const sessionId = await gateway.createSession(await gateway.createMerchant());
   const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', browser };
   return (await gateway.call('POST', `/pay/${sessionId}/payments`, { headers: HEADERS, payload })).status;
 }
@@ -55,11 +57,14 @@ test.each([
   [[BROWSER]],
   [{ language: {}, screenWidth: -1, screenHeight: '900', colorDepth: 1e9, timeZoneOffsetMinutes: null }],
   [{ ...BROWSER, language: 'x'.repeat(10_000) }],
-])('a payment with invalid browser data succeeds, and the charge command does not contain them (%#)', async (browser) => {
-  expect(await pay(browser)).toBe(200);
-  expect(commands).toHaveLength(1);
-  expect(JSON.stringify(commands[0]!.payer).length).toBeLessThan(400);
-});
+])(
+  'a payment with invalid browser data succeeds, and the charge command does not contain them (%#)',
+  async (browser) => {
+    expect(await pay(browser)).toBe(200);
+    expect(commands).toHaveLength(1);
+    expect(JSON.stringify(commands[0]!.payer).length).toBeLessThan(400);
+  },
+);
 
 test('the gateway stores neither browser data nor IP address in any table', async () => {
   await pay(BROWSER);

@@ -1,4 +1,4 @@
-import { payerContextOf } from './payer-context.js';
+import { readPayerContext } from './payer-context.js';
 
 const HEADERS = { accept: 'text/html, */*;q=0.8', 'user-agent': 'Mozilla/5.0 (X11) Gecko/20100101' };
 const BROWSER = {
@@ -9,7 +9,7 @@ const BROWSER = {
   timeZoneOffsetMinutes: -120,
 };
 const buildContext = (browser: unknown, headers: Record<string, string> = HEADERS) =>
-  payerContextOf({ ip: '203.0.113.7', headers }, browser);
+  readPayerContext({ ip: '203.0.113.7', headers }, browser);
 
 test('the context contains the IP address, the headers and the browser data of the script', () => {
   expect(buildContext(BROWSER)).toEqual({
@@ -40,7 +40,8 @@ test.each<[field: keyof typeof BROWSER, valid: readonly unknown[], invalid: read
   ['colorDepth', [1, 48], [0, 49, 24.5, '24']],
   ['timeZoneOffsetMinutes', [-840, 0, 840], [-841, 841, 0.5, '-120']],
 ])('the context contains valid values of %s, and omits invalid values', (field, validValues, invalidValues) => {
-  for (const value of validValues) expect(buildContext({ ...BROWSER, [field]: value }).browser).toMatchObject({ [field]: value });
+  for (const value of validValues)
+    expect(buildContext({ ...BROWSER, [field]: value }).browser).toMatchObject({ [field]: value });
   const { [field]: _, ...others } = BROWSER;
   for (const value of invalidValues) {
     const { browser } = buildContext({ ...BROWSER, [field]: value });
@@ -56,15 +57,27 @@ test.each([
   ['fe80::7%eth0', { address: 'fe80::7' }],
   ['unknown', {}],
 ])('the context of a request from the IP address %s contains %j', (ip, expected) => {
-  expect(payerContextOf({ ip, headers: {} }, undefined)).toEqual({ ...expected, browser: {} });
+  expect(readPayerContext({ ip, headers: {} }, undefined)).toEqual({ ...expected, browser: {} });
 });
 
 test('the context omits unknown fields, and the script cannot override headers', () => {
-  const { browser } = buildContext({ ...BROWSER, more: 1, userAgent: 'other', acceptHeader: 'other', javaScriptEnabled: false });
+  const { browser } = buildContext({
+    ...BROWSER,
+    more: 1,
+    userAgent: 'other',
+    acceptHeader: 'other',
+    javaScriptEnabled: false,
+  });
   expect(browser).toEqual(buildContext(BROWSER).browser);
 });
 
-test.each(['', 'x'.repeat(2049), 'Mozilla\u0000', 'M\u00f6zilla'])('the context omits a header with the invalid text %j', (text) => {
-  expect(buildContext(BROWSER, { accept: text, 'user-agent': text }).browser).toEqual({ ...BROWSER, javaScriptEnabled: true });
-  expect(buildContext(BROWSER, { accept: 'x'.repeat(2048) }).browser).toHaveProperty('acceptHeader');
-});
+test.each(['', 'x'.repeat(2049), 'Mozilla\u0000', 'M\u00f6zilla'])(
+  'the context omits a header with the invalid text %j',
+  (text) => {
+    expect(buildContext(BROWSER, { accept: text, 'user-agent': text }).browser).toEqual({
+      ...BROWSER,
+      javaScriptEnabled: true,
+    });
+    expect(buildContext(BROWSER, { accept: 'x'.repeat(2048) }).browser).toHaveProperty('acceptHeader');
+  },
+);

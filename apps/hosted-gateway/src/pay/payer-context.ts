@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+
 import type { BrowserData, PayerContext } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 
@@ -10,12 +11,12 @@ const MAX_COLOR_DEPTH = 48;
 const MAX_TIME_ZONE_OFFSET = 840;
 
 /**
- * The payer's context for a charge: the IP address from the trusted proxies, two headers of the request, and browser data from the
- * page's script. Omits each missing or invalid field, so that it never prevents a payment (P10).
+ * The payer's context for a charge: the IP address from the trusted proxies, two headers of the request, and browser
+ * data from the page's script. Omits each missing or invalid field, so that it never prevents a payment (P10).
  *
  * @param browser untrusted input of any shape; undefined if the script sent none
  */
-export function payerContextOf(
+export function readPayerContext(
   { ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>,
   browser: unknown,
 ): PayerContext {
@@ -38,7 +39,10 @@ export function payerContextOf(
   };
 }
 
-/** Removes the zone of a link-local address, and converts an IPv4-mapped address to IPv4. Undefined if the address is invalid. */
+/**
+ * Removes the zone of a link-local address, and converts an IPv4-mapped address to IPv4. Undefined if the address is
+ * invalid.
+ */
 function normaliseIp(ip: string): string | undefined {
   const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
   return isIP(address) === 0 ? undefined : address;

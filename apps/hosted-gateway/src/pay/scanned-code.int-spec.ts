@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import {
   type HostedPaymentSnapshot,
   type HostedSessionSource,
@@ -8,13 +9,14 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '60' });
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -25,7 +27,7 @@ interface SessionWithCode {
 }
 async function createSessionWithCode(): Promise<SessionWithCode> {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
+  const payable = await gateway.findPublishedPayable(sessionId);
   return { sessionId, payable, code: payable.source.code! };
 }
 const openByCode = (code: string, query = '') => gateway.call('GET', `/c/${code}${query}`);
@@ -40,9 +42,9 @@ const pay = (code: string, headers: Record<string, string> = {}) =>
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
 const buildPartnerPayment = (
   payable: PayableDescriptor,
-  overrides: Parameters<typeof aPayment<HostedSessionSource>>[1],
+  overrides: Parameters<typeof buildPayment<HostedSessionSource>>[1],
 ): HostedPaymentSnapshot =>
-  aPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...overrides });
+  buildPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...overrides });
 
 test('each session has a different code of 20 digits', async () => {
   const codes = await Promise.all(Array.from({ length: 20 }, async () => (await createSessionWithCode()).code));
@@ -73,9 +75,12 @@ test('the page shows a QR code, and the address of the code opens a page of the 
 test('after a payment on the page of the code both pages show a receipt, only the page from the shop redirects to the shop, and the bank redirects to the page of the code', async () => {
   const session = await createSessionWithCode();
   let bankRedirectUrl = '';
-  await gateway.charges(({ payable, reference, payerReturnUrl }) => {
+  await gateway.respondToCharges(({ payable, reference, payerReturnUrl }) => {
     bankRedirectUrl = payerReturnUrl;
-    return { ok: true, reply: aPayment(payable, { reference, version: 3, modifiedUTCDate: gateway.clock.nowISO() }) };
+    return {
+      ok: true,
+      reply: buildPayment(payable, { reference, version: 3, modifiedUTCDate: gateway.clock.nowISO() }),
+    };
   });
   const { status, body } = await pay(session.code);
   expect([status, body]).toEqual([200, { state: 'succeeded', version: 3 }]);
@@ -94,7 +99,7 @@ test('after a payment on the page of the code both pages show a receipt, only th
 
 test('the page of the code of a payment in verification offers to use another card', async () => {
   const { code, payable } = await createSessionWithCode();
-  const inVerification = aPayment(payable, {
+  const inVerification = buildPayment(payable, {
     version: 3,
     state: 'verificationRequired',
     verificationUrl: 'https://bank.example/challenges/1',

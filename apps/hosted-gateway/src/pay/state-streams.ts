@@ -1,7 +1,9 @@
 import { PassThrough, type Readable } from 'node:stream';
+
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { type PageState, type Payer, ShowPage } from './page/show-page.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
@@ -15,8 +17,8 @@ const LIFETIME_MS = 600_000;
 /** Interval at which one statement checks for changes, for all streams of the process. */
 const POLL_INTERVAL_MS = 500;
 /**
- * Intervals between heartbeats; the last one repeats. While the result of a bank is pending, a heartbeat reads the state, which
- * queries the bank. Otherwise a heartbeat sends the last state again.
+ * Intervals between heartbeats; the last one repeats. While the result of a bank is pending, a heartbeat reads the
+ * state, which queries the bank. Otherwise a heartbeat sends the last state again.
  */
 const HEARTBEAT_INTERVALS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 /** States of the page while the result of a bank is pending. */
@@ -37,9 +39,9 @@ interface Stream {
 }
 
 /**
- * Streams every change of state to open pages, including changes on other replicas. Each replica polls the database for the
- * versions of its own streams. It does not consume all events, because streams are few and short compared with payments.
- * (The server of a shop does not use streams: it receives webhooks.)
+ * Streams every change of state to open pages, including changes on other replicas. Each replica polls the database for
+ * the versions of its own streams. It does not consume all events, because streams are few and short compared with
+ * payments. (The server of a shop does not use streams: it receives webhooks.)
  */
 @Injectable()
 export class StateStreams implements OnModuleDestroy {
@@ -54,7 +56,10 @@ export class StateStreams implements OnModuleDestroy {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** A stream of server-sent events `state`. Sends the first event immediately. Throws `resource.not-found`, and `service.not-ready` if too many streams are open. */
+  /**
+   * A stream of server-sent events `state`. Sends the first event immediately. Throws `resource.not-found`, and
+   * `service.not-ready` if too many streams are open.
+   */
   async open(address: PayerAddress, payer: Payer): Promise<Readable> {
     const { payableId, state } = await this.showPage.findState(address, payer);
     const streamsOfPayable = [...this.streams].filter((stream) => stream.payableId === payableId).length;
@@ -75,7 +80,7 @@ export class StateStreams implements OnModuleDestroy {
     stream.out.once('close', () => this.remove(stream));
     // An error occurs if the client closes the connection while the gateway sends data.
     stream.out.on('error', () => this.remove(stream));
-    stream.out.write(`retry: 1000\n\n${eventOf(state)}`);
+    stream.out.write(`retry: 1000\n\n${formatEvent(state)}`);
     this.streams.add(stream);
     this.timer ??= setInterval(() => void this.tick(), POLL_INTERVAL_MS);
     return stream.out;
@@ -93,7 +98,9 @@ export class StateStreams implements OnModuleDestroy {
     if (this.isTicking) return;
     this.isTicking = true;
     try {
-      const versions = await this.payables.versionsOf([...new Set([...this.streams].map(({ payableId }) => payableId))]);
+      const versions = await this.payables.findVersions([
+        ...new Set([...this.streams].map(({ payableId }) => payableId)),
+      ]);
       const now = this.clock.now().getTime();
       for (const stream of this.streams) {
         // `end()` would wait until the client reads.
@@ -132,7 +139,7 @@ export class StateStreams implements OnModuleDestroy {
 
   private send(stream: Stream, state: PageState): void {
     stream.lastState = state;
-    if (!stream.out.writableEnded) stream.out.write(eventOf(state));
+    if (!stream.out.writableEnded) stream.out.write(formatEvent(state));
   }
 
   private scheduleHeartbeat(stream: Stream): void {
@@ -149,6 +156,6 @@ export class StateStreams implements OnModuleDestroy {
   }
 }
 
-function eventOf(state: object): string {
+function formatEvent(state: object): string {
   return `event: state\ndata: ${JSON.stringify(state)}\n\n`;
 }

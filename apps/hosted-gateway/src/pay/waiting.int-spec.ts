@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { PassThrough } from 'node:stream';
+
 import {
   type HostedPaymentSnapshot,
   PaymentFailedV1,
@@ -14,7 +15,8 @@ import {
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
-import { ADMIN_KEY, aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import { ADMIN_KEY, buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { StateStreams } from './state-streams.js';
@@ -23,7 +25,7 @@ let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -53,7 +55,10 @@ const verificationFields = (
 /** A session whose payer was redirected to the bank. */
 async function createSessionInVerification(tries = 1): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
   const sessionId = await gateway.createSession(merchant);
-  const payment = aPayment(await gateway.payableOf(sessionId), verificationFields({ version: 2 * tries + 1, tries }));
+  const payment = buildPayment(
+    await gateway.findPublishedPayable(sessionId),
+    verificationFields({ version: 2 * tries + 1, tries }),
+  );
   const inVerification = { ...payment, payable: { ...payment.payable, state: 'open' as const } };
   await gateway.deliver(anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, inVerification));
   return { sessionId, payment: inVerification };
@@ -62,8 +67,8 @@ async function createSessionInVerification(tries = 1): Promise<{ sessionId: stri
 describe('the payer of a payment in verification', () => {
   test('is redirected to the bank by the response to the pay request, and by the page', async () => {
     const sessionId = await gateway.createSession(merchant);
-    await gateway.charges(({ payable, reference }) => {
-      const payment = aPayment(payable, { reference, ...verificationFields({ version: 3 }) });
+    await gateway.respondToCharges(({ payable, reference }) => {
+      const payment = buildPayment(payable, { reference, ...verificationFields({ version: 3 }) });
       return { ok: true, reply: { ...payment, payable: { ...payment.payable, state: 'open' } } };
     });
     expect((await pay(sessionId)).body).toEqual({ state: 'verification', version: 3, redirectUrl: VERIFICATION_URL });
@@ -77,9 +82,9 @@ describe('the payer of a payment in verification', () => {
     expect(pageState(await getPage(sessionId))).toBe('verification');
     const form = await getPage(sessionId, '&card=another');
     expect([pageState(form), /data-try="(\d)"/.exec(form)?.[1]]).toEqual(['open', '2']);
-    await gateway.charges(({ payable, reference }) => ({
+    await gateway.respondToCharges(({ payable, reference }) => ({
       ok: true,
-      reply: aPayment(payable, { reference, state: 'failed', version: 5, tries: 2, paymentUTCDate: later(1) }),
+      reply: buildPayment(payable, { reference, state: 'failed', version: 5, tries: 2, paymentUTCDate: later(1) }),
     }));
     expect((await pay(sessionId, 2)).body.state).toBe('declined');
     expect(pageState(await getPage(sessionId))).toBe('declined');
@@ -112,7 +117,7 @@ describe('the payer of a payment in verification', () => {
   test('sees the current result on every page load, because each load refreshes the payment', async () => {
     const { sessionId, payment } = await createSessionInVerification();
     let queryCount = 0;
-    await gateway.checks(({ payableId }) => {
+    await gateway.respondToChecks(({ payableId }) => {
       queryCount++;
       expect(payableId).toBe(sessionId);
       const payable = { ...payment.payable, state: 'paid' as const, version: 5 };
@@ -128,8 +133,8 @@ describe('a payment with an unknown result', () => {
   const createUnknownPayment = async (): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> => {
     const sessionId = await gateway.createSession(merchant);
     const fields = { state: 'processing' as const, modifiedUTCDate: gateway.clock.nowISO(), version: 2 };
-    const payment = aPayment(await gateway.payableOf(sessionId), fields);
-    await gateway.charges(() => ({ ok: true, reply: payment }));
+    const payment = buildPayment(await gateway.findPublishedPayable(sessionId), fields);
+    await gateway.respondToCharges(() => ({ ok: true, reply: payment }));
     expect((await pay(sessionId)).status).toBe(202);
     return { sessionId, payment };
   };
@@ -137,7 +142,7 @@ describe('a payment with an unknown result', () => {
   test('is not refreshed for two seconds, and then at every read', async () => {
     const { sessionId } = await createUnknownPayment();
     let queryCount = 0;
-    await gateway.checks(() => (queryCount++, { ok: true, reply: [] }));
+    await gateway.respondToChecks(() => (queryCount++, { ok: true, reply: [] }));
     gateway.clock.advance(1_999);
     await readState(sessionId);
     expect(queryCount).toBe(0);
@@ -154,7 +159,7 @@ describe('a payment with an unknown result', () => {
     const payable = { ...payment.payable, state: 'open' as const, version: 3 };
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, { ...payment, state: 'failed', payable }));
     let queryCount = 0;
-    await gateway.checks(() => (queryCount++, { ok: true, reply: [] }));
+    await gateway.respondToChecks(() => (queryCount++, { ok: true, reply: [] }));
     gateway.clock.advance(2_000);
     expect([(await readState(sessionId)).state, queryCount]).toEqual(['declined', 0]);
     gateway.clock.advance(-2_000);
@@ -168,9 +173,14 @@ describe('a payment with an unknown result', () => {
     for (const buildPath of paths) {
       const { sessionId, payment } = await createUnknownPayment();
       const succeeded = { ...payment, state: 'success' as const, processedAmount: payment.amount };
-      await gateway.checks(() => ({ ok: true, reply: [{ ...succeeded, payable: { ...payment.payable, version: 3 } }] }));
+      await gateway.respondToChecks(() => ({
+        ok: true,
+        reply: [{ ...succeeded, payable: { ...payment.payable, version: 3 } }],
+      }));
       gateway.clock.advance(2_000);
-      const { status, text } = await gateway.call('GET', buildPath({ sessionId, payment }), { headers: merchant.headers });
+      const { status, text } = await gateway.call('GET', buildPath({ sessionId, payment }), {
+        headers: merchant.headers,
+      });
       gateway.clock.advance(-2_000);
       expect([status, text]).toEqual([200, expect.stringContaining('"paymentStatus":"Success"')]);
     }
@@ -180,7 +190,7 @@ describe('a payment with an unknown result', () => {
     const { sessionId } = await createUnknownPayment();
     expect(await getPage(sessionId)).toContain('Confirming with your bank…');
     gateway.clock.advance(10_000);
-    await gateway.checks(() => ({ ok: false, code: 'service.not-ready', message: 'Not ready.', fields: [] }));
+    await gateway.respondToChecks(() => ({ ok: false, code: 'service.not-ready', message: 'Not ready.', fields: [] }));
     const late = await getPage(sessionId);
     expect(late).toContain('Still checking with your bank. Do not pay again.');
     expect(pageState(late)).toBe('processing');
@@ -191,9 +201,9 @@ describe('a payment with an unknown result', () => {
     const sessionId = await gateway.createSession(merchant);
     let statesDuringCharge: (string | undefined)[] = [];
     // Reads page and state while the pay request waits for the reply.
-    await gateway.charges(async ({ payable, reference }) => {
+    await gateway.respondToCharges(async ({ payable, reference }) => {
       statesDuringCharge = [pageState(await getPage(sessionId)), (await readState(sessionId)).state];
-      return { ok: true, reply: aPayment(payable, { reference, version: 3, state: 'failed' }) };
+      return { ok: true, reply: buildPayment(payable, { reference, version: 3, state: 'failed' }) };
     });
     expect((await pay(sessionId)).body.state).toBe('declined');
     expect(statesDuringCharge).toEqual(['processing', 'processing']);
@@ -203,13 +213,13 @@ describe('a payment with an unknown result', () => {
 
 test('a reversed charge is shown on the page, also if its event is repeated or arrives before the failure, and after another payment succeeded', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
-  const failed = aPayment(payable, { state: 'failed', version: 3 });
+  const payable = await gateway.findPublishedPayable(sessionId);
+  const failed = buildPayment(payable, { state: 'failed', version: 3 });
   const reversed = { ...failed, reversedUTCDate: gateway.clock.nowISO() };
   for (let count = 0; count < 2; count++) await gateway.deliver(anEvent(PaymentReversedV1, randomUUID(), 1, reversed));
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
   expect(await getPage(sessionId)).toContain('was given back');
-  await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, aPayment(payable, { version: 5, tries: 2 })));
+  await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, buildPayment(payable, { version: 5, tries: 2 })));
   const text = await getPage(sessionId);
   expect(text).toContain('was given back');
   expect(pageState(text)).toBe('succeeded');
@@ -224,7 +234,10 @@ describe('the event stream of page states', () => {
     url = `http://127.0.0.1:${(gateway.service.app.getHttpServer().address() as AddressInfo).port}`;
   });
 
-  /** Reads a stream until it ends. `closeConnection` ends the connection, as a browser does when its user leaves the page. */
+  /**
+   * Reads a stream until it ends. `closeConnection` ends the connection, as a browser does when its user leaves the
+   * page.
+   */
   function watchStream(address: string): { states: string[]; ended: Promise<void>; closeConnection: () => void } {
     const states: string[] = [];
     const request = get(address, { agent: false, headers: { accept: 'text/event-stream' } });
@@ -262,9 +275,9 @@ describe('the event stream of page states', () => {
       broker: new EmbeddedBroker(),
       clock: gateway.clock,
     });
-    const payable = await gateway.payableOf(sessionId);
+    const payable = await gateway.findPublishedPayable(sessionId);
     const replicaStream = watchStream(`${await startListening(replica)}/c/${payable.source.code}/events`);
-    const payment = aPayment(payable, { version: 3 });
+    const payment = buildPayment(payable, { version: 3 });
     await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, payment));
     await waitUntil('the change on the first replica', 5_000, async () => states.at(-1) === 'succeeded');
     await waitUntil('the change on the second replica', 5_000, async () => replicaStream.states.at(-1) === 'succeeded');
@@ -285,7 +298,7 @@ describe('the event stream of page states', () => {
     await waitUntil('a heartbeat', 5_000, async () => states.length === 2);
     expect([states, read.mock.calls]).toEqual([['open', 'open'], []]);
     // While the bank's result is pending, each heartbeat reads the state.
-    const processing = aPayment(await gateway.payableOf(sessionId), { version: 2, state: 'processing' });
+    const processing = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2, state: 'processing' });
     await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, processing));
     await waitUntil('the change', 5_000, async () => states.at(-1) === 'processing');
     const readsBefore = read.mock.calls.length;
@@ -305,7 +318,11 @@ describe('the event stream of page states', () => {
     await stateStreams.tick();
     expect(readSent()).toBeNull();
     gateway.clock.advance(1);
-    await waitUntil('a heartbeat', 5_000, async () => (await stateStreams.tick(), readSent()?.includes('"state":"open"')));
+    await waitUntil(
+      'a heartbeat',
+      5_000,
+      async () => (await stateStreams.tick(), readSent()?.includes('"state":"open"')),
+    );
     gateway.clock.advance(599_000);
     await waitUntil('the end', 5_000, async () => (await stateStreams.tick(), out.writableEnded));
     gateway.clock.advance(-600_000);

@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
+
 import { newPaymentReference } from '@svc/kernel';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { STRANGERS, strangersTo } from '../../test/merchants.js';
+
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
 async function createPaidSession(): Promise<{ sessionId: string; failed: string; paid: string }> {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
-  const failed = aPayment(payable, { state: 'failed', version: 3, tries: 1 });
-  const paid = aPayment(payable, { version: 5, tries: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
+  const payable = await gateway.findPublishedPayable(sessionId);
+  const failed = buildPayment(payable, { state: 'failed', version: 3, tries: 1 });
+  const paid = buildPayment(payable, { version: 5, tries: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
   const sessions = gateway.service.app.get(SessionRepository);
   await sessions.upsertPayments([failed]);
   await sessions.upsertPayments([paid]);
@@ -68,7 +70,7 @@ test('the API returns one payment by its reference, in upper or lower case', asy
 
 test('a request for an unknown or malformed id, or for a payment of another merchant, gets a 404', async () => {
   const { sessionId, paid } = await createPaidSession();
-  const otherMerchant = await gateway.aMerchant();
+  const otherMerchant = await gateway.createMerchant();
   const requests = [
     [`/payments?sessionId=${randomUUID()}`, merchant],
     ['/payments?sessionId=nonsense', merchant],
@@ -88,9 +90,9 @@ test('a request for an unknown or malformed id, or for a payment of another merc
 describe('payments of a session', () => {
   const read = (path: string, headers: Record<string, string>) => gateway.call('GET', `/api/v3.1${path}`, { headers });
 
-  test.each(STRANGERS)('are not found by %s', async (callerKind) => {
+  test.each(OTHER_CALLERS)('are not found by %s', async (callerKind) => {
     const { sessionId, paid } = await createPaidSession();
-    const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[callerKind];
+    const other = (await createOtherCallers(merchant, (site) => gateway.createMerchant(site)))[callerKind];
     for (const key of [other.siteKey, other.merchantKey]) {
       const headers = { ...other.headers, 'x-api-key': key };
       for (const path of [`/payments?sessionId=${sessionId}`, `/payments/${paid}`])
@@ -108,18 +110,23 @@ describe('payments of a session', () => {
 
 test('the API sorts payments by acceptance time and then by version, newest first', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
-  // Version and acceptance time. The payment with version 9 was accepted first, waited for verification, and failed last.
+  const payable = await gateway.findPublishedPayable(sessionId);
+  // Version and acceptance time. The payment with version 9 was accepted first, waited for verification, and failed
+  // last.
   const acceptanceTimes = { 9: '09:59:59', 5: '10:00:00', 3: '10:00:00', 7: '10:00:00' };
   const payments = Object.entries(acceptanceTimes).map(([version, time]) =>
-    aPayment(payable, { state: 'failed', version: Number(version), paymentUTCDate: `2026-03-01T${time}.000Z` }),
+    buildPayment(payable, { state: 'failed', version: Number(version), paymentUTCDate: `2026-03-01T${time}.000Z` }),
   );
   for (const payment of payments) await gateway.service.app.get(SessionRepository).upsertPayments([payment]);
   const { body } = await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, {
     headers: merchant.headers,
   });
-  const versionByReference = new Map(payments.map(({ paymentReference, payable: { version } }) => [paymentReference, version]));
-  const listed = (body.payments as { paymentReference: string }[]).map(({ paymentReference }) => versionByReference.get(paymentReference));
+  const versionByReference = new Map(
+    payments.map(({ paymentReference, payable: { version } }) => [paymentReference, version]),
+  );
+  const listed = (body.payments as { paymentReference: string }[]).map(({ paymentReference }) =>
+    versionByReference.get(paymentReference),
+  );
   expect(listed).toEqual([7, 5, 3, 9]);
 });
 
@@ -133,7 +140,7 @@ test('a request without sessionId is rejected with an error that names it, and a
 
 test('a payment that is not final is neither listed nor found', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const processing = aPayment(await gateway.payableOf(sessionId), { state: 'processing', version: 2 });
+  const processing = buildPayment(await gateway.findPublishedPayable(sessionId), { state: 'processing', version: 2 });
   await gateway.service.app.get(SessionRepository).upsertPayments([processing]);
   expect(
     (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body
@@ -148,11 +155,13 @@ test('a payment that is not final is neither listed nor found', async () => {
 test('calls without a key are rate limited by IP address', async () => {
   const limitedGateway = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: '2' });
   try {
-    const { headers } = await limitedGateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    const { headers } = await limitedGateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const { 'x-api-key': _, ...keyless } = headers;
     const statuses: number[] = [];
     for (const callHeaders of [keyless, keyless, keyless, headers])
-      statuses.push((await limitedGateway.call('GET', `/api/v3.1/payments/${'0'.repeat(18)}`, { headers: callHeaders })).status);
+      statuses.push(
+        (await limitedGateway.call('GET', `/api/v3.1/payments/${'0'.repeat(18)}`, { headers: callHeaders })).status,
+      );
     expect(statuses).toEqual([404, 404, 429, 404]);
   } finally {
     await limitedGateway.stop();

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
+
 import { PayableClosedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
 const create = (payload: unknown) => gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
 
 test('the response to a repeated request to create a session also contains its current state', async () => {
-  const request = aSessionRequest();
+  const request = buildSessionRequest();
   const first = await create(request);
   expect(first.body).not.toHaveProperty('sessionState');
   const { sessionId } = first.body as { sessionId: string };
@@ -27,7 +29,7 @@ test('the response to a repeated request to create a session also contains its c
 });
 
 test('a site can read the state and the order of its session, and gets a 404 for an unknown session', async () => {
-  const request = aSessionRequest();
+  const request = buildSessionRequest();
   const { sessionId, redirectUrl } = (await create(request)).body as { sessionId: string; redirectUrl: string };
   const read = (id: string) => gateway.call('GET', `/api/v3.1/sessions/${id}`, { headers: merchant.headers });
   const { status, body } = await read(sessionId);

@@ -1,7 +1,8 @@
 import { PaymentStatus, readPaymentStatus, readResponseStatus, ResponseStatus } from '@svc/contracts';
 import { HostedGatewayClient } from '@svc/sdk';
 
-// The SDK declares its own enumerations, because it is installed without the packages of the platform. Both must stay equal.
+// The SDK declares its own enumerations, because it is installed without the packages of the platform. Both must stay
+// equal.
 
 const payment = {
   sessionId: 's',
@@ -27,8 +28,13 @@ async function parseWithSdk(fields: object): Promise<{ paymentStatus: string; st
   });
 }
 
-test.each([...new Set(values)])('the SDK and the platform parse %j as the same payment status and response status', async (value) => {
-  const [paymentStatus, responseStatus] = [readPaymentStatus(value), readResponseStatus(value)];
-  expect((await parseWithSdk({ paymentStatus: value }))?.paymentStatus).toBe(paymentStatus && PaymentStatus[paymentStatus]);
-  expect((await parseWithSdk({ status: value }))?.status).toBe(responseStatus && ResponseStatus[responseStatus]);
-});
+test.each([...new Set(values)])(
+  'the SDK and the platform parse %j as the same payment status and response status',
+  async (value) => {
+    const [paymentStatus, responseStatus] = [readPaymentStatus(value), readResponseStatus(value)];
+    expect((await parseWithSdk({ paymentStatus: value }))?.paymentStatus).toBe(
+      paymentStatus && PaymentStatus[paymentStatus],
+    );
+    expect((await parseWithSdk({ status: value }))?.status).toBe(responseStatus && ResponseStatus[responseStatus]);
+  },
+);

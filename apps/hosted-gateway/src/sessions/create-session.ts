@@ -5,16 +5,18 @@ import { Clock, DomainError, type FieldRule, merchantUrlProblem, newOwnCode, new
 import { currentTraceparent } from '@svc/messaging';
 import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
+
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
 import { noSigningKeyError } from '../signing-keys/signing-keys.js';
-import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
+import { computeFingerprint, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /**
- * Creates a session, once for each requestId of a site and API version (C7). This needs one round trip to PostgreSQL, one
- * commit and one event. A retry needs a second round trip. Rejects a session whose webhook could not be signed, because the
- * payer would pay and the merchant would never receive a notification. A retry still returns the existing session.
+ * Creates a session, once for each requestId of a site and API version (C7). This needs one round trip to PostgreSQL,
+ * one commit and one event. A retry needs a second round trip. Rejects a session whose webhook could not be signed,
+ * because the payer would pay and the merchant would never receive a notification. A retry still returns the existing
+ * session.
  */
 @Injectable()
 export class CreateSession {
@@ -61,9 +63,10 @@ export class CreateSession {
       tries: 0,
       traceparent: currentTraceparent() ?? null,
     };
-    const fingerprint = fingerprintOf(request);
+    const fingerprint = computeFingerprint(request);
     const missingKeys = await this.findMissingKeys.execute({ ...site, apiVersion });
-    if (missingKeys.length === 0 && (await this.sessions.create(session, fingerprint))) return { session, replayed: false };
+    if (missingKeys.length === 0 && (await this.sessions.create(session, fingerprint)))
+      return { session, replayed: false };
 
     const existing = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
     if (!existing && missingKeys.length > 0) throw noSigningKeyError({ ...site, apiVersion }, missingKeys);

@@ -1,14 +1,28 @@
-/** Concurrent requests to create sessions share one INSERT statement. Each caller gets the same response as for a single request. */
+/**
+ * Concurrent requests to create sessions share one INSERT statement. Each caller gets the same response as for a single
+ * request.
+ */
 import { randomInt, randomUUID } from 'node:crypto';
+
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends, waitUntil } from '@svc/testing';
-import { type Answer, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { inTrace, startTraces, traceparentOf } from '../../test/traces.js';
+
+import {
+  buildSessionRequest,
+  type Gateway,
+  type HttpResponse,
+  type Merchant,
+  startGateway,
+} from '../../test/gateway.js';
+import { buildTraceparent, runInTrace, startTraces } from '../../test/traces.js';
 import type { Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
-/** Number of INSERT statements that the repository runs concurrently. Further sessions wait, and share the next statement. */
+/**
+ * Number of INSERT statements that the repository runs concurrently. Further sessions wait, and share the next
+ * statement.
+ */
 const CONCURRENT_STATEMENTS = 1;
 const FINGERPRINT = 'f'.repeat(64);
 
@@ -18,17 +32,17 @@ let sessions: SessionRepository;
 let template: Session;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
   sessions = gateway.service.app.get(SessionRepository);
   template = (await sessions.findWithPayments(await gateway.createSession(merchant)))!;
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => gateway.stop());
 
-const create = (requestId: string, overrides: Record<string, unknown> = {}): Promise<Answer> =>
+const create = (requestId: string, overrides: Record<string, unknown> = {}): Promise<HttpResponse> =>
   gateway.call('POST', '/api/v3.1/sessions', {
     headers: merchant.headers,
-    payload: aSessionRequest({ requestId, ...overrides }),
+    payload: buildSessionRequest({ requestId, ...overrides }),
   });
 const buildSession = (overrides: Partial<Session> = {}): Session => ({
   ...template,
@@ -60,7 +74,9 @@ const storedSessions = (ids: readonly string[]): Promise<{ id: string; events: n
 
 test('if the database rejects one of a hundred concurrent sessions, only that session fails', async () => {
   const invalidIndex = 60;
-  const newSessions = Array.from({ length: 100 }, (_, index) => buildSession(index === invalidIndex ? { amount: 0 } : {}));
+  const newSessions = Array.from({ length: 100 }, (_, index) =>
+    buildSession(index === invalidIndex ? { amount: 0 } : {}),
+  );
   const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const countNewInserts = countInserts();
   const results = Promise.allSettled(newSessions.map((session) => sessions.create(session, FINGERPRINT)));
@@ -73,7 +89,9 @@ test('if the database rejects one of a hundred concurrent sessions, only that se
         : { status: 'fulfilled', value: true },
     );
   const validIds = newSessions.filter((_, index) => index !== invalidIndex).map(({ sessionId }) => sessionId);
-  expect(await storedSessions(newSessions.map(({ sessionId }) => sessionId))).toEqual(validIds.sort().map((id) => ({ id, events: 1 })));
+  expect(await storedSessions(newSessions.map(({ sessionId }) => sessionId))).toEqual(
+    validIds.sort().map((id) => ({ id, events: 1 })),
+  );
   // The first session has its own statement, and the others share two statements. After the failure, each session
   // of the failed batch (at most 50) has its own statement.
   expect(countNewInserts()).toBeGreaterThan(CONCURRENT_STATEMENTS + 2);
@@ -103,7 +121,7 @@ test('one batch handles new requests, retries, conflicts, and two concurrent req
   );
   await lock.release();
   const responses = await Promise.all(batchedRequests);
-  const summarize = ({ status, headers }: Answer): string =>
+  const summarize = ({ status, headers }: HttpResponse): string =>
     `${status}${headers['idempotency-replayed'] === 'true' ? ' replayed' : ''}`;
   const [created, retried, conflict, ...pairs] = responses;
   expect([created, retried, conflict].map((response) => summarize(response!))).toEqual(['201', '201 replayed', '409']);
@@ -149,7 +167,9 @@ test('the event of each session has the trace of the request that created the se
   const stopTraces = startTraces();
   const newSessions = Array.from({ length: 9 }, () => buildSession());
   const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
-  const results = newSessions.map((session, index) => inTrace(index + 1, () => sessions.create(session, FINGERPRINT)));
+  const results = newSessions.map((session, index) =>
+    runInTrace(index + 1, () => sessions.create(session, FINGERPRINT)),
+  );
   await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
   await lock.release();
   await Promise.all(results);
@@ -159,7 +179,7 @@ test('the event of each session has the trace of the request that created the se
     [SessionCreatedV1.name, newSessions.map(({ sessionId }) => sessionId)],
   );
   expect(new Map(events.map(({ id, traceparent }) => [id, traceparent]))).toEqual(
-    new Map(newSessions.map(({ sessionId }, index) => [sessionId, traceparentOf(index + 1)])),
+    new Map(newSessions.map(({ sessionId }, index) => [sessionId, buildTraceparent(index + 1)])),
   );
 });
 

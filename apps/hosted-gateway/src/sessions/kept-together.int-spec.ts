@@ -1,10 +1,15 @@
-/** Concurrent calls that store payments share one statement, and so do calls that read sessions. Each call gets its own result. */
+/**
+ * Concurrent calls that store payments share one statement, and so do calls that read sessions. Each call gets its own
+ * result.
+ */
 import { randomInt, randomUUID } from 'node:crypto';
+
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { payableOf, type Session } from './session.js';
+
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { describePayable, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /** Number of statements that the repository runs concurrently. Further calls wait, and share the next statement. */
@@ -17,7 +22,7 @@ let template: Session;
 let sessions: SessionRepository;
 beforeAll(async () => {
   gateway = await startGateway();
-  const created = await gateway.createSession(await gateway.aMerchant());
+  const created = await gateway.createSession(await gateway.createMerchant());
   template = (await newRepository().findWithPayments(created))!;
 });
 beforeEach(() => {
@@ -38,11 +43,14 @@ async function createSessions(count: number): Promise<Session[]> {
   await Promise.all(newSessions.map((session) => newRepository().create(session, 'f'.repeat(64))));
   return newSessions;
 }
-const buildPaidPayment = (session: Session, version = 2): HostedPaymentSnapshot => aPayment(payableOf(session), { version });
+const buildPaidPayment = (session: Session, version = 2): HostedPaymentSnapshot =>
+  buildPayment(describePayable(session), { version });
 const listIds = (sessionList: readonly Session[]): string[] => sessionList.map(({ sessionId }) => sessionId);
 /** Simulates another process: locks these sessions in a transaction that stays open until `release`. */
 const lockInOpenTransaction = (sessionList: readonly Session[]): Promise<HeldLocks> =>
-  holdLocks(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [listIds(sessionList)]);
+  holdLocks(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [
+    listIds(sessionList),
+  ]);
 /** For each session, in the given order: its version, then the references of its payments. */
 async function storedVersionsAndPayments(sessionList: readonly Session[]): Promise<unknown[]> {
   const rows = await gateway.dataSource.query<{ id: string; version: number; payments: string[] }[]>(
@@ -69,7 +77,9 @@ describe('concurrent calls that store payments', () => {
     const invalidIndex = 60;
     const newSessions = await createSessions(100);
     const payments = newSessions.map((session, index) =>
-      index === invalidIndex ? aPayment(payableOf(session), { version: 2, tries: 101 }) : buildPaidPayment(session),
+      index === invalidIndex
+        ? buildPayment(describePayable(session), { version: 2, tries: 101 })
+        : buildPaidPayment(session),
     );
     const lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
     const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
@@ -123,17 +133,24 @@ describe('concurrent calls that store payments', () => {
     const batchLock = await lockInOpenTransaction(newSessions.slice(CONCURRENT_STATEMENTS, CONCURRENT_STATEMENTS + 1));
     const countNewStatements = countStatements(UPSERT_TEXT);
     const firstCalls = payments.slice(0, CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment));
-    const batchedCalls = Promise.allSettled(payments.slice(CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment)));
+    const batchedCalls = Promise.allSettled(
+      payments.slice(CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment)),
+    );
     await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     await firstLock.release();
     await Promise.all(firstCalls);
     await terminateBlockedBackend(gateway.dataSource);
-    for (const result of await batchedCalls) expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
+    for (const result of await batchedCalls)
+      expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
     expect(countNewStatements()).toBe(CONCURRENT_STATEMENTS + 1);
     await batchLock.release();
-    expect(await storedVersionsAndPayments(newSessions.slice(CONCURRENT_STATEMENTS))).toEqual(newSessions.slice(CONCURRENT_STATEMENTS).map(() => [1]));
+    expect(await storedVersionsAndPayments(newSessions.slice(CONCURRENT_STATEMENTS))).toEqual(
+      newSessions.slice(CONCURRENT_STATEMENTS).map(() => [1]),
+    );
     await Promise.all(payments.map((payment) => sessions.upsertPayment(payment)));
-    expect(await storedVersionsAndPayments(newSessions)).toEqual(payments.map(({ paymentReference }) => [2, paymentReference]));
+    expect(await storedVersionsAndPayments(newSessions)).toEqual(
+      payments.map(({ paymentReference }) => [2, paymentReference]),
+    );
   });
 
   test('sessions and payments are always locked in the order of their ids, whatever the order of the arguments', async () => {
@@ -168,7 +185,9 @@ describe('concurrent calls that read sessions', () => {
     await lock.release();
     const found = await Promise.all(results);
     const notFound = [undefined, undefined];
-    expect(found.map((session) => session?.sessionId)).toEqual(listIds(newSessions).flatMap((id) => [id, id, id, ...notFound]));
+    expect(found.map((session) => session?.sessionId)).toEqual(
+      listIds(newSessions).flatMap((id) => [id, id, id, ...notFound]),
+    );
     const referencesAt = (index: number): string[] =>
       payments.slice(index, index + 1).map(({ paymentReference }) => paymentReference);
     expect(found.map((session) => session?.payments.map(({ paymentReference }) => paymentReference))).toEqual(
@@ -192,7 +211,8 @@ describe('concurrent calls that read sessions', () => {
     const pids = await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     for (const pid of pids) await gateway.dataSource.query(`SELECT pg_terminate_backend($1, 10000)`, [pid]);
     await terminateBlockedBackend(gateway.dataSource);
-    for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
+    for (const result of await results)
+      expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });
     expect(countNewStatements()).toBeLessThanOrEqual(CONCURRENT_STATEMENTS + 2);
     await lock.release();
     const found = await Promise.all(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));

@@ -1,6 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
+
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
-import { siteOf } from './site.guard.js';
+import { getAuthenticatedSite } from './site.guard.js';
 
 /**
  * Rate limit by IP address, for sites that need no API key (A8). Must run after SiteGuard.
@@ -10,6 +11,6 @@ import { siteOf } from './site.guard.js';
 @Injectable()
 export class KeylessRateLimitGuard extends AddressRateLimitGuard {
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(!siteOf(context).keyless);
+    return Promise.resolve(!getAuthenticatedSite(context).keyless);
   }
 }

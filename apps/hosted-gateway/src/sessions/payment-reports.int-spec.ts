@@ -1,16 +1,18 @@
 /** Payments that payment-processor reports repeatedly, late, out of order, or to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
+
 import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -27,11 +29,18 @@ interface SessionWithReports {
 }
 async function createSessionWithReports(): Promise<SessionWithReports> {
   const sessionId = await gateway.createSession(merchant);
-  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
-  const processing = { ...paid, state: 'processing' as const, payable: { ...paid.payable, state: 'reserved' as const } };
+  const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
+  const processing = {
+    ...paid,
+    state: 'processing' as const,
+    payable: { ...paid.payable, state: 'reserved' as const },
+  };
   return { sessionId, paid, processing: { ...processing, payable: { ...processing.payable, version: 2 } } };
 }
-/** State and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked or replaced. */
+/**
+ * State and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked
+ * or replaced.
+ */
 async function readRows(sessionId: string): Promise<unknown[]> {
   const [row] = await gateway.dataSource.query<unknown[]>(
     `SELECT s.payable_state AS session, s.payable_version AS "sessionVersion", p.snapshot->>'state' AS payment, p.version,
@@ -60,7 +69,11 @@ test.each(['the same process', 'another process'])(
     for (const { processing } of [changed, unchanged]) await sessions.upsertPayments([processing]);
     await (storedBy === 'the same process' ? sessions : newRepository()).upsertPayments([changed.paid]);
     expect(await readRows(changed.sessionId)).toMatchObject(PAID);
-    expect(await readRows(unchanged.sessionId)).toMatchObject({ session: 'reserved', payment: 'processing', version: 2 });
+    expect(await readRows(unchanged.sessionId)).toMatchObject({
+      session: 'reserved',
+      payment: 'processing',
+      version: 2,
+    });
   },
 );
 
@@ -81,7 +94,9 @@ test.each(['in the order of their versions', 'in reverse order'])(
   'if one delivery contains two reports %s, the report with the newest version is stored',
   async (order) => {
     const { sessionId, processing, paid } = await createSessionWithReports();
-    await newRepository().upsertPayments(order === 'in the order of their versions' ? [processing, paid] : [paid, processing]);
+    await newRepository().upsertPayments(
+      order === 'in the order of their versions' ? [processing, paid] : [paid, processing],
+    );
     expect(await readRows(sessionId)).toMatchObject(PAID);
   },
 );
@@ -112,7 +127,11 @@ test.each(['an older', 'an identical'])(
 );
 
 test('the event that a payable was closed closes only its own session, and only if the session has no newer version', async () => {
-  const [closed, paid, untouched] = [await createSessionWithReports(), await createSessionWithReports(), await createSessionWithReports()];
+  const [closed, paid, untouched] = [
+    await createSessionWithReports(),
+    await createSessionWithReports(),
+    await createSessionWithReports(),
+  ];
   for (const { processing } of [closed, untouched]) await newRepository().upsertPayments([processing]);
   await newRepository().upsertPayments([paid.paid]);
   for (const { sessionId } of [closed, paid])
@@ -143,5 +162,5 @@ test('the reversal of a stored payment is stored, also if the same delivery reve
 test('versionsOf returns the versions of only the requested sessions', async () => {
   const { sessionId } = await createSessionWithReports();
   await createSessionWithReports();
-  expect(await newRepository().versionsOf([sessionId])).toEqual(new Map([[sessionId, 1]]));
+  expect(await newRepository().findVersions([sessionId])).toEqual(new Map([[sessionId, 1]]));
 });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+
 import { EventLog } from '@svc/messaging';
 import { planOf } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
+
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 
 const ROWS = 100_000;
@@ -13,11 +15,14 @@ let sessionId: string;
 beforeAll(async () => {
   gateway = await startGateway();
   sessions = new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
-  sessionId = await gateway.createSession(await gateway.aMerchant());
+  sessionId = await gateway.createSession(await gateway.createMerchant());
 });
 afterAll(() => gateway.stop());
 
-/** Inserts rows, but disables autovacuum: PostgreSQL gets no statistics, as if the tables had grown since the last ANALYZE. */
+/**
+ * Inserts rows, but disables autovacuum: PostgreSQL gets no statistics, as if the tables had grown since the last
+ * ANALYZE.
+ */
 async function fillTables(): Promise<void> {
   const query = (text: string, values?: unknown[]) => gateway.dataSource.query<unknown>(text, values);
   for (const table of ['sessions', 'hosted_payments'])
@@ -66,7 +71,7 @@ describe.each([0, ROWS])('in tables with %d additional rows and without statisti
   });
 
   test('the statement that stores payments looks up each session and each stored payment by primary key', async () => {
-    const payment = aPayment(await gateway.payableOf(sessionId), { version: 2 });
+    const payment = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2 });
     const plan = await planOf(gateway.dataSource, () => sessions.upsertPayment(payment));
     expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = newest.session_id'));
     expect(plan).toMatch(

@@ -1,13 +1,13 @@
-import { aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let sessionId: string;
 /** Creates a session whose fields all have the maximum length that the API accepts. */
 beforeAll(async () => {
   gateway = await startGateway();
-  const { headers } = await gateway.aMerchant();
+  const { headers } = await gateway.createMerchant();
   const url = `https://shop.example/${'x'.repeat(2048 - 'https://shop.example/'.length)}`;
-  const payload = aSessionRequest({
+  const payload = buildSessionRequest({
     requestId: '€'.repeat(100),
     merchantOrderId: '"'.repeat(100),
     notificationUrl: url,

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
+
 import { ClosePayableV1, type PayableDescriptor } from '@svc/contracts';
-import { aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { type Stranger, STRANGERS, strangersTo } from '../../test/merchants.js';
+
+import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createOtherCallers, OTHER_CALLERS, type OtherCaller } from '../../test/merchants.js';
 
 let gateway: Gateway;
 let owner: Merchant;
-let otherCallers: Readonly<Record<Stranger, Merchant>>;
+let otherCallers: Readonly<Record<OtherCaller, Merchant>>;
 let closedIds: string[];
 beforeAll(async () => {
   gateway = await startGateway();
-  owner = await gateway.aMerchant();
-  otherCallers = await strangersTo(owner, (site) => gateway.aMerchant(site));
+  owner = await gateway.createMerchant();
+  otherCallers = await createOtherCallers(owner, (site) => gateway.createMerchant(site));
   await gateway.broker.respond(ClosePayableV1.name, (command) => {
     const { payableId } = (command as { payable: PayableDescriptor }).payable;
     closedIds.push(payableId);
@@ -24,41 +26,44 @@ afterAll(() => gateway.stop());
 
 const cancel = (sessionId: string, headers: Record<string, string>, version = 'v3.1') =>
   gateway.call('DELETE', `/api/${version}/sessions/${sessionId}`, { headers });
-const stateOf = async (sessionId: string): Promise<unknown> =>
+const readState = async (sessionId: string): Promise<unknown> =>
   (await gateway.call('GET', `/pay/${sessionId}/state`)).body.state;
 
 describe('cancelling a session', () => {
-  test.each(STRANGERS)('%s cannot cancel the session of its owner', async (caller) => {
+  test.each(OTHER_CALLERS)('%s cannot cancel the session of its owner', async (caller) => {
     const sessionId = await gateway.createSession(owner);
     const { siteKey, merchantKey, headers } = otherCallers[caller];
     for (const key of [siteKey, merchantKey]) {
       const { status, body } = await cancel(sessionId, { ...headers, 'x-api-key': key });
       expect([status, body.status]).toEqual([404, 'NotFound']);
     }
-    expect([closedIds, await stateOf(sessionId)]).toEqual([[], 'open']);
+    expect([closedIds, await readState(sessionId)]).toEqual([[], 'open']);
     const callersSessionId = await gateway.createSession(otherCallers[caller]);
     expect((await cancel(callersSessionId, headers)).status).toBe(200);
-    expect([closedIds, await stateOf(callersSessionId), await stateOf(sessionId)]).toEqual([
+    expect([closedIds, await readState(callersSessionId), await readState(sessionId)]).toEqual([
       [callersSessionId],
       'cancelled',
       'open',
     ]);
   });
 
-  test.each(['v3', 'v3.1'])('the key of the site and the key of the merchant can cancel the session in API %s', async (version) => {
-    for (const key of [owner.siteKey, owner.merchantKey]) {
-      const sessionId = await gateway.createSession(owner);
-      expect((await cancel(sessionId, { ...owner.headers, 'x-api-key': key }, version)).status).toBe(200);
-      expect(closedIds).toContain(sessionId);
-    }
-  });
+  test.each(['v3', 'v3.1'])(
+    'the key of the site and the key of the merchant can cancel the session in API %s',
+    async (version) => {
+      for (const key of [owner.siteKey, owner.merchantKey]) {
+        const sessionId = await gateway.createSession(owner);
+        expect((await cancel(sessionId, { ...owner.headers, 'x-api-key': key }, version)).status).toBe(200);
+        expect(closedIds).toContain(sessionId);
+      }
+    },
+  );
 
   test('a site that needs no API key for other calls needs one to cancel a session', async () => {
-    const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    const keyless = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const { 'x-api-key': _, ...headers } = keyless.headers;
     const sessionId = await gateway.createSession({ ...keyless, headers });
     expect((await cancel(sessionId, headers)).status).toBe(401);
-    expect([closedIds, await stateOf(sessionId)]).toEqual([[], 'open']);
+    expect([closedIds, await readState(sessionId)]).toEqual([[], 'open']);
   });
 });
 
@@ -66,7 +71,7 @@ describe('a requestId', () => {
   const create = (requestId: string, merchant: Merchant, merchantOrderId: string, version = 'v3.1') =>
     gateway.call('POST', `/api/${version}/sessions`, {
       headers: merchant.headers,
-      payload: aSessionRequest({ requestId, merchantOrderId }),
+      payload: buildSessionRequest({ requestId, merchantOrderId }),
     });
 
   test('creates a separate session for each site, mode and API version, and a retry returns the same session', async () => {
@@ -87,7 +92,8 @@ describe('a requestId', () => {
     }
   });
 
-  // A siteId is unique. But even if two sites had the same siteId, a response must not contain the other merchant's session.
+  // A siteId is unique. But even if two sites had the same siteId, a response must not contain the other merchant's
+  // session.
   test('never returns the session of another merchant', async () => {
     const requestId = randomUUID();
     const ownersResponse = await create(requestId, owner, 'order-17');

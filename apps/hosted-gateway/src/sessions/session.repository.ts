@@ -13,8 +13,9 @@ import { isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
+
 import { isScanned, type PayerAddress } from './payer-address.js';
-import { payableOf, type Session } from './session.js';
+import { describePayable, type Session } from './session.js';
 
 /** The owner of a session. A query with another owner does not find the session. */
 export interface SessionOwner {
@@ -37,8 +38,11 @@ interface PayableFields {
   readonly payments: readonly PaymentSnapshot[];
 }
 
-/** Applies a payment to a session in memory as {@link SessionRepository.upsertPayments} does in the database: the newest version wins. */
-export function withPayment<T extends PayableFields>(session: T, payment: T['payments'][number]): T {
+/**
+ * Applies a payment to a session in memory as {@link SessionRepository.upsertPayments} does in the database: the newest
+ * version wins.
+ */
+export function applyPayment<T extends PayableFields>(session: T, payment: T['payments'][number]): T {
   const { state, version, tries } = payment.payable;
   const isNewer = version > session.payableVersion;
   const others = session.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
@@ -82,9 +86,9 @@ export interface SessionWithPayments extends Session {
 }
 
 /**
- * Only one batch runs at a time, because that gives the fewest statements. It does not wait long for the previous batch, because
- * no transaction locks these rows for longer than one statement. (In payment-processor transactions are longer, so more batches
- * run concurrently there.) A change of one of the two numbers needs a new measurement.
+ * Only one batch runs at a time, because that gives the fewest statements. It does not wait long for the previous
+ * batch, because no transaction locks these rows for longer than one statement. (In payment-processor transactions are
+ * longer, so more batches run concurrently there.) A change of one of the two numbers needs a new measurement.
  */
 const BATCH_OPTIONS = { max: 50, atOnce: 1 };
 
@@ -115,7 +119,10 @@ const CREATE_SESSIONS = statementWithEvents({
   aggregateId: 'session_id',
 });
 
-/** Extends a session only once, and only if its version is unchanged: then the state and the expiry that the caller read are still current. */
+/**
+ * Extends a session only once, and only if its version is unchanged: then the state and the expiry that the caller read
+ * are still current.
+ */
 const EXTEND_SESSION = statementWithEvents({
   writes: `longer AS (
          UPDATE sessions SET expires_at = $expiresAt, extended = true
@@ -127,16 +134,19 @@ const EXTEND_SESSION = statementWithEvents({
 });
 
 /** Looks up each session in the unique index of `column`. LIMIT prevents PostgreSQL from planning a join. */
-const findEachBy = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
+const buildFindStatement = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
   SELECT given.position, found.* FROM unnest($1::${type}[]) WITH ORDINALITY AS given(key, position)
    CROSS JOIN LATERAL (SELECT ${COLUMNS}, ${PAYMENTS_COLUMN} FROM sessions WHERE ${column} = given.key LIMIT 1) AS found`;
-const FIND_BY_ID = findEachBy('session_id', 'uuid');
-const FIND_BY_CODE = findEachBy('code', 'text');
+const FIND_BY_ID = buildFindStatement('session_id', 'uuid');
+const FIND_BY_CODE = buildFindStatement('code', 'text');
 
 /** Reads and writes sessions and the copies of their payments. No other class does. */
 @Injectable()
 export class SessionRepository {
-  /** Newest version that this process has stored, by payment reference. Contains only the payments that were stored last. */
+  /**
+   * Newest version that this process has stored, by payment reference. Contains only the payments that were stored
+   * last.
+   */
   private readonly knownVersions = new Map<string, number>();
 
   constructor(
@@ -144,15 +154,21 @@ export class SessionRepository {
     @Inject(EventLog) private readonly events: EventLog,
   ) {}
 
-  /** A batch never contains two requests with the same key: the second request waits for the commit of the first, and finds its session. */
-  private readonly insert = batched((sessions: readonly NewSession[]) => this.insertAll(sessions), {
+  /**
+   * A batch never contains two requests with the same key: the second request waits for the commit of the first, and
+   * finds its session.
+   */
+  private readonly insertBatched = batched((sessions: readonly NewSession[]) => this.insertBatch(sessions), {
     ...BATCH_OPTIONS,
     key: ({ session: { siteId, mode, apiVersion, requestId } }) =>
       JSON.stringify([siteId, mode, apiVersion, requestId]),
   });
-  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), BATCH_OPTIONS);
-  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), BATCH_OPTIONS);
-  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertAll(payments), {
+  private readonly findById = batched((ids: readonly string[]) => this.findBatch(FIND_BY_ID, ids), BATCH_OPTIONS);
+  private readonly findByCode = batched(
+    (codes: readonly string[]) => this.findBatch(FIND_BY_CODE, codes),
+    BATCH_OPTIONS,
+  );
+  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertBatch(payments), {
     ...BATCH_OPTIONS,
     key: ({ source }) => source.sessionId,
   });
@@ -163,19 +179,22 @@ export class SessionRepository {
       type: SessionCreatedV1,
       aggregateId: session.sessionId,
       aggregateVersion: 1,
-      payload: { payable: payableOf(session) },
+      payload: { payable: describePayable(session) },
     });
-    return this.insert({ session, fingerprint, created });
+    return this.insertBatched({ session, fingerprint, created });
   }
 
-  /** Extends the session and writes the event in one statement. False if it was already extended or has changed since it was read. */
+  /**
+   * Extends the session and writes the event in one statement. False if it was already extended or has changed since it
+   * was read.
+   */
   async extend(session: Session, expiresAt: Date): Promise<boolean> {
     const { sessionId, payableVersion: version } = session;
     const extended = this.events.envelope({
       type: SessionExtendedV1,
       aggregateId: sessionId,
       aggregateVersion: 2,
-      payload: { payable: payableOf({ ...session, expiresAt }) },
+      payload: { payable: describePayable({ ...session, expiresAt }) },
     });
     const parameters = { sessionId, version, expiresAt };
     return (await this.events.write(this.dataSource, EXTEND_SESSION, parameters, [extended])).length > 0;
@@ -203,7 +222,10 @@ export class SessionRepository {
     return row;
   }
 
-  /** Finds a session for a payer. Needs no owner, because the address cannot be guessed. Undefined for a malformed address. */
+  /**
+   * Finds a session for a payer. Needs no owner, because the address cannot be guessed. Undefined for a malformed
+   * address.
+   */
   async findByAddress(address: PayerAddress): Promise<SessionWithPayments | undefined> {
     if (!isScanned(address)) return isUuid(address.sessionId) ? this.findById(address.sessionId) : undefined;
     return isOwnCode(address.code) ? this.findByCode(address.code) : undefined;
@@ -237,23 +259,27 @@ export class SessionRepository {
   }
 
   /**
-   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and session wins, so
-   * reports may arrive twice, late or out of order. Skips versions that this process has already stored: for most payments it
-   * first receives the result as the reply to its own charge command, and then again in two events.
+   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and
+   * session wins, so reports may arrive twice, late or out of order. Skips versions that this process has already
+   * stored: for most payments it first receives the result as the reply to its own charge command, and then again in
+   * two events.
    *
-   * Sorts the sessions by id and the payments by reference, so that two concurrent statements lock common rows in the same
-   * order and never deadlock.
+   * Sorts the sessions by id and the payments by reference, so that two concurrent statements lock common rows in the
+   * same order and never deadlock.
    */
   async upsertPayments(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
     const newPayments = payments.filter((payment) => !this.isKnown(payment));
     if (newPayments.length === 0) return;
     const findNewestByKey = (key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] =>
-      sortByKey([...new Map([...newPayments].sort(compareVersions).map((payment) => [key(payment), payment])).values()], key);
+      sortByKey(
+        [...new Map([...newPayments].sort(compareVersions).map((payment) => [key(payment), payment])).values()],
+        key,
+      );
     await this.dataSource.query(UPSERT_PAYMENTS, [
       findNewestByKey(({ paymentReference }) => paymentReference),
       ...payableColumns(findNewestByKey(({ source }) => source.sessionId)),
     ]);
-    for (const payment of newPayments) this.remember(payment);
+    for (const payment of newPayments) this.rememberVersion(payment);
   }
 
   /**
@@ -272,7 +298,7 @@ export class SessionRepository {
   }
 
   /** Versions of the sessions with open event streams, in one query. */
-  async versionsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async findVersions(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ id: string; version: number }[]>(
       `SELECT session_id AS id, payable_version AS version FROM sessions WHERE session_id = ANY ($1::uuid[])`,
       [sessionIds],
@@ -280,7 +306,7 @@ export class SessionRepository {
     return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
-  private async insertAll(sessions: readonly NewSession[]): Promise<boolean[]> {
+  private async insertBatch(sessions: readonly NewSession[]): Promise<boolean[]> {
     const inserted = await this.events.write(
       this.dataSource,
       CREATE_SESSIONS,
@@ -291,13 +317,13 @@ export class SessionRepository {
     return sessions.map(({ session }) => ids.has(session.sessionId));
   }
 
-  private async findAll(statement: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
+  private async findBatch(statement: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
     const rows = await this.dataSource.query<(SessionWithPayments & { position: number })[]>(statement, [keys]);
     const found = new Map(rows.map(({ position, ...session }) => [position, session]));
     return keys.map((_, index) => found.get(index + 1));
   }
 
-  private async upsertAll(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
+  private async upsertBatch(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
     await this.upsertPayments(payments);
     return payments.map(() => undefined);
   }
@@ -306,13 +332,16 @@ export class SessionRepository {
     return (this.knownVersions.get(paymentReference) ?? 0) >= payable.version;
   }
 
-  private remember({ paymentReference, payable }: HostedPaymentSnapshot): void {
+  private rememberVersion({ paymentReference, payable }: HostedPaymentSnapshot): void {
     if (this.knownVersions.size >= MAX_KNOWN_VERSIONS)
       this.knownVersions.delete(this.knownVersions.keys().next().value!);
     this.knownVersions.set(paymentReference, Math.max(payable.version, this.knownVersions.get(paymentReference) ?? 0));
   }
 
-  /** Stores the new state of a payable that changed without a payment. The newest version wins, as in {@link upsertPayments}. */
+  /**
+   * Stores the new state of a payable that changed without a payment. The newest version wins, as in {@link
+   * upsertPayments}.
+   */
   async updatePayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
     await connection.query(
       `UPDATE sessions SET payable_state = $2, payable_version = $3, tries = $4 WHERE session_id = $1 AND payable_version < $3`,
@@ -332,7 +361,10 @@ function sortByKey(
   return [...payments].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Session ids, states, versions and tries of the payables: one array for each parameter of {@link UPSERT_PAYMENTS} after the first. */
+/**
+ * Session ids, states, versions and tries of the payables: one array for each parameter of {@link UPSERT_PAYMENTS}
+ * after the first.
+ */
 function payableColumns(payments: readonly HostedPaymentSnapshot[]): unknown[] {
   return [
     payments.map(({ source }) => source.sessionId),

@@ -1,6 +1,13 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
+
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
-import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
+import {
+  computeFingerprint,
+  describePayable,
+  determineSessionState,
+  type Session,
+  SESSION_LIFETIME_MS,
+} from './session.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);
@@ -19,8 +26,8 @@ test.each<{ payableState: PayableState; stateBefore: SessionState; stateAfter: S
 ])(
   'a session whose payable is $payableState has the state $stateBefore before expiresAt, and then $stateAfter (H2)',
   ({ payableState, stateBefore, stateAfter }) => {
-    expect(sessionState({ payableState, expiresAt }, before)).toBe(stateBefore);
-    expect(sessionState({ payableState, expiresAt }, expiresAt)).toBe(stateAfter);
+    expect(determineSessionState({ payableState, expiresAt }, before)).toBe(stateBefore);
+    expect(determineSessionState({ payableState, expiresAt }, expiresAt)).toBe(stateAfter);
   },
 );
 
@@ -36,7 +43,7 @@ test.each([
     notificationUrl: 'https://shop.example/hook',
   } as const;
   const session = { ...identity, ...source, code, expiresAt, merchantName: 'Shop' } as unknown as Session;
-  expect(payableOf(session)).toStrictEqual({
+  expect(describePayable(session)).toStrictEqual({
     ...identity,
     payableId: 's',
     expiresAt: expiresAt.toISOString(),
@@ -61,12 +68,12 @@ describe('the fingerprint of a request (C7)', () => {
 
   it('is equal for requests with equal fields, whatever their order, and ignores unknown fields', () => {
     const reversed = Object.fromEntries(Object.entries({ ...request, extra: 1 }).reverse());
-    expect(fingerprintOf(reversed as unknown as CreateSessionRequest)).toBe(fingerprintOf(request));
+    expect(computeFingerprint(reversed as unknown as CreateSessionRequest)).toBe(computeFingerprint(request));
   });
 
   it('is equal for a request without customFields and a request with an empty list of customFields', () => {
     const { customFields: _, ...requestWithoutCustomFields } = request;
-    expect(fingerprintOf(requestWithoutCustomFields)).toBe(fingerprintOf({ ...request, customFields: [] }));
+    expect(computeFingerprint(requestWithoutCustomFields)).toBe(computeFingerprint({ ...request, customFields: [] }));
   });
 
   it.each<Partial<CreateSessionRequest>>([
@@ -82,6 +89,6 @@ describe('the fingerprint of a request (C7)', () => {
     // Key and value together have the same characters as 'Book' and 'One', but differ.
     { customFields: [{ key: 'BookO', value: 'ne' }] },
   ])('differs if the request has %j instead', (change) => {
-    expect(fingerprintOf({ ...request, ...change })).not.toBe(fingerprintOf(request));
+    expect(computeFingerprint({ ...request, ...change })).not.toBe(computeFingerprint(request));
   });
 });

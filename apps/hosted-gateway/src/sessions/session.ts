@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+
 import type {
   CreateSessionRequest,
   CustomField,
@@ -8,6 +9,7 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
+
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 
 /** Lifetime of a session (H2). */
@@ -38,7 +40,9 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
-  /** BCP 47 language of the payment page. Null if the merchant sent none, or if an earlier release created the session. */
+  /**
+   * BCP 47 language of the payment page. Null if the merchant sent none, or if an earlier release created the session.
+   */
   readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -52,8 +56,10 @@ export interface Session {
   readonly traceparent: string | null;
 }
 
-/** The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish. */
-export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
+/**
+ * The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish.
+ */
+export function determineSessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
   switch (session.payableState) {
     case 'open':
       return now < session.expiresAt ? 'open' : 'expired';
@@ -68,13 +74,17 @@ export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'
   }
 }
 
-/** The address to which the merchant redirects the payer (H1). @param gatewayUrl base URL of the gateway, without a trailing slash */
-export function redirectUrlOf({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
+/**
+ * The address to which the merchant redirects the payer (H1).
+ *
+ * @param gatewayUrl base URL of the gateway, without a trailing slash
+ */
+export function buildRedirectUrl({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
   return `${gatewayUrl}/pay?sessionId=${sessionId}`;
 }
 
 /** The payable of a session, for commands and events to payment-processor. */
-export function payableOf(session: Session): PayableDescriptor {
+export function describePayable(session: Session): PayableDescriptor {
   return {
     payableId: session.sessionId,
     mode: session.mode,
@@ -96,10 +106,11 @@ export function payableOf(session: Session): PayableDescriptor {
 }
 
 /**
- * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not know. For
- * example, replicas of an earlier release ignore the locale. If the fingerprint contained it, they would reject a retry.
+ * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not
+ * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained it, they would
+ * reject a retry.
  */
-export function fingerprintOf(request: CreateSessionRequest): string {
+export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [
     request.merchantOrderId,
     request.amount,

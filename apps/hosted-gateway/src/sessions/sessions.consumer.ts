@@ -14,13 +14,17 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
 
 const REPEATABLE = { repeatable: true } as const;
 
-/** Updates sessions and the invoices of tills from the events of payment-processor. A replay is safe: the newest version of each row wins. */
+/**
+ * Updates sessions and the invoices of tills from the events of payment-processor. A replay is safe: the newest version
+ * of each row wins.
+ */
 @Controller()
 export class SessionsConsumer {
   constructor(

@@ -4,11 +4,12 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionResponse, HostedApiVersion, HostedErrorResponse } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
 import { KeylessRateLimitGuard } from './keyless-rate-limit.guard.js';
-import { redirectUrlOf, sessionState } from './session.js';
+import { buildRedirectUrl, determineSessionState } from './session.js';
 import { CallingSite, RequireApiKeyGuard, SiteGuard } from './site.guard.js';
 
 /** Sessions: create, read and cancel (H1, H2, H5). */
@@ -40,12 +41,12 @@ export class SessionsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CreateSessionResponse> {
-    const { session, replayed } = await this.createSession.execute(site, apiVersionOf(request), body);
+    const { session, replayed } = await this.createSession.execute(site, parseApiVersion(request), body);
     if (replayed) reply.header('idempotency-replayed', 'true');
     return {
       sessionId: session.sessionId,
-      redirectUrl: redirectUrlOf(session, this.config.SVC_GATEWAY_URL),
-      ...(replayed ? { sessionState: sessionState(session, this.clock.now()) } : {}),
+      redirectUrl: buildRedirectUrl(session, this.config.SVC_GATEWAY_URL),
+      ...(replayed ? { sessionState: determineSessionState(session, this.clock.now()) } : {}),
       status: 'Success',
       errors: [],
     };
@@ -73,6 +74,6 @@ export class SessionsController {
   }
 }
 
-function apiVersionOf(request: FastifyRequest): HostedApiVersion {
+function parseApiVersion(request: FastifyRequest): HostedApiVersion {
   return request.url.startsWith('/api/v3.1/') ? 'v3.1' : 'v3';
 }

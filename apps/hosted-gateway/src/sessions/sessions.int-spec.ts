@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
+
 import { newApiKey } from '@svc/auth';
 import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-import { ADMIN_KEY, aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+import {
+  ADMIN_KEY,
+  buildPayment,
+  buildSessionRequest,
+  type Gateway,
+  type Merchant,
+  startGateway,
+} from '../../test/gateway.js';
 
 const CALLS_PER_MINUTE = 60;
 
@@ -14,7 +23,7 @@ beforeAll(async () => {
   gateway = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: String(CALLS_PER_MINUTE) });
 });
 beforeEach(async () => {
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -22,7 +31,7 @@ const create = (payload: unknown, headers = merchant.headers, version = 'v3.1') 
   gateway.call('POST', `/api/${version}/sessions`, { headers, payload });
 
 test('creating a session responds 201 with the URL of its page, and publishes one event with the whole payable', async () => {
-  const { status, body, headers } = await create(aSessionRequest());
+  const { status, body, headers } = await create(buildSessionRequest());
   expect(status).toBe(201);
   expect(body).toEqual({
     sessionId: expect.any(String),
@@ -31,7 +40,7 @@ test('creating a session responds 201 with the URL of its page, and publishes on
     errors: [],
   });
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-  const payable = await gateway.payableOf(body.sessionId as string);
+  const payable = await gateway.findPublishedPayable(body.sessionId as string);
   expect(payable).toEqual({
     payableId: body.sessionId,
     mode: 'test',
@@ -53,14 +62,14 @@ test('creating a session responds 201 with the URL of its page, and publishes on
 });
 
 test('both API versions create sessions, and the payable of a session contains the version', async () => {
-  const request = aSessionRequest();
+  const request = buildSessionRequest();
   const [v31, v3] = [await create(request), await create(request, merchant.headers, 'v3')];
   expect(v31.body.sessionId).not.toBe(v3.body.sessionId);
-  expect((await gateway.payableOf(v3.body.sessionId as string)).source.apiVersion).toBe('v3');
+  expect((await gateway.findPublishedPayable(v3.body.sessionId as string)).source.apiVersion).toBe('v3');
 });
 
 test('requests with one requestId return one session, also if fifty of them are concurrent', async () => {
-  const request = aSessionRequest();
+  const request = buildSessionRequest();
   const responses = await Promise.all(Array.from({ length: 50 }, () => create(request)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 201));
   const ids = new Set(responses.map(({ body }) => body.sessionId as string));
@@ -71,7 +80,7 @@ test('requests with one requestId return one session, also if fifty of them are 
 });
 
 test('a request with a used requestId and another body is rejected, but unknown fields are ignored', async () => {
-  const request = aSessionRequest();
+  const request = buildSessionRequest();
   const first = await create(request);
   expect((await create({ ...request, somethingNew: 1 })).body.sessionId).toBe(first.body.sessionId);
   for (const change of [
@@ -87,8 +96,8 @@ test('a request with a used requestId and another body is rejected, but unknown 
 });
 
 test('a requestId that another site has used creates a new session', async () => {
-  const otherMerchant = await gateway.aMerchant();
-  const request = aSessionRequest();
+  const otherMerchant = await gateway.createMerchant();
+  const request = buildSessionRequest();
   const [first, second] = [await create(request), await create(request, otherMerchant.headers)];
   expect(second.status).toBe(201);
   expect(second.body.sessionId).not.toBe(first.body.sessionId);
@@ -104,11 +113,14 @@ const REQUIRED_FIELDS = [
   'cancelUrl',
   'origin',
 ];
-test.each(REQUIRED_FIELDS)('a request without %s is rejected with 400 and an error that names the field', async (field) => {
-  const { status, body } = await create(aSessionRequest({ [field]: undefined }));
-  expect([status, body.status]).toEqual([400, 'BadRequest']);
-  expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
-});
+test.each(REQUIRED_FIELDS)(
+  'a request without %s is rejected with 400 and an error that names the field',
+  async (field) => {
+    const { status, body } = await create(buildSessionRequest({ [field]: undefined }));
+    expect([status, body.status]).toEqual([400, 'BadRequest']);
+    expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
+  },
+);
 
 test.each([
   ['amount', 0],
@@ -140,13 +152,13 @@ test.each([
   ['customFields[1].value', [{ key: 'k', value: 'v' }, { key: 'k' }]],
   ['customFields', [null]],
 ])('a request with %s = %j is rejected with 400 and an error that names the field', async (field, value) => {
-  const { status, body } = await create(aSessionRequest({ [field.replace(/\[.*/, '')]: value }));
+  const { status, body } = await create(buildSessionRequest({ [field.replace(/\[.*/, '')]: value }));
   expect([status, body.status]).toEqual([400, 'BadRequest']);
   expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
 });
 
 test('the response names every invalid field', async () => {
-  const { body } = await create(aSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
+  const { body } = await create(buildSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
   expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual([
     'amount',
     'origin',
@@ -169,11 +181,13 @@ test('the response names malformed fields and rejected URLs, in the order of the
     return (body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]!);
   };
   const fields = ['requestId', 'amount', 'notificationUrl', 'returnUrl', 'cancelUrl'];
-  expect(await rejectedFields(aSessionRequest(invalidFields))).toEqual(fields);
-  expect(await rejectedFields(Object.fromEntries(Object.entries(aSessionRequest(invalidFields)).toReversed()))).toEqual(fields);
+  expect(await rejectedFields(buildSessionRequest(invalidFields))).toEqual(fields);
+  expect(
+    await rejectedFields(Object.fromEntries(Object.entries(buildSessionRequest(invalidFields)).toReversed())),
+  ).toEqual(fields);
 
-  merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
-  const requestWithForeignUrls = aSessionRequest({
+  merchant = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  const requestWithForeignUrls = buildSessionRequest({
     amount: 0,
     returnUrl: 'https://evil.example/',
     cancelUrl: 'https://evil.example/',
@@ -189,12 +203,12 @@ test('http URLs with a loopback host are accepted only in development', async ()
     returnUrl: 'http://localhost/x',
     cancelUrl: 'http://[::1]/x',
   };
-  expect((await create(aSessionRequest(loopbackUrls))).status).toBe(201);
+  expect((await create(buildSessionRequest(loopbackUrls))).status).toBe(201);
   const production = await startGateway({ SVC_ENVIRONMENT: 'production' });
-  const { headers } = await production.aMerchant();
+  const { headers } = await production.createMerchant();
   const { status, body } = await production.call('POST', '/api/v3.1/sessions', {
     headers,
-    payload: aSessionRequest(loopbackUrls),
+    payload: buildSessionRequest(loopbackUrls),
   });
   expect([status, body.errors]).toEqual([
     400,
@@ -208,13 +222,13 @@ describe('authentication of callers (A8)', () => {
     Object.fromEntries(Object.entries(merchant.headers).filter(([key]) => key !== name));
 
   test('the key of the site and the key of the merchant are accepted', async () => {
-    expect((await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status).toBe(
-      201,
-    );
+    expect(
+      (await create(buildSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status,
+    ).toBe(201);
   });
 
   test('a request with a missing or wrong key, merchant or site gets a 401, even if its body is invalid', async () => {
-    const otherMerchant = await gateway.aMerchant();
+    const otherMerchant = await gateway.createMerchant();
     const invalidHeaders = [
       headersWithout('x-api-key'),
       headersWithout('merchantid'),
@@ -234,23 +248,24 @@ describe('authentication of callers (A8)', () => {
   });
 
   test('a site that needs no key accepts a request without one, but then only URLs with its allowed hosts', async () => {
-    merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
-    expect((await create(aSessionRequest(), headersWithout('x-api-key'))).status).toBe(201);
+    merchant = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    expect((await create(buildSessionRequest(), headersWithout('x-api-key'))).status).toBe(201);
     const { status, body } = await create(
-      aSessionRequest({ notificationUrl: 'https://evil.example/hook' }),
+      buildSessionRequest({ notificationUrl: 'https://evil.example/hook' }),
       headersWithout('x-api-key'),
     );
     expect([status, body.errors]).toEqual([400, [{ message: expect.stringContaining('notificationUrl') }]]);
-    expect((await create(aSessionRequest({ notificationUrl: 'https://elsewhere.example/hook' }))).status).toBe(201);
+    expect((await create(buildSessionRequest({ notificationUrl: 'https://elsewhere.example/hook' }))).status).toBe(201);
     expect(
-      (await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': newApiKey('site', 'test') })).status,
+      (await create(buildSessionRequest(), { ...merchant.headers, 'x-api-key': newApiKey('site', 'test') })).status,
     ).toBe(401);
   });
 
   test('calls without a key are rate limited by IP address', async () => {
-    merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    merchant = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const responses = [];
-    for (let call = 0; call < CALLS_PER_MINUTE + 2; call++) responses.push(await create(aSessionRequest(), headersWithout('x-api-key')));
+    for (let call = 0; call < CALLS_PER_MINUTE + 2; call++)
+      responses.push(await create(buildSessionRequest(), headersWithout('x-api-key')));
     const refused = responses.at(-1)!;
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
@@ -259,7 +274,7 @@ describe('authentication of callers (A8)', () => {
       headers: { ...headersWithout('x-api-key'), 'x-forwarded-for': '203.0.113.9' },
     });
     expect(otherRoute.status).toBe(429);
-    expect((await create(aSessionRequest())).status).toBe(201);
+    expect((await create(buildSessionRequest())).status).toBe(201);
   });
 });
 
@@ -277,7 +292,7 @@ test('a body that is not a JSON object is rejected with 400, and a too large one
     const errors = [{ message: expect.stringContaining(reason) }];
     expect([payload, status, body]).toEqual([payload, 400, { status: 'BadRequest', errors }]);
   }
-  const { status, body } = await create(aSessionRequest({ origin: 'x'.repeat(300_000) }));
+  const { status, body } = await create(buildSessionRequest({ origin: 'x'.repeat(300_000) }));
   expect([status, body.status]).toEqual([413, 'BadRequest']);
   expect((await gateway.call('GET', '/nowhere')).body).toMatchObject({ status: 'NotFound' });
 });
@@ -291,7 +306,7 @@ describe('a request to cancel a session (H2)', () => {
     const responder = await gateway.broker.respond(ClosePayableV1.name, () =>
       Promise.resolve({ ok: true, reply: { payableId: sessionId, state: 'closed', version: 2, tries: 0 } }),
     );
-    const otherMerchant = await gateway.aMerchant();
+    const otherMerchant = await gateway.createMerchant();
     expect((await cancel(sessionId, otherMerchant.headers)).status).toBe(404);
     expect((await cancel(randomUUID())).status).toBe(404);
     expect((await cancel('nonsense')).status).toBe(404);
@@ -318,8 +333,8 @@ describe('a request to cancel a session (H2)', () => {
 
 test('an event with an older version of a payment does not replace the newer version', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
-  const paid = aPayment(payable, { version: 3 });
+  const payable = await gateway.findPublishedPayable(sessionId);
+  const paid = buildPayment(payable, { version: 3 });
   await gateway.deliver(anEvent(PaymentSucceededV1, 'p', 2, paid));
   await gateway.deliver(
     anEvent(PaymentSucceededV1, 'p', 1, {
@@ -333,7 +348,7 @@ test('an event with an older version of a payment does not replace the newer ver
 
 test('a payment of an invoice changes no session, and does not affect payments of sessions in the same delivery', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
+  const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
   const invoiceReference = randomUUID();
   const source = { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code: '0'.repeat(20) };
   const invoicePayment = { ...paid, paymentReference: newPaymentReference(new Date()), source };
@@ -347,8 +362,11 @@ test('a payment of an invoice changes no session, and does not affect payments o
 
 test('administrators can list dead letters of this service and replay them', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
-  const invalidEvent = anEvent(PaymentSucceededV1, 'p', 2, { ...paid, source: { ...paid.source, sessionId: 'no uuid' } });
+  const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
+  const invalidEvent = anEvent(PaymentSucceededV1, 'p', 2, {
+    ...paid,
+    source: { ...paid.source, sessionId: 'no uuid' },
+  });
   await gateway.deliver(invalidEvent);
 
   const deadLettersUrl = '/admin/v1/dead-letters/hosted-gateway';

@@ -8,7 +8,8 @@ export interface SiteRequest extends FastifyRequest {
 }
 
 /**
- * Authenticates a merchant's server by the headers merchantId, merchantSiteId and x-api-key (A8). Some sites need no x-api-key.
+ * Authenticates a merchant's server by the headers merchantId, merchantSiteId and x-api-key (A8). Some sites need no
+ * x-api-key.
  *
  * @throws credentials.invalid The site is not known, or the key is missing, wrong or of another merchant or site.
  */
@@ -33,18 +34,20 @@ export class SiteGuard implements CanActivate {
 @Injectable()
 export class RequireApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    if (siteOf(context).keyless)
+    if (getAuthenticatedSite(context).keyless)
       throw new DomainError('credentials.invalid', { message: 'This needs a key, also at this site: send x-api-key.' });
     return true;
   }
 }
 
 /** The site that {@link SiteGuard} authenticated. */
-export function siteOf(context: ExecutionContext): AuthenticatedSite {
+export function getAuthenticatedSite(context: ExecutionContext): AuthenticatedSite {
   const { site } = context.switchToHttp().getRequest<SiteRequest>();
   if (!site) throw new Error('SiteGuard has not run.');
   return site;
 }
 
 /** Parameter decorator: the site that {@link SiteGuard} authenticated. */
-export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) => siteOf(context));
+export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  getAuthenticatedSite(context),
+);

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+
 import type { NotifiedSite } from './signing-keys.js';
 
 /** Which kinds of signing keys a site has. */
@@ -8,8 +9,9 @@ export interface ExistingKeys {
 }
 
 /**
- * Finds out which signing keys a site has. The previous release of identity publishes no webhook secrets. While this service has
- * received no webhook secret of any site, it does not require one. So a rollout may update this service before identity.
+ * Finds out which signing keys a site has. The previous release of identity publishes no webhook secrets. While this
+ * service has received no webhook secret of any site, it does not require one. So a rollout may update this service
+ * before identity.
  */
 export async function findExistingKeys(
   db: Pick<DataSource, 'query'>,

@@ -1,13 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
+
 import { findExistingKeys } from './find-existing-keys.query.js';
 import type { NotifiedSite, SigningKey } from './signing-keys.js';
 
 /** Finds the signing keys that a site lacks, in this service's copy of the keys that identity published. */
 @Injectable()
 export class FindMissingKeys {
-  /** Caches sites that lack no key for one second. So a new key has effect immediately, and a revocation within one second. */
+  /**
+   * Caches sites that lack no key for one second. So a new key has effect immediately, and a revocation within one
+   * second.
+   */
   private readonly completeSites: TtlCache<true>;
 
   constructor(

@@ -1,5 +1,6 @@
 /** A session is created only if its webhook can be signed. Mode, site and API version determine the signing keys. */
 import { randomUUID } from 'node:crypto';
+
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
   ApiKeyChangedV1,
@@ -9,7 +10,8 @@ import {
   WebhookSecretChangedV1,
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { type Answer, aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
+
+import { buildSessionRequest, type Gateway, type HttpResponse, startGateway } from '../../test/gateway.js';
 
 type KeyKind = 'site' | 'merchant';
 
@@ -19,7 +21,7 @@ let nextId = 900_001;
 beforeAll(async () => {
   gateway = await startGateway();
   // Delivers a webhook secret of another site: from then on, the gateway requires webhook secrets.
-  await gateway.aMerchant();
+  await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -53,19 +55,19 @@ async function createSite(overrides: { requireApiKey?: boolean; keylessMode?: Mo
       await publish(false);
       return { revoke: () => publish(true) };
     },
-    createSession: (apiKey?: string, version: HostedApiVersion = 'v3.1', requestId?: string): Promise<Answer> =>
+    createSession: (apiKey?: string, version: HostedApiVersion = 'v3.1', requestId?: string): Promise<HttpResponse> =>
       gateway.call('POST', `/api/${version}/sessions`, {
         headers: {
           ...{ merchantid: String(merchantId), merchantsiteid: String(siteId) },
           ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
         },
-        payload: aSessionRequest(requestId === undefined ? {} : { requestId }),
+        payload: buildSessionRequest(requestId === undefined ? {} : { requestId }),
       }),
   };
 }
 
 /** Status code, status text, and the missing keys that the error message names. */
-const readRejection = ({ status, body }: Answer): [number, string, string] => [
+const readRejection = ({ status, body }: HttpResponse): [number, string, string] => [
   status,
   body.status,
   /Missing: (.*?)\. /.exec(body.errors?.[0].message)?.[1] ?? 'nothing',
@@ -148,7 +150,7 @@ test('a repeated request returns the session that was created before the webhook
 
 test('sessions need no webhook secret while identity has not published any, as before a rollout', async () => {
   const otherGateway = await startGateway();
-  const merchant = await otherGateway.aMerchant();
+  const merchant = await otherGateway.createMerchant();
   await otherGateway.dataSource.query('DELETE FROM known_webhook_secrets');
   expect(await otherGateway.createSession(merchant)).toMatch(/^[0-9a-f-]{36}$/);
   await otherGateway.stop();

@@ -1,18 +1,22 @@
-/** Query plans of the statements for tills' invoices, in tables that have grown without a later ANALYZE. A connection plans a statement only once. */
+/**
+ * Query plans of the statements for tills' invoices, in tables that have grown without a later ANALYZE. A connection
+ * plans a statement only once.
+ */
 import { planOf } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { anInvoice, anInvoiceCreated } from '../../test/till-invoices.js';
+
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildInvoiceCreated, createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 const ROWS = 20_000;
 
 let gateway: Gateway;
 let invoices: TillInvoiceRepository;
-let merchant: Awaited<ReturnType<Gateway['aMerchant']>>;
+let merchant: Awaited<ReturnType<Gateway['createMerchant']>>;
 beforeAll(async () => {
   gateway = await startGateway();
   invoices = gateway.service.app.get(TillInvoiceRepository);
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -39,22 +43,30 @@ describe.each([0, ROWS])('in tables with %d additional rows', (additionalRows) =
     if (additionalRows > 0) await fillTables();
   });
 
-  test.each<[string, (payable: Awaited<ReturnType<typeof anInvoice>>) => Promise<unknown>, RegExp]>([
+  test.each<[string, (payable: Awaited<ReturnType<typeof createInvoice>>) => Promise<unknown>, RegExp]>([
     ['that finds an invoice by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
-    ['that finds an invoice by its reference', ({ payableId }) => invoices.find(payableId), /known_till_codes_by_invoice/],
-    ['that finds the versions of invoices', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
+    [
+      'that finds an invoice by its reference',
+      ({ payableId }) => invoices.find(payableId),
+      /known_till_codes_by_invoice/,
+    ],
+    [
+      'that finds the versions of invoices',
+      ({ payableId }) => invoices.findVersions([payableId]),
+      /known_till_codes_by_invoice/,
+    ],
     [
       'that stores payments of an invoice',
-      (payable) => invoices.upsertPayments([aPayment(payable, { version: 3 })]),
+      (payable) => invoices.upsertPayments([buildPayment(payable, { version: 3 })]),
       /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
     [
       'that stores an invoice, with payments that arrived before it',
-      () => invoices.insertIfAbsent([anInvoiceCreated(gateway, merchant)]),
+      () => invoices.insertIfAbsent([buildInvoiceCreated(gateway, merchant)]),
       /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
   ])('the statement %s uses an index', async (_, execute, index) => {
-    const invoice = await anInvoice(gateway, merchant);
+    const invoice = await createInvoice(gateway, merchant);
     const plan = await planOf(gateway.dataSource, () => execute(invoice));
     expect(plan).toMatch(index);
     expect(plan).not.toMatch(SEQUENTIAL_SCAN);

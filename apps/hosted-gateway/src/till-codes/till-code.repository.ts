@@ -2,7 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { TillCodeMade } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** Reads and stores the static codes of tills. (TillInvoiceRepository reads the codes of invoices, which are in the same table.) */
+/**
+ * Reads and stores the static codes of tills. (TillInvoiceRepository reads the codes of invoices, which are in the same
+ * table.)
+ */
 @Injectable()
 export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}

@@ -10,6 +10,7 @@ import {
   TillCodeMadeV1,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+
 import { TillCodes } from './till-codes.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 

@@ -1,26 +1,30 @@
 import { FindTillInvoiceV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { Commands, type ReplyEnvelope } from '@svc/messaging';
+
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { withoutLanguages } from '../../test/pages.js';
-import { anInvoice, anInvoiceCreated, aTill } from '../../test/till-invoices.js';
+import { removeLanguageLinks } from '../../test/pages.js';
+import { buildInvoiceCreated, createInvoice, createTill } from '../../test/till-invoices.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 let receivedRequests: object[];
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
 const openPage = (code: string) =>
   gateway.call('GET', `/c/${code}`, { headers: { accept: 'text/html,application/xhtml+xml' } });
 const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-/** Simulates code-decoder: from now on, it replies with the till's open invoice, or with an error if `reply` is undefined. */
+/**
+ * Simulates code-decoder: from now on, it replies with the till's open invoice, or with an error if `reply` is
+ * undefined.
+ */
 async function setTillReply(reply: { invoiceReference?: string } | undefined): Promise<void> {
   receivedRequests = [];
-  await gateway.responds(FindTillInvoiceV1, (request): ReplyEnvelope => {
+  await gateway.respondTo(FindTillInvoiceV1, (request): ReplyEnvelope => {
     receivedRequests.push(request);
     return reply
       ? { ok: true, reply }
@@ -31,7 +35,7 @@ async function setTillReply(reply: { invoiceReference?: string } | undefined): P
 }
 
 test('the static code of a till redirects to the page of its newest open invoice, which has its own address', async () => {
-  const [code, invoice] = [await aTill(gateway, merchant), await anInvoice(gateway, merchant)];
+  const [code, invoice] = [await createTill(gateway, merchant), await createInvoice(gateway, merchant)];
   await setTillReply({ invoiceReference: invoice.payableId });
   const { status, headers } = await openPage(code);
   expect([status, headers['location'], headers['cache-control']]).toEqual([
@@ -46,14 +50,14 @@ test('the static code of a till redirects to the page of its newest open invoice
 });
 
 test('a till without an open invoice, or whose invoice has not arrived as an event, has a page that reloads', async () => {
-  const code = await aTill(gateway, merchant);
-  for (const reply of [{}, { invoiceReference: anInvoiceCreated(gateway, merchant).payable.payableId }]) {
+  const code = await createTill(gateway, merchant);
+  for (const reply of [{}, { invoiceReference: buildInvoiceCreated(gateway, merchant).payable.payableId }]) {
     await setTillReply(reply);
     const { status, text } = await openPage(code);
     expect([status, pageState(text)]).toEqual([200, 'till']);
     for (const shown of ['Karoo Books', 'nothing to pay', '<noscript><meta http-equiv="refresh" content="5"'])
       expect(text).toContain(shown);
-    expect(withoutLanguages(text)).not.toMatch(/<form|<a |data-session-id|class="amount"/);
+    expect(removeLanguageLinks(text)).not.toMatch(/<form|<a |data-session-id|class="amount"/);
   }
   expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
   expect(
@@ -66,7 +70,7 @@ test('a till without an open invoice, or whose invoice has not arrived as an eve
 });
 
 test('the gateway queries code-decoder at most once a second for each till, and never for unknown codes', async () => {
-  const code = await aTill(gateway, merchant);
+  const code = await createTill(gateway, merchant);
   await setTillReply({});
   await Promise.all(Array.from({ length: 20 }, () => openPage(code)));
   gateway.clock.advance(999);
@@ -80,7 +84,7 @@ test('the gateway queries code-decoder at most once a second for each till, and 
 });
 
 test('the query to code-decoder has a timeout of two seconds', async () => {
-  const code = await aTill(gateway, merchant);
+  const code = await createTill(gateway, merchant);
   await setTillReply({});
   const request = jest.spyOn(gateway.service.app.get(Commands), 'request');
   await openPage(code);
@@ -89,14 +93,14 @@ test('the query to code-decoder has a timeout of two seconds', async () => {
 });
 
 test('while code-decoder is unavailable, the response is 503 with a page that reloads', async () => {
-  const code = await aTill(gateway, merchant);
+  const code = await createTill(gateway, merchant);
   await setTillReply(undefined);
   const { status, headers, text } = await openPage(code);
   expect([status, headers['content-type'], pageState(text)]).toEqual([503, 'text/html; charset=utf-8', 'unavailable']);
 });
 
 test('a static code never expires', async () => {
-  const code = await aTill(gateway, merchant);
+  const code = await createTill(gateway, merchant);
   await setTillReply({});
   gateway.clock.advance(365 * 86_400_000);
   expect((await openPage(code)).status).toBe(200);
@@ -104,16 +108,19 @@ test('a static code never expires', async () => {
 
 test('the page of a code shows the name of the merchant who owns it, also if two merchants have a site with the same siteId', async () => {
   const { siteId } = merchant;
-  const otherMerchant = await gateway.aMerchant({ siteId, merchantName: 'Cape Cycles' });
-  const otherSite = await gateway.aMerchant({ merchantId: merchant.merchantId, merchantName: 'Karoo Books, Paarl' });
+  const otherMerchant = await gateway.createMerchant({ siteId, merchantName: 'Cape Cycles' });
+  const otherSite = await gateway.createMerchant({
+    merchantId: merchant.merchantId,
+    merchantName: 'Karoo Books, Paarl',
+  });
   await setTillReply({});
   for (const [owner, name] of [
     [merchant, 'Karoo Books'],
     [otherMerchant, 'Cape Cycles'],
     [otherSite, 'Karoo Books, Paarl'],
   ] as const) {
-    const invoice = await anInvoice(gateway, owner);
-    for (const code of [invoice.source.code, await aTill(gateway, owner)])
+    const invoice = await createInvoice(gateway, owner);
+    for (const code of [invoice.source.code, await createTill(gateway, owner)])
       expect((await openPage(code)).text).toContain(
         `<bdi${code === invoice.source.code ? ' class="merchant-name"' : ''}>${name}</bdi>`,
       );

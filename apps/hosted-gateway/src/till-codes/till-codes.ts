@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
 import { Clock, isOwnCode, TtlCache } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
+
 import { TillCodeRepository } from './till-code.repository.js';
 import type { TillInvoice } from './till-invoice.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
@@ -37,8 +38,8 @@ export class TillCodes {
   }
 
   /**
-   * The open invoice at the till of this static code. Undefined if there is none, and until the event of the invoice has arrived. Throws
-   * `service.not-ready` if code-decoder is unavailable.
+   * The open invoice at the till of this static code. Undefined if there is none, and until the event of the invoice
+   * has arrived. Throws `service.not-ready` if code-decoder is unavailable.
    */
   async findOpenInvoice(code: string): Promise<TillInvoice | undefined> {
     const reply = await this.openInvoices.find(code, () =>

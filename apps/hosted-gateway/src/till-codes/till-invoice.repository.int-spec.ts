@@ -1,6 +1,7 @@
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { anInvoice } from '../../test/till-invoices.js';
+
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 let gateway: Gateway;
@@ -9,7 +10,7 @@ let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
   invoices = gateway.service.app.get(TillInvoiceRepository);
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -22,9 +23,9 @@ const readRowLocations = ({ payableId }: PayableDescriptor<InvoiceSource>): Prom
   );
 
 test('payments and states with the stored version or an older one are not written', async () => {
-  const invoice = await anInvoice(gateway, merchant);
+  const invoice = await createInvoice(gateway, merchant);
   const { payableId } = invoice;
-  const paid = aPayment(invoice, { version: 3 });
+  const paid = buildPayment(invoice, { version: 3 });
   await invoices.upsertPayments([paid]);
   const before = await readRowLocations(invoice);
   expect(before).toHaveLength(2);
@@ -38,10 +39,10 @@ test('payments and states with the stored version or an older one are not writte
 
 test('the repository stores the newest version of each payment and invoice in a batch, whatever the order of the batch', async () => {
   for (const reversed of [false, true]) {
-    const [first, second] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
-    const processing = aPayment(first, { version: 2, state: 'processing' });
-    const paid = { ...aPayment(first, { version: 3 }), paymentReference: processing.paymentReference };
-    const batch = [processing, paid, aPayment(second, { version: 2, state: 'processing' })];
+    const [first, second] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
+    const processing = buildPayment(first, { version: 2, state: 'processing' });
+    const paid = { ...buildPayment(first, { version: 3 }), paymentReference: processing.paymentReference };
+    const batch = [processing, paid, buildPayment(second, { version: 2, state: 'processing' })];
     await invoices.upsertPayments(reversed ? batch.toReversed() : batch);
     expect(await invoices.find(first.payableId)).toMatchObject({
       payableState: 'paid',
@@ -54,10 +55,14 @@ test('the repository stores the newest version of each payment and invoice in a 
 test.each([[[3, 7]], [[7, 3]]])(
   'payments are sorted by acceptance time and then by version, newest first, if their versions arrived in the order %j',
   async (versions) => {
-    const invoice = await anInvoice(gateway, merchant);
-    const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
+    const invoice = await createInvoice(gateway, merchant);
+    const older = {
+      ...buildPayment(invoice, { version: 9, state: 'failed' }),
+      paymentUTCDate: '2026-03-01T09:59:00.000Z',
+    };
     await invoices.upsertPayments([older]);
-    for (const version of versions) await invoices.upsertPayments([aPayment(invoice, { version, state: 'failed' })]);
+    for (const version of versions)
+      await invoices.upsertPayments([buildPayment(invoice, { version, state: 'failed' })]);
     const { payments } = (await invoices.findByCode(invoice.source.code))!;
     expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
   },
@@ -69,7 +74,7 @@ test('the repository stores only the fields of a line item that the page shows',
     { productCode: 'T', sku: 'S', unitPrice: '100' },
     { sku: 'S', unitPrice: '-50' },
   ];
-  const invoice = await anInvoice(gateway, merchant, { lineItems });
+  const invoice = await createInvoice(gateway, merchant, { lineItems });
   const [row] = await gateway.dataSource.query<{ lineItems: object }[]>(
     `SELECT line_items AS "lineItems" FROM known_till_codes WHERE invoice_reference = $1`,
     [invoice.payableId],

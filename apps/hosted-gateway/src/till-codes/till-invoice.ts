@@ -26,7 +26,7 @@ export interface TillInvoice {
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  readonly lineItems: readonly TillLine[];
+  readonly lineItems: readonly TillLineItem[];
   readonly expiresAt: Date;
   readonly triesMax: number;
   readonly payableState: PayableState;
@@ -42,10 +42,10 @@ export interface TillInvoice {
 }
 
 /** The fields of a line item that the page shows. */
-export type TillLine = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
+export type TillLineItem = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
 
 /** The fields of a line item that the page shows. Uses the product code or the SKU if the line item has no name. */
-export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLine {
+export function toTillLineItem({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLineItem {
   const label = name ?? productCode ?? sku;
   return {
     ...(label === undefined ? {} : { name: label }),
@@ -61,7 +61,7 @@ export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePa
 }
 
 /** The payable of an invoice, equal to the one that code-decoder sent to payment-processor. */
-export function payableOfInvoice(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
+export function describeInvoicePayable(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
   const { invoiceReference, externalReference, siteReference, code } = invoice;
   return {
     payableId: invoiceReference,

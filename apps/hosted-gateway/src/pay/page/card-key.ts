@@ -3,12 +3,13 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, TtlCache } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { DataSource } from 'typeorm';
+
 import { findCardKey } from '../find-card-key.query.js';
 
 /**
- * The public key with which pages encrypt card data. Without it no page can be shown, so the service is not ready. The key is
- * cached, because every page and every poll reads it. A page may use a newer key a second late, because payment-processor
- * still accepts the older key.
+ * The public key with which pages encrypt card data. Without it no page can be shown, so the service is not ready. The
+ * key is cached, because every page and every poll reads it. A page may use a newer key a second late, because
+ * payment-processor still accepts the older key.
  */
 @Injectable()
 export class CardKey extends ReadinessCheck {

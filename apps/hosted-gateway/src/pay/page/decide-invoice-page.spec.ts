@@ -1,6 +1,7 @@
 import type { LineItem, PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
-import { type TillInvoice, tillLineOf } from '../../till-codes/till-invoice.js';
+import { type TillInvoice, toTillLineItem } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -107,7 +108,7 @@ test.each<[lineItem: LineItem, line: object]>([
     { label: '', quantity: 1e6, amountCents: Number.MAX_SAFE_INTEGER },
   ],
 ])('the line item %j is shown as %j', (lineItem, line) => {
-  expect(decideInvoicePage({ lineItems: [tillLineOf(lineItem)] })['lines']).toEqual([line]);
+  expect(decideInvoicePage({ lineItems: [toTillLineItem(lineItem)] })['lines']).toEqual([line]);
 });
 
 test.each([
@@ -172,7 +173,11 @@ describe('the basket', () => {
   const failed = buildPayment({ state: 'failed' });
   const failedPayments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
   const verificationUrl = 'https://bank.example/1';
-  const inVerification = buildPayment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: timeAfterNow(1) });
+  const inVerification = buildPayment({
+    state: 'verificationRequired',
+    verificationUrl,
+    verificationUntilUTCDate: timeAfterNow(1),
+  });
 
   test.each<[string, Partial<TillInvoice>]>([
     ['open', {}],
@@ -201,8 +206,15 @@ describe('after a failed payment the page', () => {
 
   test('shows the reason to its payer, and the form with the next attempt to all others', () => {
     const payments = [buildPayment(failed)];
-    expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({ state: 'declined', try: 2, decline: { message: 'x' } });
-    expect(decideInvoicePage({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({ state: 'open', try: 2 });
+    expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({
+      state: 'declined',
+      try: 2,
+      decline: { message: 'x' },
+    });
+    expect(decideInvoicePage({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({
+      state: 'open',
+      try: 2,
+    });
     expect(decideInvoicePage({ tries: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe('open');
     // The invoice has the new number of tries, but the payment has not arrived yet.
     expect(decideInvoicePage({ tries: 1 }).state).toBe('open');
@@ -242,9 +254,17 @@ describe('after a failed payment the page', () => {
 
 test('a payment that waits for verification shows the link to the bank only to its payer', () => {
   const verificationUrl = 'https://bank.example/1';
-  const inVerification = buildPayment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: timeAfterNow(1) });
+  const inVerification = buildPayment({
+    state: 'verificationRequired',
+    verificationUrl,
+    verificationUntilUTCDate: timeAfterNow(1),
+  });
   const invoice = { tries: 1, payments: [inVerification] };
-  expect(decideInvoicePage(invoice)).toMatchObject({ state: 'verification', verificationUrl, anotherCardUrl: '?card=another' });
+  expect(decideInvoicePage(invoice)).toMatchObject({
+    state: 'verification',
+    verificationUrl,
+    anotherCardUrl: '?card=another',
+  });
   expect(decideInvoicePage(invoice, { ownReferences: ['other'] }).state).toBe('open');
 });
 
@@ -253,9 +273,12 @@ test.each([
   ['refused', 'refused'],
   ['reserved', 'processing'],
   ['paid', 'processing'],
-] as const)('an invoice whose payable is %s, and whose payments have not arrived, has the page %s', (payableState, state) => {
-  expect(decideInvoicePage({ payableState }).state).toBe(state);
-});
+] as const)(
+  'an invoice whose payable is %s, and whose payments have not arrived, has the page %s',
+  (payableState, state) => {
+    expect(decideInvoicePage({ payableState }).state).toBe(state);
+  },
+);
 
 test('an invoice is expired from the exact millisecond of its expiry', () => {
   expect(decideInvoicePage({ expiresAt: NOW }).state).toBe('expired');

@@ -1,4 +1,5 @@
 import type { HostedPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
@@ -6,7 +7,10 @@ const NOW = new Date('2026-03-01T10:00:00.000Z');
 const timeAfterNow = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
 
 type Facts = Partial<Omit<PageFacts, 'session'>> & { session?: Partial<PageFacts['session']> };
-function decideSessionPage({ session, ...facts }: Facts): { readonly state: string; readonly [field: string]: unknown } {
+function decideSessionPage({ session, ...facts }: Facts): {
+  readonly state: string;
+  readonly [field: string]: unknown;
+} {
   const completeSession = {
     sessionId: 's',
     code: null,
@@ -90,7 +94,9 @@ describe('each period ends at the exact millisecond:', () => {
     ['verification', 1],
     ['open', 0],
   ])('the page of a payment in verification is %s %d ms before the verification expires', (state, millisecondsLeft) => {
-    expect(decideSessionPage({ session: { tries: 1, payments: [buildVerification(millisecondsLeft)] } }).state).toBe(state);
+    expect(decideSessionPage({ session: { tries: 1, payments: [buildVerification(millisecondsLeft)] } }).state).toBe(
+      state,
+    );
   });
 });
 
@@ -129,7 +135,10 @@ test('the page has no link to the shop while the bank may still charge', () => {
 
 describe('the page', () => {
   const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
-  const declined = buildPayment({ state: 'failed', errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'] });
+  const declined = buildPayment({
+    state: 'failed',
+    errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'],
+  });
 
   test('after a redirect from the shop has the form, the decline reason, the code, and a link to the shop', () => {
     expect(decideSessionPage({ session: { ...session, payments: [declined] } })).toMatchObject({
@@ -151,11 +160,16 @@ describe('the page', () => {
   test('that was opened by its code has neither the code nor a link to the shop', () => {
     const address = { code: 'C' } as unknown as PageFacts['address'];
     const form = decideSessionPage({ address, session });
-    const receipt = decideSessionPage({ address, session: { ...session, payments: [buildPayment({ state: 'success' })] } });
+    const receipt = decideSessionPage({
+      address,
+      session: { ...session, payments: [buildPayment({ state: 'success' })] },
+    });
     expect([form.state, receipt.state]).toEqual(['declined', 'succeeded']);
     for (const page of [form, receipt])
       for (const field of ['code', 'backToStoreUrl', 'returnUrl']) expect(page).not.toHaveProperty(field);
-    expect(decideSessionPage({ session: { ...session, payments: [buildPayment({ state: 'success' })] } })).toHaveProperty('returnUrl');
+    expect(
+      decideSessionPage({ session: { ...session, payments: [buildPayment({ state: 'success' })] } }),
+    ).toHaveProperty('returnUrl');
   });
 
   test('of a closed session has the state cancelled', () => {
@@ -191,7 +205,11 @@ test('a payment in verification without a deadline does not lead the payer to th
 test('the payer of a payment in verification can use another card only while the session can be paid', () => {
   const inVerification = { tries: 1, payments: [buildVerification(1)] };
   const expired = { expiresAt: NOW };
-  const results = [inVerification, { ...inVerification, tries: MAX_SESSION_ATTEMPTS }, { ...inVerification, ...expired }].map((session) => [
+  const results = [
+    inVerification,
+    { ...inVerification, tries: MAX_SESSION_ATTEMPTS },
+    { ...inVerification, ...expired },
+  ].map((session) => [
     decideSessionPage({ session }).state,
     'anotherCardUrl' in decideSessionPage({ session }),
     decideSessionPage({ session, wantsAnotherCard: true }).state,
@@ -218,7 +236,12 @@ test('the later of two payments determines the page, unless it came through a pa
 
 describe('the link back to the store (H6)', () => {
   const buildFailure = (acceptedAfterNow: number, reference: string): HostedPaymentSnapshot =>
-    buildPayment({ state: 'failed', errors: [], paymentReference: reference, paymentUTCDate: timeAfterNow(acceptedAfterNow) });
+    buildPayment({
+      state: 'failed',
+      errors: [],
+      paymentReference: reference,
+      paymentUTCDate: timeAfterNow(acceptedAfterNow),
+    });
   const buildSuccess = (acceptedAfterNow: number): HostedPaymentSnapshot =>
     buildPayment({ state: 'success', paymentReference: 'PAID', paymentUTCDate: timeAfterNow(acceptedAfterNow) });
   /** Path, paymentStatus and paymentReference of the link. */
@@ -233,13 +256,16 @@ describe('the link back to the store (H6)', () => {
     ['before', [buildFailure(-1, 'A'), buildSuccess(-2)]],
     ['after', [buildFailure(-3, 'A'), buildSuccess(-2)]],
     ['between', [buildFailure(-1, 'B'), buildSuccess(-2), buildFailure(-3, 'A')]],
-  ])('belongs to the successful payment, accepted %s the failed ones, whatever the order of the rows', (_, payments) => {
-    for (const payableState of ['paid', 'open'] as const)
-      for (const rows of [payments, payments.toReversed()]) {
-        const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
-        expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
-      }
-  });
+  ])(
+    'belongs to the successful payment, accepted %s the failed ones, whatever the order of the rows',
+    (_, payments) => {
+      for (const payableState of ['paid', 'open'] as const)
+        for (const rows of [payments, payments.toReversed()]) {
+          const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
+          expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
+        }
+    },
+  );
 
   test('belongs to the latest failed payment if none succeeded', () => {
     const page = decideSessionPage({ session: { tries: 2, payments: [buildFailure(-2, 'A'), buildFailure(-1, 'B')] } });
@@ -248,11 +274,17 @@ describe('the link back to the store (H6)', () => {
 
   const processing = buildPayment({ state: 'processing', paymentReference: 'C', paymentUTCDate: timeAfterNow(-1) });
   test.each<[string, Facts]>([
-    ['a payment is processing', { session: { payableState: 'reserved', payments: [processing, buildFailure(-2, 'A')] } }],
+    [
+      'a payment is processing',
+      { session: { payableState: 'reserved', payments: [processing, buildFailure(-2, 'A')] } },
+    ],
     ['the payable is reserved', { session: { payableState: 'reserved', payments: [buildFailure(-2, 'A')] } }],
     ['the payable is paid, but its payment has not arrived', { session: { payableState: 'paid', payments: [] } }],
     ['a pay request is in flight', { isInFlight: true, session: { payments: [buildFailure(-2, 'A')] } }],
-    ['a payment is processing, but the new state of its payable has not arrived', { session: { payableState: 'open', payments: [processing] } }],
+    [
+      'a payment is processing, but the new state of its payable has not arrived',
+      { session: { payableState: 'open', payments: [processing] } },
+    ],
   ])('is omitted while %s', (_, facts) => {
     const page = decideSessionPage(facts);
     expect([page.state, storeLinkParts(page)]).toEqual(['processing', undefined]);

@@ -1,5 +1,6 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
+
 import type {
   ChargeDetails,
   DeclineDetails,
@@ -9,21 +10,30 @@ import type {
   ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
-import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
-import { sessionState } from '../../sessions/session.js';
+import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { determineSessionState } from '../../sessions/session.js';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
-import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
-import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
-import { linkToMerchant } from './payer-links.js';
+import { buildInvoiceOrder, buildPaymentChoice } from '../payables/invoice-order.js';
+import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
+import { buildMerchantLink } from './payer-links.js';
 
-/** For this time after a success the page is a receipt that redirects to the shop. Later it only shows that the order is paid. */
+/**
+ * For this time after a success the page is a receipt that redirects to the shop. Later it only shows that the order is
+ * paid.
+ */
 const RECEIPT_MS = 60_000;
-/** After this time in processing a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
+/**
+ * After this time in processing a payment is late: the page says that it takes longer than usual, and that the payer
+ * must not pay again.
+ */
 const LATE_AFTER_MS = 10_000;
 
 export interface PageFacts {
   readonly session: PagePayable;
-  /** The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of the shop. */
+  /**
+   * The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of
+   * the shop.
+   */
   readonly address: PayerAddress;
   /** Base URL of codes (D5). */
   readonly codesUrl: string;
@@ -31,8 +41,8 @@ export interface PageFacts {
   /** The payer requested the card form although a payment waits for verification. */
   readonly wantsAnotherCard: boolean;
   /**
-   * References of the latest payments of this browser. Different people may open the page of a till's invoice. Each sees the
-   * details of its own payments. Of the payments of other people it only sees that nothing is left to pay.
+   * References of the latest payments of this browser. Different people may open the page of a till's invoice. Each
+   * sees the details of its own payments. Of the payments of other people it only sees that nothing is left to pay.
    */
   readonly ownReferences: readonly string[];
   /** A pay request of this process is in flight. */
@@ -42,48 +52,58 @@ export interface PageFacts {
 
 /** Decides which page the payer sees. A pure function of the facts. */
 export function decidePage(facts: PageFacts): SessionPage {
-  const page = pageOf(facts);
-  return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
+  const page = decidePageWithBasket(facts);
+  return isInvoice(facts.session) && !isBasketVisible(page) ? removeBasket(page) : page;
 }
 
-/** The basket is visible while the invoice can be paid, and afterwards only to its payer: other people who open the code must not see the purchases. */
-function showsBasket(page: SessionPage): boolean {
+/**
+ * The basket is visible while the invoice can be paid, and afterwards only to its payer: other people who open the code
+ * must not see the purchases.
+ */
+function isBasketVisible(page: SessionPage): boolean {
   if (page.state === 'already-paid') return page.paymentReference !== undefined;
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
 }
 
-function withoutBasket({ lines: _, ...page }: SessionPage): SessionPage {
+function removeBasket({ lines: _, ...page }: SessionPage): SessionPage {
   return page;
 }
 
-function pageOf(facts: PageFacts): SessionPage {
+function decidePageWithBasket(facts: PageFacts): SessionPage {
   const { session, now } = facts;
   const { payments } = session;
   const paid = payments.find(isSuccess);
-  const isOwnPayment = ownPayments(facts);
-  const order = orderOf(facts, paid ?? latestOf(payments));
+  const isOwnPayment = createOwnPaymentFilter(facts);
+  const order = buildOrderDetails(facts, paid ?? findLatestPayment(payments));
   // The page of an invoice shows neither time nor card of another payer's payment.
   if (paid)
-    return isInvoice(session) && !isOwnPayment(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
-  const state = sessionState(session, now);
+    return isInvoice(session) && !isOwnPayment(paid)
+      ? { ...order, state: 'already-paid' }
+      : buildReceiptPage(facts, order, paid);
+  const state = determineSessionState(session, now);
   switch (state) {
     case 'open':
     case 'expired':
-      return formPage(facts, order, latestOf(payments.filter(isOwnPayment)));
+      return decideFormPage(facts, order, findLatestPayment(payments.filter(isOwnPayment)));
     case 'processing': {
       const processing = payments.find((payment) => payment.state === 'processing');
-      const isLate = processing !== undefined && now.getTime() - Date.parse(processing.modifiedUTCDate) >= LATE_AFTER_MS;
-      return processingPage(order, isLate);
+      const isLate =
+        processing !== undefined && now.getTime() - Date.parse(processing.modifiedUTCDate) >= LATE_AFTER_MS;
+      return buildProcessingPage(order, isLate);
     }
     case 'completed':
       // The state of the session may arrive before the row of its successful payment.
-      return processingPage(order, false);
+      return buildProcessingPage(order, false);
     default:
       return { ...order, state };
   }
 }
 
-function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: PaymentSnapshot): SessionPage {
+function buildReceiptPage(
+  { session, address, now }: PageFacts,
+  order: OrderDetails,
+  paid: PaymentSnapshot,
+): SessionPage {
   const isRecent = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
     ...order,
@@ -91,38 +111,44 @@ function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, 
     ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
     state: isRecent ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
-    charge: chargeOf(paid, paid.modifiedUTCDate),
+    charge: buildChargeDetails(paid, paid.modifiedUTCDate),
     ...(isScanned(address) || isInvoice(session)
       ? {}
-      : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
+      : { returnUrl: buildMerchantLink(session.returnUrl, session, paid) }),
   };
 }
 
-function processingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
-  return { ...withoutStoreLink(order), state: 'processing', isLate };
+function buildProcessingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
+  return { ...removeStoreLink(order), state: 'processing', isLate };
 }
 
-/** Removes the link to the store, because the store would show an unpaid order while the bank may still approve the charge. */
-function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
+/**
+ * Removes the link to the store, because the store would show an unpaid order while the bank may still approve the
+ * charge.
+ */
+function removeStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
   return order;
 }
 
-/** The page while no payment is in progress: the form, unless the payer can continue the verification on the bank's page. */
-function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
+/**
+ * The page while no payment is in progress: the form, unless the payer can continue the verification on the bank's
+ * page.
+ */
+function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
   // A processing payment may arrive before the new state of its payable.
   if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
-    return processingPage(order, false);
-  const triesLeft = attemptsLeftOf(session);
-  const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
+    return buildProcessingPage(order, false);
+  const triesLeft = countAttemptsLeft(session);
+  const isPayable = determineSessionState(session, now) === 'open' && triesLeft > 0;
   const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
   if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
-    const query = isScanned(address) ? '' : `sessionId=${payableIdOf(session)}&`;
+    const query = isScanned(address) ? '' : `sessionId=${getPayableId(session)}&`;
     const anotherCard = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
-    const charge = chargeOf(latest!, latest!.paymentUTCDate);
-    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
+    const charge = buildChargeDetails(latest!, latest!.paymentUTCDate);
+    return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
   const hasNoOwnPayment = latest === undefined && (session.payments.length > 0 || isInvoice(session));
@@ -136,48 +162,48 @@ function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot
     canExtend: !isInvoice(session) && !session.extended,
     encryptionKey,
     renderedAt: now.toISOString(),
-    decline: isDeclined ? declineOf(latest) : undefined,
+    decline: isDeclined ? buildDeclineDetails(latest) : undefined,
     ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
-    ...(isInvoice(session) ? { choice: choiceOf(session) } : {}),
+    ...(isInvoice(session) ? { choice: buildPaymentChoice(session) } : {}),
   };
   return form;
 }
 
 /** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */
-function orderOf(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
+function buildOrderDetails(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
   const { session, address } = facts;
-  const isOwnPayment = ownPayments(facts);
+  const isOwnPayment = createOwnPaymentFilter(facts);
   return {
-    sessionId: payableIdOf(session),
-    callsPath: callsPathOf(address),
+    sessionId: getPayableId(session),
+    callsPath: buildCallsPath(address),
     sessionVersion: session.payableVersion,
     merchantName: session.merchantName,
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
-    reversedCharges: session.payments.filter(isOwnPayment).flatMap((payment) => reversedChargesOf(payment)),
+    reversedCharges: session.payments.filter(isOwnPayment).flatMap((payment) => buildReversedCharges(payment)),
     ...(session.mode === 'test' ? { isTest: true } : {}),
-    ...(isInvoice(session) ? invoiceOrder(session) : sessionOrder(session, address, decisive)),
+    ...(isInvoice(session) ? buildInvoiceOrder(session) : buildSessionOrder(session, address, decisive)),
   };
 }
 
-function chargeOf({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
+function buildChargeDetails({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
   return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
 }
 
-function reversedChargesOf(payment: PaymentSnapshot): ReversedCharge[] {
+function buildReversedCharges(payment: PaymentSnapshot): ReversedCharge[] {
   const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
   if (reversedUTCDate === undefined) return [];
-  return [{ ...chargeOf(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
+  return [{ ...buildChargeDetails(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
 }
 
-function declineOf(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
+function buildDeclineDetails(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
   const [error] = latest?.errors ?? [];
   return latest && error && { ...error, paymentReference: latest.paymentReference };
 }
 
 type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
 
-function sessionOrder(
+function buildSessionOrder(
   session: SessionWithPayments,
   address: PayerAddress,
   decisive: PaymentSnapshot | undefined,
@@ -188,7 +214,7 @@ function sessionOrder(
     merchantOrderId: session.merchantOrderId,
     customFields: session.customFields,
     locale: session.locale ?? undefined,
-    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(merchantUrl, session, decisive) }),
+    ...(isScanned(address) ? {} : { backToStoreUrl: buildMerchantLink(merchantUrl, session, decisive) }),
   };
 }
 
@@ -197,16 +223,20 @@ function isSuccess({ state }: PaymentSnapshot): boolean {
 }
 
 /**
- * Returns a function that tells whether this payer made a payment. Payments through partners do not count: a partner handles the
- * verification and the decline of its own customer. All other payments of a session count, because a session has one payer.
+ * Returns a function that tells whether this payer made a payment. Payments through partners do not count: a partner
+ * handles the verification and the decline of its own customer. All other payments of a session count, because a
+ * session has one payer.
  */
-function ownPayments({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
+function createOwnPaymentFilter({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
     partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
 }
 
-/** The payment that was accepted last. (The time of the last change would be wrong: an older payment changes when its verification expires.) */
-function latestOf(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
+/**
+ * The payment that was accepted last. (The time of the last change would be wrong: an older payment changes when its
+ * verification expires.)
+ */
+function findLatestPayment(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
   return payments.reduce<PaymentSnapshot | undefined>(
     (latest, payment) => (latest && latest.paymentUTCDate >= payment.paymentUTCDate ? latest : payment),
     undefined,

@@ -1,9 +1,10 @@
 /**
- * Compresses a page. Its largest pieces, style and script, are the same in every page. So they are compressed once, at the best
- * level, and only the rest is compressed for each request. This works because a gzip stream is a sequence of deflate blocks. Blocks
- * that refer to no earlier data and end at a byte boundary can be concatenated.
+ * Compresses a page. Its largest pieces, style and script, are the same in every page. So they are compressed once, at
+ * the best level, and only the rest is compressed for each request. This works because a gzip stream is a sequence of
+ * deflate blocks. Blocks that refer to no earlier data and end at a byte boundary can be concatenated.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
+
 import type { PageAsset, PagePiece } from '../../page-views/pay-page-model.js';
 
 /** Header of RFC 1952: deflate, no name, no time, best compression, Unix. */

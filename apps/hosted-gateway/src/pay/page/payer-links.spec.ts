@@ -1,18 +1,19 @@
 import type { HostedPaymentSnapshot } from '@svc/contracts';
+
 import type { Session } from '../../sessions/session.js';
-import { linkToMerchant } from './payer-links.js';
+import { buildMerchantLink } from './payer-links.js';
 
 const session = { sessionId: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', merchantOrderId: 'order 17&é' } as Session;
 const buildPayment = (state: HostedPaymentSnapshot['state']): HostedPaymentSnapshot =>
   ({ state, paymentReference: '1H2J3K4M5N6P7Q8R9S' }) as HostedPaymentSnapshot;
 
 const linkQuery = (address: string, latest?: HostedPaymentSnapshot): Record<string, string> =>
-  Object.fromEntries(new URL(linkToMerchant(address, session, latest)).searchParams);
+  Object.fromEntries(new URL(buildMerchantLink(address, session, latest)).searchParams);
 const ids = { sessionId: session.sessionId, merchantOrderId: 'order 17&é' };
 
 test('a link contains sessionId and merchantOrderId, and the parameters and fragment of the merchant’s URL (H6)', () => {
   expect(linkQuery('https://shop.example/cart?lang=en&x=1')).toEqual({ lang: 'en', x: '1', ...ids });
-  expect(linkToMerchant('https://shop.example/cart#top', session, undefined)).toMatch(
+  expect(buildMerchantLink('https://shop.example/cart#top', session, undefined)).toMatch(
     /^https:\/\/shop\.example\/cart\?.*#top$/,
   );
 });
@@ -39,7 +40,7 @@ test.each(['processing', 'verificationRequired'] as const)(
 );
 
 test('a link replaces a parameter of the merchant’s URL that has the same name', () => {
-  const link = linkToMerchant(
+  const link = buildMerchantLink(
     'https://shop.example/?paymentStatus=Success&paymentStatus=x',
     session,
     buildPayment('failed'),

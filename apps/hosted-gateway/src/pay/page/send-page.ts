@@ -3,6 +3,7 @@ import { HttpStatus } from '@nestjs/common';
 import { isUuid } from '@svc/kernel';
 import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import {
   chooseLanguage,
   explicitLanguage,
@@ -13,10 +14,10 @@ import { parseOwnReferences } from '../../own-payments.js';
 import type { PageFrame } from '../../page-views/page-frame.js';
 import type { PageManifest, PagePiece, PayPageModel } from '../../page-views/pay-page-model.js';
 import {
-  assetsOf,
-  contentSecurityPolicyOf,
+  buildContentSecurityPolicy,
   CSP_REPORTS_PATH,
   renderPayPage,
+  selectAssets,
 } from '../../page-views/render-pay-page.js';
 import { gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
@@ -31,30 +32,33 @@ const PERMISSIONS_POLICY = [
 
 type PayerRequest = Pick<FastifyRequest, 'headers' | 'url'>;
 
-export function languagePreferenceOf({ headers, url }: PayerRequest): LanguagePreference {
-  return { chosen: parseLanguageTag(queryOf(url).get('lang')), accepted: headers['accept-language'] };
+export function readLanguagePreference({ headers, url }: PayerRequest): LanguagePreference {
+  return { chosen: parseLanguageTag(parseQuery(url).get('lang')), accepted: headers['accept-language'] };
 }
 
-export function payerOf(request: PayerRequest): Payer {
-  return { ...languagePreferenceOf(request), ownReferences: ownReferencesOf(request) };
+export function readPayer(request: PayerRequest): Payer {
+  return { ...readLanguagePreference(request), ownReferences: readOwnReferences(request) };
 }
 
 /**
- * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the payer's browser
- * shows the receipt. They only select which payments the page shows in detail, and authorise nothing.
+ * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the
+ * payer's browser shows the receipt. They only select which payments the page shows in detail, and authorise nothing.
  */
-function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
+function readOwnReferences({ headers }: PayerRequest): readonly string[] {
   return parseOwnReferences(headers.cookie ?? '').filter(isUuid);
 }
 
-/** Sends the page, compressed if the browser accepts gzip. (Error pages are sent uncompressed, because they are small and have no script.) */
+/**
+ * Sends the page, compressed if the browser accepts gzip. (Error pages are sent uncompressed, because they are small
+ * and have no script.)
+ */
 export async function sendPage(
   reply: FastifyReply,
   model: PayPageModel,
   manifest: PageManifest,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, pieces } = pagePieces(model, manifest, request);
+  const { contentType, headers, pieces } = renderPieces(model, manifest, request);
   const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
   if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
@@ -66,8 +70,8 @@ export async function sendPage(
 }
 
 /** The page with its headers, for a response of any status. */
-export function pageResponse(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
-  const { pieces, ...response } = pagePieces(model, manifest, request);
+export function buildPageResponse(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
+  const { pieces, ...response } = renderPieces(model, manifest, request);
   return { ...response, body: joinPieces(pieces) };
 }
 
@@ -75,13 +79,13 @@ function joinPieces(pieces: readonly PagePiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 }
 
-function pagePieces(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
-  const frame = frameOf(model, request);
-  const assets = assetsOf(model, frame, manifest);
+function renderPieces(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
+  const frame = buildFrame(model, request);
+  const assets = selectAssets(model, frame, manifest);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': contentSecurityPolicyOf(assets),
+      'content-security-policy': buildContentSecurityPolicy(assets),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
@@ -92,20 +96,20 @@ function pagePieces(model: PayPageModel, manifest: PageManifest, request: PayerR
   };
 }
 
-function frameOf(model: PayPageModel, request: PayerRequest): PageFrame {
-  const preference = languagePreferenceOf(request);
+function buildFrame(model: PayPageModel, request: PayerRequest): PageFrame {
+  const preference = readLanguagePreference(request);
   const locale = 'locale' in model ? model.locale : undefined;
   const isNamed = explicitLanguage(preference, locale) !== undefined;
-  return { language: chooseLanguage(preference, locale), isNamed, query: ownQuery(request.url) };
+  return { language: chooseLanguage(preference, locale), isNamed, query: buildPageQuery(request.url) };
 }
 
 /** The query of the page with only the parameters that the page supports. */
-function ownQuery(url: string): string {
-  const [sessionId, card] = ['sessionId', 'card'].map((name) => queryOf(url).get(name));
+function buildPageQuery(url: string): string {
+  const [sessionId, card] = ['sessionId', 'card'].map((name) => parseQuery(url).get(name));
   const parameters = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
   return parameters.filter(Boolean).join('&');
 }
 
-function queryOf(url: string): URLSearchParams {
+function parseQuery(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'));
 }

@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
+
 import { HostedGatewayConfig } from '../../config.js';
-import { declineText, referenceText, triesLeftText } from '../../languages/decline-text.js';
+import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
-import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { TillCodes } from '../../till-codes/till-codes.js';
 import { InFlightPayments } from '../payables/in-flight-payments.js';
-import { isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
+import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
 import { PagePayableRepository } from '../payables/page-payable.repository.js';
 import { RefreshPayments } from '../payables/refresh-payments.js';
 import { CardKey } from './card-key.js';
@@ -24,7 +25,10 @@ export interface PageState {
   readonly expiresAt?: string;
   /** Present after a failed attempt: the texts of the form, so that the script need not reload the page. */
   readonly decline?: DeclinedAttempt;
-  /** Present if the form is open: the next attempt, so that the payer can still pay after the attempt of another payer has failed. */
+  /**
+   * Present if the form is open: the next attempt, so that the payer can still pay after the attempt of another payer
+   * has failed.
+   */
   readonly coming?: NextAttempt;
 }
 
@@ -53,12 +57,18 @@ export interface Payer extends LanguagePreference {
   readonly ownReferences: readonly string[];
 }
 
-/** Redirect from the static code of a till to the page of its open invoice. That page has its own address, which stays valid after the payment. */
+/**
+ * Redirect from the static code of a till to the page of its open invoice. That page has its own address, which stays
+ * valid after the payment.
+ */
 export interface PageRedirect {
   readonly redirectTo: string;
 }
 
-/** Builds the payer's page, and the state for the script of the page. Both use {@link decidePage}, so that they always agree. */
+/**
+ * Builds the payer's page, and the state for the script of the page. Both use {@link decidePage}, so that they always
+ * agree.
+ */
 @Injectable()
 export class ShowPage {
   constructor(
@@ -72,10 +82,10 @@ export class ShowPage {
   ) {}
 
   /** @param wantsAnotherCard the payer wants to use another card although a payment waits for verification */
-  async model(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
+  async findModel(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
     const payable = await this.payables.findByAddress(address);
-    if (!payable) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
-    return this.modelOf(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
+    if (!payable) return isScanned(address) ? this.buildModelForCode(address.code, payer) : { state: 'not-found' };
+    return this.buildModel(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
   }
 
   async state(address: PayerAddress, payer: Payer): Promise<PageState> {
@@ -87,41 +97,41 @@ export class ShowPage {
     const payable = await this.payables.findByAddress(address);
     if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     return {
-      payableId: payableIdOf(payable),
-      state: await this.stateOf(await this.refreshPayments.refresh(payable), address, payer),
+      payableId: getPayableId(payable),
+      state: await this.buildState(await this.refreshPayments.refresh(payable), address, payer),
     };
   }
 
-  async stateOf(payable: PagePayable, address: PayerAddress, payer: Payer): Promise<PageState> {
-    const model = await this.modelOf(payable, address, payer, false);
+  async buildState(payable: PagePayable, address: PayerAddress, payer: Payer): Promise<PageState> {
+    const model = await this.buildModel(payable, address, payer, false);
     const language = chooseLanguage(payer, model.locale);
     return {
       state: model.state,
       version: model.sessionVersion,
-      ...redirectOf(model),
+      ...findRedirect(model),
       ...('expiresAt' in model && !isInvoice(payable) ? { expiresAt: model.expiresAt } : {}),
-      ...declineOf(model, language),
-      ...(model.state === 'open' ? { coming: nextAttemptOf(model, language) } : {}),
+      ...buildDecline(model, language),
+      ...(model.state === 'open' ? { coming: buildNextAttempt(model, language) } : {}),
     };
   }
 
   /** The model for a code that belongs to no session and no invoice. The code may be the static code of a till. */
-  private async modelOfCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
+  private async buildModelForCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
     const till = await this.tillCodes.find(code);
     if (!till) return { state: 'not-found', isScanned: true };
     const invoice = await this.tillCodes.findOpenInvoice(code);
     if (!invoice) return { state: 'till', ...till };
-    return { redirectTo: `${callsPathOf(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
+    return { redirectTo: `${buildCallsPath(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
   }
 
-  private async modelOf(
+  private async buildModel(
     payable: PagePayable,
     address: PayerAddress,
     { ownReferences }: Payer,
     wantsAnotherCard: boolean,
   ): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
-    const isInFlight = this.inFlightPayments.has(payableIdOf(payable), payable.tries);
+    const isInFlight = this.inFlightPayments.has(getPayableId(payable), payable.tries);
     const codesUrl = this.config.SVC_CODES_URL;
     const now = this.clock.now();
     const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };
@@ -129,28 +139,34 @@ export class ShowPage {
   }
 }
 
-function declineOf(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
+function buildDecline(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
   if (model.state !== 'declined') return {};
-  const { title, next } = declineText(language, model.decline);
-  const field = FIELD_OF[model.decline?.errorReference ?? ''];
-  const reference = referenceText(language, model.decline);
-  const optionalFields = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
-  return { decline: { ...nextAttemptOf(model, language), title, next, ...optionalFields } };
+  const { title, next } = buildDeclineText(language, model.decline);
+  const field = FIELD_BY_ERROR_REFERENCE[model.decline?.errorReference ?? ''];
+  const reference = buildReferenceText(language, model.decline);
+  const optionalFields = {
+    ...(field === undefined ? {} : { field }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+  return { decline: { ...buildNextAttempt(model, language), title, next, ...optionalFields } };
 }
 
-function nextAttemptOf(model: PayablePage, language: Language): NextAttempt {
-  return { try: model.try, triesLeft: triesLeftText(language, model.triesLeft) };
+function buildNextAttempt(model: PayablePage, language: Language): NextAttempt {
+  return { try: model.try, triesLeft: buildTriesLeftText(language, model.triesLeft) };
 }
 
 /** The field of the form that caused a decline, by errorReference (P4). */
-const FIELD_OF: Readonly<Record<string, DeclinedAttempt['field']>> = {
+const FIELD_BY_ERROR_REFERENCE: Readonly<Record<string, DeclinedAttempt['field']>> = {
   '12': 'expiry',
   '13': 'cardNumber',
   '14': 'cvv',
 };
 
-/** After the payment, redirects to the shop if the shop redirected this browser to the page. For a verification, redirects to the bank. */
-function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
+/**
+ * After the payment, redirects to the shop if the shop redirected this browser to the page. For a verification,
+ * redirects to the bank.
+ */
+function findRedirect(model: SessionPage): Pick<PageState, 'redirectUrl'> {
   if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
   return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};
 }

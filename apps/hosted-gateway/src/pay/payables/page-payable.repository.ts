@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
 import { DataSource } from 'typeorm';
+
 import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
@@ -16,7 +17,9 @@ export class PagePayableRepository {
     @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
-  /** Finds an invoice only by its code, not by its reference: the reference is not secret, because partners receive it. */
+  /**
+   * Finds an invoice only by its code, not by its reference: the reference is not secret, because partners receive it.
+   */
   async findByAddress(address: PayerAddress): Promise<PagePayable | undefined> {
     const session = await this.sessions.findByAddress(address);
     return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
@@ -46,9 +49,9 @@ export class PagePayableRepository {
   }
 
   /** Versions of the payables with open event streams. */
-  async versionsOf(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const sessions = await this.sessions.versionsOf(payableIds);
+  async findVersions(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const sessions = await this.sessions.findVersions(payableIds);
     const otherIds = payableIds.filter((id) => !sessions.has(id));
-    return otherIds.length === 0 ? sessions : new Map([...sessions, ...(await this.invoices.versionsOf(otherIds))]);
+    return otherIds.length === 0 ? sessions : new Map([...sessions, ...(await this.invoices.findVersions(otherIds))]);
   }
 }

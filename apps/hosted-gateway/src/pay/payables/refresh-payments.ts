@@ -3,17 +3,22 @@ import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type PagePayable, payableIdOf } from './page-payable.js';
+
+import { getPayableId, type PagePayable } from './page-payable.js';
 import { PagePayableRepository } from './page-payable.repository.js';
 
-/** A processing payment is not refreshed for this time after its last change: the reply to its charge command is still expected. */
+/**
+ * A processing payment is not refreshed for this time after its last change: the reply to its charge command is still
+ * expected.
+ */
 const MIN_AGE_MS = 2_000;
 /** Timeout of a refresh. After it the caller gets the last known state. */
 const TIMEOUT_MS = 1_000;
 
 /**
- * Refreshes unfinished payments (unknown result, or verification in progress) when a payer or a merchant reads the session or
- * invoice: payment-processor queries the bank immediately (P1). If this fails, the caller gets the last known state.
+ * Refreshes unfinished payments (unknown result, or verification in progress) when a payer or a merchant reads the
+ * session or invoice: payment-processor queries the bank immediately (P1). If this fails, the caller gets the last
+ * known state.
  */
 @Injectable()
 export class RefreshPayments {
@@ -26,10 +31,13 @@ export class RefreshPayments {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** Refreshes unfinished payments within the timeout, and returns the newest state. Sends no request if there are no unfinished payments. */
+  /**
+   * Refreshes unfinished payments within the timeout, and returns the newest state. Sends no request if there are no
+   * unfinished payments.
+   */
   async refresh<P extends PagePayable>(payable: P): Promise<P> {
     if (!payable.payments.some((payment) => this.needsRefresh(payment))) return payable;
-    await waitAtMost(TIMEOUT_MS, this.requestRefresh(payableIdOf(payable)));
+    await waitAtMost(TIMEOUT_MS, this.requestRefresh(getPayableId(payable)));
     return this.payables.reload(payable);
   }
 
