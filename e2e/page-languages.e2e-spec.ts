@@ -3,10 +3,8 @@
  * the language. Takes pictures; with SVC_DOCS_PICTURES=1 also into docs/pages.
  */
 import { join } from 'node:path';
-
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
 import { getLanguage, type Language, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
 import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser/browser.js';

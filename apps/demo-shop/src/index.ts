@@ -1,5 +1,4 @@
 import type { ServiceDefinition } from '@svc/service';
-
 import { DemoShopModule } from './app.module.js';
 import { DemoShopConfig } from './config.js';
 import { Orders1763500005000 } from './migrations/1763500005000-orders.js';

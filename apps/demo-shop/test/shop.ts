@@ -2,9 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { startTestService, type TestService } from '@svc/testing';
-
 import { demoShopService } from '../src/index.js';
 import { type Gateway, startGateway } from './gateway.js';
 

@@ -4,7 +4,6 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-
 import type { Messages } from '../src/languages/en.js';
 import { LANGUAGES } from '../src/languages/languages.js';
 import type { PageManifest } from '../src/page-views/pay-page-model.js';

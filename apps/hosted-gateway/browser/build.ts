@@ -8,7 +8,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-
 import { af } from '../src/languages/af.ts';
 import { en } from '../src/languages/en.ts';
 import { st } from '../src/languages/st.ts';

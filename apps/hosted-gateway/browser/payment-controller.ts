@@ -1,5 +1,4 @@
 import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
-
 import type { AmountFields } from './amounts/amount-fields.js';
 import { type CardFieldTexts, readCard } from './card-form/card-fields.js';
 import type { CardForm } from './card-form/card-form.js';

@@ -1,7 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
-
 import { gatewayErrorBody } from './gateway-error-body.js';
 import type { PageManifest } from './page-views/pay-page-model.js';
 import { BuiltManifest } from './pay/built-manifest.js';

@@ -2,7 +2,6 @@ import type { HostedErrorResponse, ResponseStatusText } from '@svc/contracts';
 import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
-
 import { chooseLanguage } from './languages/languages.js';
 import { BuiltManifest } from './pay/built-manifest.js';
 import { buildPageResponse, readLanguagePreference } from './pay/page/send-page.js';

@@ -1,6 +1,5 @@
 import { CredentialBounds1763500000011, Credentials1763500000010 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
-
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';

@@ -1,7 +1,6 @@
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { ManualClock } from '@svc/testing';
 import fc from 'fast-check';
-
 import { SlidingWindow } from './sliding-window.js';
 
 const WINDOW_MS = 60_000;

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -19,7 +18,6 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import type { ReplyEnvelope } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
-
 import { hostedGatewayService } from '../src/index.js';
 import { createMerchant, type Merchant, type SiteOptions } from './merchants.js';
 

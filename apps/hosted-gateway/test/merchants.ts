@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, type Mode, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, type TestService } from '@svc/testing';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import {
   type InvoiceCreated,
   InvoiceCreatedV1,
@@ -13,7 +12,6 @@ import {
 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-
 import type { Gateway, Merchant } from './gateway.js';
 
 export interface InvoiceOptions {

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-
 import type { Checkout, FailedAttempt, Order } from './order.js';
 
 /** A row of `received_webhooks`: the payment in a verified webhook. */

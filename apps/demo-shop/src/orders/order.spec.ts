@@ -1,6 +1,5 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
-
 import {
   formatZar,
   isSessionUsable,

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import type { CreateSessionRequest } from '@svc/sdk';
-
 import { CURRENCY, MAX_QUANTITY, PRODUCTS } from './products.js';
 
 export interface OrderLine {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-
 import { aPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { OrderRepository } from './order.repository.js';

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
-
 import { DemoShopConfig } from '../config.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { isSessionUsable, type Order, sessionRequestFor } from './order.js';

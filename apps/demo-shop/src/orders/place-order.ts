@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-
 import { type Order, readCheckout, totalOf } from './order.js';
 import { OrderRepository } from './order.repository.js';
 

@@ -1,7 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { SERVICE_LOG, type ServiceLog, toDomainError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import { errorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
 

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, HttpStatus, Inject, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
-
 import type { Order } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PayOrder } from '../orders/pay-order.js';

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-
 import { DemoShopConfig } from '../config.js';
 
 /** Sends the shop's pages with a content security policy that allows only files of the shop. */

@@ -1,8 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
-
 import { DemoShopConfig } from '../config.js';
 
 /** The credentials that the merchant received at on-boarding. */

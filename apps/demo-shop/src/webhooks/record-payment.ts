@@ -4,7 +4,6 @@ import { inTransaction } from '@svc/persistence';
 import { assertExpectedPayment, type HostedPaymentNotification } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-
 import { merchantOrderIdOf, type Order, orderNumberFrom } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { CURRENCY } from '../orders/products.js';

@@ -2,7 +2,6 @@ import { Body, Controller, Headers, HttpCode, Inject, Post } from '@nestjs/commo
 import { Clock, DomainError } from '@svc/kernel';
 import { verifyWebhook, WebhookVerificationError } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { RecordPayment } from './record-payment.js';
 

@@ -1,5 +1,4 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
-
 import { checkAmounts, MAX_CHOSEN_CENTS, parseAmount, readAmounts } from './chosen-amounts.js';
 
 test('the page has the same maximum amount as the API', () => {

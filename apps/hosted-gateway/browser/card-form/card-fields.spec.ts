@@ -1,6 +1,5 @@
 import { formatCardNumber, formatExpiry, parseExpiry } from '@svc/sdk/card';
 import fc from 'fast-check';
-
 import { en } from '../../src/languages/en.js';
 import { zu } from '../../src/languages/zu.js';
 import {

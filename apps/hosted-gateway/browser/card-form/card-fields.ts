@@ -1,6 +1,5 @@
 /** Validation of the four card fields, independent of the document. */
 import { cardBrand, HOLDER_NAME_MAX_LENGTH, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
-
 import { fill } from '../../src/languages/fill.js';
 import type { ScriptMessages } from '../script-messages.js';
 

@@ -1,6 +1,5 @@
 /** The card form in the document: formats the input while the payer types, and shows errors beside the fields. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
-
 import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
 import type { ScriptMessages } from '../script-messages.js';
 import { byId, createParagraph } from '../views/document-parts.js';

@@ -9,7 +9,6 @@ import {
 } from '@svc/contracts';
 import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /**

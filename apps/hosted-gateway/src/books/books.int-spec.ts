@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-
 import { DigestSessionsV1, ListSessionsV1, type Mode, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, paymentEvent } from '@svc/testing';
-
 import { type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;

@@ -4,7 +4,6 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
-
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { SameOriginGuard } from '../pay/same-origin.guard.js';
 

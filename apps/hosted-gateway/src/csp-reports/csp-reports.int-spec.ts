@@ -1,5 +1,4 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
-
 import { type Gateway, startGateway } from '../../test/gateway.js';
 import { MAX_REPORTS_PER_MINUTE } from './csp-reports.controller.js';
 

@@ -14,7 +14,6 @@ import {
 } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-
 import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.guard.js';
 import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
 

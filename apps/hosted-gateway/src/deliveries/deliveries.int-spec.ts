@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-
 import { type Delivery, GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
-
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 const CALLS_PER_MINUTE = 6;

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 

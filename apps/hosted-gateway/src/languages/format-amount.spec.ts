@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { formatAmount, formatTime } from './format-amount.js';
 import { getLanguage, LANGUAGES } from './languages.js';
 

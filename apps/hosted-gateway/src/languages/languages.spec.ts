@@ -1,5 +1,4 @@
 import { ERROR_CATALOGUE, type ErrorEntry } from '@svc/contracts';
-
 import { listPlaceholders, mapTextsByPath } from '../../test/messages.js';
 import { buildDeclineText, buildTriesLeftText } from './decline-text.js';
 import { en } from './en.js';

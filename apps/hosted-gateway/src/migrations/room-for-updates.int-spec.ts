@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { newOwnCode } from '@svc/kernel';
 import { updatesOf } from '@svc/testing';
-
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { describePayable } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';

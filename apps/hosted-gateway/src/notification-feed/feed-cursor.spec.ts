@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { decodeCursor, encodeCursor, START_CURSOR } from './feed-cursor.js';
 
 test('an encoded cursor is decoded to the same position', () => {

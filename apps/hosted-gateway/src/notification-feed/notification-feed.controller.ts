@@ -2,7 +2,6 @@ import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/commo
 import type { AuthenticatedSite } from '@svc/auth';
 import type { NotificationFeed } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-
 import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.guard.js';
 import { readFeed } from './read-feed.query.js';
 

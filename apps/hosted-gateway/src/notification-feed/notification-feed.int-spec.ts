@@ -1,7 +1,6 @@
 import { type HostedPaymentSnapshot, notificationFields } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { planOf, waitUntil } from '@svc/testing';
-
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';

@@ -1,7 +1,6 @@
 import { type HostedPaymentSnapshot, type Mode, type NotificationFeed, notificationFields } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-
 import { decodeCursor, encodeCursor, type FeedCursor, START_CURSOR } from './feed-cursor.js';
 
 /** The owner of the notifications. */

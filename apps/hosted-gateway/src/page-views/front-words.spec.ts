@@ -1,5 +1,4 @@
 import { PAGE_WORDS } from '@svc/service';
-
 import { en } from '../languages/en.js';
 
 test('the error pages of the reverse proxy have the same texts as those of the gateway', () => {

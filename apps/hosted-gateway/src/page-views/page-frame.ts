@@ -1,6 +1,5 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-
 import { getLanguage, type Language, type LanguageTag } from '../languages/languages.js';
 
 /** The data that every page needs: its language, and links to the same page in other languages. */

@@ -4,7 +4,6 @@
  * dark modules on a light background.
  */
 import { qrSvg } from '@svc/kernel';
-
 import { useMessages } from './page-frame.js';
 
 export function PayByCode({ code }: { code: string }) {

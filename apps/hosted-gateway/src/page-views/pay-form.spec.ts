@@ -1,5 +1,4 @@
 import { qrSvg } from '@svc/kernel';
-
 import {
   closedStates,
   declinedPage,

@@ -3,7 +3,6 @@
  * anything. The script sends only the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
-
 import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../languages/decline-text.js';
 import { LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';

@@ -7,7 +7,6 @@
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-
 import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import type { PageManifest } from '../page-views/pay-page-model.js';
 
 /**

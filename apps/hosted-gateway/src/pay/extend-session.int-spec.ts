@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-
 import { SessionExtendedV1 } from '@svc/contracts';
-
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SESSION_EXTENSION_MS, SESSION_LIFETIME_MS, SESSION_WARNING_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';

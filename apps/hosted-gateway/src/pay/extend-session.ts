@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
-
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { determineSessionState, SESSION_EXTENSION_MS, SESSION_WARNING_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';

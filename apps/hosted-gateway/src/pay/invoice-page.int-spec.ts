@@ -1,6 +1,5 @@
 /** The page of a till's invoice, which a payer's phone opens by scanning a code. */
 import { randomUUID } from 'node:crypto';
-
 import {
   type ChargeInvoice,
   ChargeInvoiceV1,
@@ -21,7 +20,6 @@ import {
 } from '@svc/contracts';
 import { Commands, type ReplyEnvelope } from '@svc/messaging';
 import { anEvent } from '@svc/testing';
-
 import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { buildInvoiceCreated, changeMerchant, createInvoice } from '../../test/till-invoices.js';
 

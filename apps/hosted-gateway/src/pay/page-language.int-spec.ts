@@ -1,9 +1,7 @@
 /** The language of the page, of the state that its script polls, and of the page after the redirect from the bank. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
-
 import { waitUntil } from '@svc/testing';
-
 import {
   buildPayment,
   buildSessionRequest,

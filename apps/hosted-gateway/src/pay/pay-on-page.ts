@@ -11,7 +11,6 @@ import {
 import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-
 import { HostedGatewayConfig } from '../config.js';
 import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
 import { describePayable } from '../sessions/session.js';

@@ -18,7 +18,6 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { isUuid } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';

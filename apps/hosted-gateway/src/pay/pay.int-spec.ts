@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -12,7 +11,6 @@ import {
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-
 import { buildPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { PayController } from './pay.controller.js';

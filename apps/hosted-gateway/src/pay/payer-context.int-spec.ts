@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-
 import type { ChargeCard } from '@svc/contracts';
-
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 
 const PROXY = '127.0.0.1';

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-
 import type { BrowserData, PayerContext } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import {
   type HostedPaymentSnapshot,
   type HostedSessionSource,
@@ -9,7 +8,6 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-
 import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;

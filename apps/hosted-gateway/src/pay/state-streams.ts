@@ -1,9 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
-
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { type PageState, type Payer, ShowPage } from './page/show-page.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';

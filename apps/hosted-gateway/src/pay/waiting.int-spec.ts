@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { PassThrough } from 'node:stream';
-
 import {
   type HostedPaymentSnapshot,
   PaymentFailedV1,
@@ -15,7 +14,6 @@ import {
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
-
 import { ADMIN_KEY, buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';

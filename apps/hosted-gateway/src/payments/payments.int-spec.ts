@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-
 import { newPaymentReference } from '@svc/kernel';
-
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';

@@ -3,7 +3,6 @@ import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { SessionResponse } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
-
 import { HostedGatewayConfig } from '../config.js';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { PayableClosedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-
 import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;

@@ -3,7 +3,6 @@ import { ClosePayableV1 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-
 import { describePayable } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 

@@ -5,7 +5,6 @@ import { Clock, DomainError, type FieldRule, merchantUrlProblem, newOwnCode, new
 import { currentTraceparent } from '@svc/messaging';
 import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
-
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
 import { noSigningKeyError } from '../signing-keys/signing-keys.js';

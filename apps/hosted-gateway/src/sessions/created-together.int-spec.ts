@@ -3,11 +3,9 @@
  * request.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends, waitUntil } from '@svc/testing';
-
 import {
   buildSessionRequest,
   type Gateway,

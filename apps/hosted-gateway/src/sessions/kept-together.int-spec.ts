@@ -3,11 +3,9 @@
  * result.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
-
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { describePayable, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';

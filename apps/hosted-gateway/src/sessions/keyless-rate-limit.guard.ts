@@ -1,5 +1,4 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { getAuthenticatedSite } from './site.guard.js';
 

@@ -1,5 +1,4 @@
 import { ownCodeText } from '@svc/kernel';
-
 import type { HostedGatewayConfig } from '../config.js';
 
 /**

@@ -1,10 +1,8 @@
 /** Payments that payment-processor reports repeatedly, late, out of order, or to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
-
 import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
-
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { EventLog } from '@svc/messaging';
 import { planOf } from '@svc/testing';
-
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 

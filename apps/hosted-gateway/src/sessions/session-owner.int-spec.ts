@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-
 import { ClosePayableV1, type PayableDescriptor } from '@svc/contracts';
-
 import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createOtherCallers, OTHER_CALLERS, type OtherCaller } from '../../test/merchants.js';
 

@@ -13,7 +13,6 @@ import { isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
-
 import { isScanned, type PayerAddress } from './payer-address.js';
 import { describePayable, type Session } from './session.js';
 

@@ -1,5 +1,4 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
-
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 import {
   computeFingerprint,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-
 import type {
   CreateSessionRequest,
   CustomField,
@@ -9,7 +8,6 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
-
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 
 /** Lifetime of a session (H2). */

@@ -14,7 +14,6 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
-
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';

@@ -4,7 +4,6 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionResponse, HostedApiVersion, HostedErrorResponse } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-
 import { newApiKey } from '@svc/auth';
 import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-
 import {
   ADMIN_KEY,
   buildPayment,

@@ -1,5 +1,4 @@
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-
 import { applyPayment, type SessionWithPayments } from './session.repository.js';
 
 const buildSession = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>

@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-
 import type { NotifiedSite } from './signing-keys.js';
 
 /** Which kinds of signing keys a site has. */

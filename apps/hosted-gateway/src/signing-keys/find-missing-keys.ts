@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-
 import { findExistingKeys } from './find-existing-keys.query.js';
 import type { NotifiedSite, SigningKey } from './signing-keys.js';
 

@@ -1,6 +1,5 @@
 /** A session is created only if its webhook can be signed. Mode, site and API version determine the signing keys. */
 import { randomUUID } from 'node:crypto';
-
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
   ApiKeyChangedV1,
@@ -10,7 +9,6 @@ import {
   WebhookSecretChangedV1,
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-
 import { buildSessionRequest, type Gateway, type HttpResponse, startGateway } from '../../test/gateway.js';
 
 type KeyKind = 'site' | 'merchant';

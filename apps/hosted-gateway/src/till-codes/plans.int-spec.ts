@@ -3,7 +3,6 @@
  * plans a statement only once.
  */
 import { planOf } from '@svc/testing';
-
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { buildInvoiceCreated, createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';

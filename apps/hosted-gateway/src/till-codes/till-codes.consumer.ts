@@ -10,7 +10,6 @@ import {
   TillCodeMadeV1,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
-
 import { TillCodes } from './till-codes.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 

@@ -1,7 +1,6 @@
 import { FindTillInvoiceV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { Commands, type ReplyEnvelope } from '@svc/messaging';
-
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { removeLanguageLinks } from '../../test/pages.js';
 import { buildInvoiceCreated, createInvoice, createTill } from '../../test/till-invoices.js';

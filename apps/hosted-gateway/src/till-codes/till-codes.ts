@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
 import { Clock, isOwnCode, TtlCache } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-
 import { TillCodeRepository } from './till-code.repository.js';
 import type { TillInvoice } from './till-invoice.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';

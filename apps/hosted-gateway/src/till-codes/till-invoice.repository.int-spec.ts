@@ -1,5 +1,4 @@
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
-
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';

@@ -7,7 +7,6 @@ import {
 } from '@svc/contracts';
 import { isOwnCode } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-
 import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
 
 const FIND = `

@@ -3,7 +3,6 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, TtlCache } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { DataSource } from 'typeorm';
-
 import { findCardKey } from '../find-card-key.query.js';
 
 /**

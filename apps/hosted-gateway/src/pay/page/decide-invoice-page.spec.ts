@@ -1,5 +1,4 @@
 import type { LineItem, PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { type TillInvoice, toTillLineItem } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';

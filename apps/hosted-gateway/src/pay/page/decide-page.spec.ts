@@ -1,5 +1,4 @@
 import type { HostedPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 

@@ -1,6 +1,5 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
-
 import type {
   ChargeDetails,
   DeclineDetails,

@@ -1,7 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-
 import fc from 'fast-check';
-
 import type { PagePiece } from '../../page-views/pay-page-model.js';
 import { gzipPage } from './gzip-page.js';
 

@@ -4,7 +4,6 @@
  * deflate blocks. Blocks that refer to no earlier data and end at a byte boundary can be concatenated.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-
 import type { PageAsset, PagePiece } from '../../page-views/pay-page-model.js';
 
 /** Header of RFC 1952: deflate, no name, no time, best compression, Unix. */

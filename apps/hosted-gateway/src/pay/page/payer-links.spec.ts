@@ -1,5 +1,4 @@
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-
 import type { Session } from '../../sessions/session.js';
 import { buildMerchantLink } from './payer-links.js';
 

@@ -1,5 +1,4 @@
 import { isFinal, type PaymentSnapshot } from '@svc/contracts';
-
 import type { Session } from '../../sessions/session.js';
 
 /**

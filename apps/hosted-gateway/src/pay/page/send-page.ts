@@ -3,7 +3,6 @@ import { HttpStatus } from '@nestjs/common';
 import { isUuid } from '@svc/kernel';
 import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import {
   chooseLanguage,
   explicitLanguage,

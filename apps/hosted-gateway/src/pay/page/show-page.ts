@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
-
 import { HostedGatewayConfig } from '../../config.js';
 import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';

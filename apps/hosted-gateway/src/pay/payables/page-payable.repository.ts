@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-
 import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';

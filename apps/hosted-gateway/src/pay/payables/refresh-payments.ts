@@ -3,7 +3,6 @@ import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-
 import { getPayableId, type PagePayable } from './page-payable.js';
 import { PagePayableRepository } from './page-payable.repository.js';
 
