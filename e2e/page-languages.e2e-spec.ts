@@ -137,7 +137,7 @@ it('a link changes the language: the session stays, and the page asks before it 
   expect(await axeFindings(page)).toEqual([]);
   await screenshot(page, 'page-languages-open');
   await zulu.click();
-  expect([dialogs, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
+  expect([dialogs, await number.inputValue()]).toEqual([[en.language.confirmLanguageChange], '4242 4242']);
   goOn = true;
   await zulu.click();
   const { messages } = getLanguage('zu');

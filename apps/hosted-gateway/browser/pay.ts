@@ -56,7 +56,7 @@ function startForm(): void {
 function confirmLanguageChange(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
-    if (isLink && cardForm.isTyped && !confirm(messages.emptiesForm)) event.preventDefault();
+    if (isLink && cardForm.isTyped && !confirm(messages.confirmLanguageChange)) event.preventDefault();
   });
 }
 

@@ -212,7 +212,7 @@ export class PaymentController {
     const nextAttempt = canContinueAfterDecline(step.state) ? step.state.decline : step.state.coming;
     this.applyState(step.state, nextAttempt.try);
     if (step.notice === 'own-decline') this.cardForm.showDecline(step.state.decline);
-    if (step.notice === 'other-payer') this.cardForm.showNotice(`${formErrors.elsewhere} ${nextAttempt.triesLeft}`);
+    if (step.notice === 'other-payer') this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`);
   }
 
   private applyState({ state, version }: SessionState, tryNumber: number): void {

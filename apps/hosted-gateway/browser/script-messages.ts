@@ -14,7 +14,7 @@ export function scriptMessages({
   const { noScript: _, ...processingMessages } = processing;
   return {
     format,
-    emptiesForm: language.emptiesForm,
+    confirmLanguageChange: language.confirmLanguageChange,
     cvvHints: { either: form.cvvHintEither, 3: form.cvvHint, 4: form.cvvHintFour },
     expiring: form.expiring,
     choiceErrors,

@@ -82,7 +82,7 @@ export const allPages: PayPageModel[] = [
   { state: 'unavailable' },
 ];
 
-const ENGLISH: PageFrame = { language: getLanguage('en'), isNamed: false, query: 'sessionId=1' };
+const ENGLISH: PageFrame = { language: getLanguage('en'), isLanguageChosen: false, query: 'sessionId=1' };
 
 export const renderHtml = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string => {
   const frame = { ...ENGLISH, ...overrides };

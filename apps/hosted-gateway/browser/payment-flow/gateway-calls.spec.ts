@@ -136,7 +136,7 @@ describe('the calls to the gateway', () => {
     async (httpStatus, text, received) => {
       respondWith(httpStatus, text);
       const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
-      expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...received });
+      expect(outcome).toStrictEqual({ kind: 'response', httpStatus, ...received });
     },
   );
 

@@ -34,7 +34,7 @@ export const en = {
   language: {
     label: 'Language',
     /** Confirmation before the page is loaded in another language while the form is not empty. */
-    emptiesForm: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
+    confirmLanguageChange: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
   },
 
   page: {
@@ -48,7 +48,7 @@ export const en = {
     footer: 'Your card details are encrypted in this browser before they are sent.',
     test: 'TEST: no money moves',
     footerPlain: 'Secure payments by Svc Payments',
-    givenBack: 'A charge that came too late was given back to your card. You do not have to do anything.',
+    chargeReversed: 'A charge that came too late was given back to your card. You do not have to do anything.',
     noScript:
       'Paying by card needs JavaScript, because your card details are encrypted in this browser before they are sent. ' +
       'Please switch JavaScript on and reload the page, or go back to the store. Nothing has been charged.',
@@ -74,17 +74,17 @@ export const en = {
       'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
     moreTime: 'Give me 15 more minutes',
     /** Shown before the link `reload` and a full stop. */
-    late: 'The form is still loading. If nothing happens,',
+    stillLoading: 'The form is still loading. If nothing happens,',
     reload: 'load the page again',
   },
 
   /** Texts beside the QR code, for a payer who prefers to pay with a phone. */
   byCode: {
     heading: 'Or scan to pay',
-    fold: 'Pay with another device',
-    alternative: 'QR code that opens this payment on a phone',
+    summary: 'Pay with another device',
+    imageDescription: 'QR code that opens this payment on a phone',
     note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
-    goesOn: 'This page goes on by itself when it is paid.',
+    continuesAutomatically: 'This page goes on by itself when it is paid.',
   },
 
   /** Labels of the fields in which the payer of an invoice may choose amount and tip. */
@@ -117,7 +117,7 @@ export const en = {
 
   /** Errors above the form, when the payment could not be started. */
   formErrors: {
-    elsewhere: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
+    otherPayerFailed: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
     refused: 'The payment was not accepted. Check your details and try again.',
     tooMany: 'Too many requests at the moment. Nothing was charged. Wait a minute and try again.',
     notSent:
@@ -152,7 +152,7 @@ export const en = {
   verification: {
     heading: 'Confirm the payment with your bank',
     note: 'Your bank wants to make sure that it is you. Nothing is charged before you have confirmed.',
-    goOn: 'Continue to your bank',
+    continueToBank: 'Continue to your bank',
     anotherCard: 'Use another card',
     /** Shown before date and time. */
     until: 'You can confirm until',

@@ -57,7 +57,7 @@ export function VerificationView({ model }: { model: VerificationPage }) {
         <ChargeFacts of={{ ...model, ...model.charge }} />
       </dl>
       <a class="primary" id="verification-link" {...buildSafeHref(model.verificationUrl)}>
-        {verification.goOn}
+        {verification.continueToBank}
       </a>
       {model.anotherCardUrl === undefined ? null : (
         <a class="secondary" href={[model.anotherCardUrl, buildLanguageQuery(frame)].filter(Boolean).join('&')}>
@@ -112,7 +112,7 @@ export function ReversedChargesNotice({ charges }: { charges: readonly ReversedC
   const { page } = useMessages();
   return (
     <div class="notice news">
-      <p>{page.givenBack}</p>
+      <p>{page.chargeReversed}</p>
       {charges.map((charge) => (
         <dl class="facts">
           <ChargeFacts of={charge} />

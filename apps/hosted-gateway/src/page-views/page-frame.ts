@@ -9,13 +9,13 @@ export interface PageFrame {
    * True if the payer or the merchant chose the language. Then the calls of the script and the links to the page
    * contain it too.
    */
-  readonly isNamed: boolean;
+  readonly isLanguageChosen: boolean;
   /** Query of the page without its language: `sessionId=…`. */
   readonly query: string;
 }
 
 /** Preact context with the frame, for all views. */
-export const FrameContext = createContext<PageFrame>({ language: getLanguage('en'), isNamed: false, query: '' });
+export const FrameContext = createContext<PageFrame>({ language: getLanguage('en'), isLanguageChosen: false, query: '' });
 
 export function useFrame(): PageFrame {
   return useContext(FrameContext);
@@ -31,6 +31,6 @@ export function buildLanguageLink(tag: LanguageTag, query: string): string {
 }
 
 /** The language for calls of the script and links to this page. Empty if the browser's language is used. */
-export function buildLanguageQuery({ language, isNamed }: PageFrame): string {
+export function buildLanguageQuery({ language, isLanguageChosen: isNamed }: PageFrame): string {
   return isNamed ? `lang=${language.tag}` : '';
 }

@@ -96,7 +96,7 @@ test('every message that the server renders is on one of these pages', () => {
     .replaceAll('&quot;', '"');
   const {
     format: _,
-    language: { emptiesForm: __, ...switchTexts },
+    language: { confirmLanguageChange: __, ...switchTexts },
     choiceErrors: _errors,
     fieldErrors: ___,
     formErrors: ____,

@@ -12,14 +12,14 @@ export function PayByCode({ code }: { code: string }) {
     <section class="method by-code" id="code-view" aria-labelledby="code-heading">
       {/* The image is outside of <details>, so that the style sheet can always show it on a wide screen, without a script. */}
       <details>
-        <summary>{byCode.fold}</summary>
+        <summary>{byCode.summary}</summary>
       </details>
       <div class="folded">
         <h2 id="code-heading">{byCode.heading}</h2>
         {/* Safe as raw HTML: it contains no input of a merchant, only rectangles that encode a URL of the gateway. */}
-        <div class="qr" dangerouslySetInnerHTML={{ __html: qrSvg(code, byCode.alternative) }} />
+        <div class="qr" dangerouslySetInnerHTML={{ __html: qrSvg(code, byCode.imageDescription) }} />
         <p>{byCode.note}</p>
-        <p class="hint">{byCode.goesOn}</p>
+        <p class="hint">{byCode.continuesAutomatically}</p>
       </div>
     </section>
   );

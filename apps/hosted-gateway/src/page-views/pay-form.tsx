@@ -22,7 +22,7 @@ export function PayForm({ model }: { model: PayablePage }) {
       </noscript>
       {/* The style sheet shows this hint after some seconds, unless the script has loaded and removed it. */}
       <p class="hint script-late" id="script-late">
-        {form.late} <a href="">{form.reload}</a>.
+        {form.stillLoading} <a href="">{form.reload}</a>.
       </p>
       <form id="pay-form" noValidate>
         <fieldset id="pay-fields" disabled>

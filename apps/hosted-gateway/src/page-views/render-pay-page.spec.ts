@@ -79,8 +79,8 @@ describe('a page in another language', () => {
     expect(html).toContain('data-calls-query="?lang=zu"');
     expect(renderHtml(verificationPage, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
     // Calls of the script need no parameter if the browser's language is used.
-    expect(renderHtml(openPage, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
-    expect(renderHtml(verificationPage, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
+    expect(renderHtml(openPage, { ...zulu, isLanguageChosen: false })).not.toContain('data-calls-query');
+    expect(renderHtml(verificationPage, { ...zulu, isLanguageChosen: false })).toContain('href="?sessionId=1&amp;card=another"');
   });
 
   it.each(allPages.map((model) => [model.state, model] as const))(

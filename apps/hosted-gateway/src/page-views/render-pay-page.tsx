@@ -230,7 +230,7 @@ function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${
     'data-session-id': model.sessionId,
     'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
-    'data-calls-query': frame.isNamed ? `?${buildLanguageQuery(frame)}` : undefined,
+    'data-calls-query': frame.isLanguageChosen ? `?${buildLanguageQuery(frame)}` : undefined,
   };
   if (!isPayable(model)) return common;
   const { kty, crv, x, y, kid } = model.encryptionKey;

@@ -79,7 +79,7 @@ export class PayController {
   @Get(['pay/:sessionId/state', 'c/:code/state'])
   @Header('cache-control', 'no-store')
   state(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
-    return this.showPage.state(address, readPayer(request));
+    return this.showPage.readState(address, readPayer(request));
   }
 
   /**
@@ -103,7 +103,7 @@ export class PayController {
   @Header('cache-control', 'no-store')
   async moreTime(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
     await this.extendSession.execute(address);
-    return this.showPage.state(address, readPayer(request));
+    return this.showPage.readState(address, readPayer(request));
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])

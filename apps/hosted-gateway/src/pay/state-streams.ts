@@ -125,7 +125,7 @@ export class StateStreams implements OnModuleDestroy {
     if (stream.isReading) return;
     stream.isReading = true;
     try {
-      this.send(stream, await this.showPage.state(stream.address, stream.payer));
+      this.send(stream, await this.showPage.readState(stream.address, stream.payer));
     } catch {
       // The state cannot be read. Ends the stream, so that the page polls instead.
       stream.out.end();

@@ -87,7 +87,7 @@ export class ShowPage {
     return this.buildModel(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
   }
 
-  async state(address: PayerAddress, payer: Payer): Promise<PageState> {
+  async readState(address: PayerAddress, payer: Payer): Promise<PageState> {
     return (await this.findState(address, payer)).state;
   }
 
