@@ -49,8 +49,8 @@ const { formErrors, processing } = messages;
 
 /** Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again. */
 export class PaymentController {
-  private tryNumber = Number(pageData['try']);
-  private reference = createReference(this.tryNumber);
+  private attemptNumber = Number(pageData['try']);
+  private reference = createReference(this.attemptNumber);
   private readonly poller = createPoller(
     (polled) => this.onState(polled),
     () => {
@@ -60,7 +60,7 @@ export class PaymentController {
   private body: PaymentBody | undefined;
   private sendState: SendState = 'in-flight';
   private unchangedPolls = 0;
-  private sends = 0;
+  private sendCount = 0;
   private lateTimer: ReturnType<typeof setTimeout> | undefined;
   private reloadTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -97,17 +97,17 @@ export class PaymentController {
     this.cardForm.clearFields();
     showProcessing(true);
     showStatus(processing.sendingHeading, processing.note);
-    this.sends = 0;
+    this.sendCount = 0;
     try {
       const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: this.tryNumber, expiresAt: pageData['expiresAt'] ?? '' };
+      const binding = { sessionId, try: this.attemptNumber, expiresAt: pageData['expiresAt'] ?? '' };
       const card = readCard(texts, now());
       const brand = cardBrand(card.cardNumber);
       if (brand.name !== 'unknown') storeBrand(brand.label, card.cardNumber);
       const encryptedCard = await encryptCard({ card, binding, publicJwk });
       const reference = this.reference.get();
       const chosenAmounts = this.amounts?.read();
-      this.body = { reference, try: this.tryNumber, encryptedCard, ...chosenAmounts, browser: readBrowserData() };
+      this.body = { reference, try: this.attemptNumber, encryptedCard, ...chosenAmounts, browser: readBrowserData() };
       if (this.amounts) storeOwnPayment(callsAddress.path, reference);
     } catch {
       this.restoreForm(formErrors.cannotEncrypt);
@@ -127,7 +127,7 @@ export class PaymentController {
     if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
     const firstStep = decideAfterPost(outcome);
     const isRejected = firstStep.do === 'show-form-error';
-    const step = isRejected ? await this.decideAfterRejection(firstStep, mayHaveArrived) : firstStep;
+    const step = isRejected ? await this.handleRejection(firstStep, mayHaveArrived) : firstStep;
     if (step.do === 'reload') return reload();
     if (step.do === 'next-attempt') return this.showNextAttempt(step.state);
     if (step.do === 'redirect') {
@@ -143,7 +143,7 @@ export class PaymentController {
    * Fetches the state to decide about a rejection. Stops the poller meanwhile, because it would also react to this
    * state.
    */
-  private async decideAfterRejection(rejection: FormError, mayHaveArrived: boolean): Promise<NextStep> {
+  private async handleRejection(rejection: FormError, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();
     const current = await fetchState(callsAddress, new AbortController().signal);
     return decideAfterRejection({ rejection, current, shown: shownState, mayHaveArrived });
@@ -153,7 +153,7 @@ export class PaymentController {
   private onSent(result: SendResult): void {
     this.sendState = sendStateAfter(result, this.reference.mayHaveArrived);
     if (result === 'unknown') this.reference.markMayHaveArrived();
-    if (result !== 'not-sent') this.sends++;
+    if (result !== 'not-sent') this.sendCount++;
     if (this.sendState === 'not-sent') {
       this.clearLateTimer();
       showStatus(processing.offlineHeading, processing.offlineNote);
@@ -172,12 +172,12 @@ export class PaymentController {
   private onState(polled: SessionState): void {
     if (isNewlyProcessing(polled, this.sendState)) showStatus(processing.heading, processing.note);
     this.unchangedPolls = isChanged(polled, shownState) ? 0 : this.unchangedPolls + 1;
-    const { sendState, unchangedPolls, sends } = this;
-    const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sends });
+    const { sendState, unchangedPolls, sendCount } = this;
+    const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sendCount });
     if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextAttempt(polled);
     else if (step === 'reload' && sendState === 'in-flight' && canContinueAfterDecline(polled)) {
-      // The pending response shows whether this attempt failed or one of another payer. Waits only briefly, because the
-      // connection may be broken.
+      // The pending response shows whether this attempt failed or an attempt of another payer. Waits only briefly,
+      // because the connection may be broken.
       this.reloadTimer ??= setTimeout(reload, RESPONSE_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
     else if (step === 'resend' && this.body) void this.send(this.body);
@@ -203,7 +203,7 @@ export class PaymentController {
     const step = decideWhileIdle({
       received,
       shown: shownState,
-      tryNumber: this.tryNumber,
+      attemptNumber: this.attemptNumber,
       mayHaveArrived,
       isTyped: this.cardForm.isTyped,
     });
@@ -212,13 +212,14 @@ export class PaymentController {
     const nextAttempt = canContinueAfterDecline(step.state) ? step.state.decline : step.state.coming;
     this.applyState(step.state, nextAttempt.try);
     if (step.notice === 'own-decline') this.cardForm.showDecline(step.state.decline);
-    if (step.notice === 'other-payer') this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`);
+    if (step.notice === 'other-payer')
+      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`);
   }
 
-  private applyState({ state, version }: SessionState, tryNumber: number): void {
+  private applyState({ state, version }: SessionState, attemptNumber: number): void {
     [shownState.state, shownState.version] = [state, version];
-    this.tryNumber = tryNumber;
-    this.reference = createReference(tryNumber);
+    this.attemptNumber = attemptNumber;
+    this.reference = createReference(attemptNumber);
   }
 
   private showForm(): void {
@@ -236,6 +237,6 @@ export class PaymentController {
   }
 }
 
-function createReference(tryNumber: number): PaymentReference {
-  return new PaymentReference(storageIfAllowed(), sessionId, tryNumber, () => crypto.randomUUID());
+function createReference(attemptNumber: number): PaymentReference {
+  return new PaymentReference(storageIfAllowed(), sessionId, attemptNumber, () => crypto.randomUUID());
 }

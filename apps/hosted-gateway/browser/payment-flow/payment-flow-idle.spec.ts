@@ -4,8 +4,8 @@ describe('decideWhileIdle', () => {
   const shown = { state: 'open', version: '1' };
   const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
   const declined = { state: 'declined', version: '3', decline };
-  const decide = (received: SessionState, mayHaveArrived = false, tryNumber = 1, isTyped = false) =>
-    decideWhileIdle({ received, shown, tryNumber, mayHaveArrived, isTyped });
+  const decide = (received: SessionState, mayHaveArrived = false, attemptNumber = 1, isTyped = false) =>
+    decideWhileIdle({ received, shown, attemptNumber, mayHaveArrived, isTyped });
 
   it('ignores the payment of another payer if the form is not empty, unless it may be a payment of this form', () => {
     const processing = { state: 'processing', version: '2' };
@@ -41,7 +41,7 @@ describe('decideWhileIdle', () => {
 
   it('reloads if the state has no version', () => {
     const received = { state: 'open', coming };
-    const input = { received, shown: { state: 'declined' }, tryNumber: 1, mayHaveArrived: false, isTyped: true };
+    const input = { received, shown: { state: 'declined' }, attemptNumber: 1, mayHaveArrived: false, isTyped: true };
     expect(decideWhileIdle(input)).toEqual({ do: 'reload' });
   });
 

@@ -180,8 +180,13 @@ describe('wasNeverSent', () => {
 
 describe('decideAfterPoll', () => {
   const shown = { state: 'open', version: '1' };
-  const decide = (state: string, version: string | undefined, sendState: SendState, unchangedPolls = 1, sends = 1) =>
-    decideAfterPoll({ polled: { state, version }, shown, sendState, unchangedPolls, sends });
+  const decide = (
+    state: string,
+    version: string | undefined,
+    sendState: SendState,
+    unchangedPolls = 1,
+    sendCount = 1,
+  ) => decideAfterPoll({ polled: { state, version }, shown, sendState, unchangedPolls, sendCount });
 
   it('waits while a payment is processing, whatever the send state', () => {
     const sendStates: SendState[] = ['in-flight', 'accepted', 'unknown', 'other-payment'];

@@ -180,14 +180,14 @@ const INTERRUPTED_POLLS = 4;
  *
  * @param shown the state that this document shows
  * @param unchangedPolls number of consecutive polls that returned `shown`, including this one
- * @param sends number of requests with this payment
+ * @param sendCount number of requests with this payment
  */
 export function decideAfterPoll(input: {
   polled: SessionState;
   shown: SessionState;
   sendState: SendState;
   unchangedPolls: number;
-  sends: number;
+  sendCount: number;
 }): PollStep {
   const { polled, shown, sendState } = input;
   if (polled.state === 'processing') return sendState === 'interrupted' ? 'reload' : 'wait';
@@ -196,7 +196,7 @@ export function decideAfterPoll(input: {
   if (sendState === 'other-payment') return input.unchangedPolls >= OTHER_PAYMENT_POLLS ? 'reload' : 'wait';
   // The poll got a response, so the browser is online again.
   if (sendState === 'not-sent') return 'resend';
-  if (sendState === 'unknown') return input.sends < MAX_SENDS ? 'resend' : 'restore-form';
+  if (sendState === 'unknown') return input.sendCount < MAX_SENDS ? 'resend' : 'restore-form';
   return 'wait';
 }
 
@@ -213,7 +213,7 @@ export type IdleStep =
 /**
  * Decides the next step after a new state has arrived while the form is shown.
  *
- * @param tryNumber number of the attempt that the form offers
+ * @param attemptNumber number of the attempt that the form offers
  * @param mayHaveArrived a payment of this form got no response, so the failed attempt is probably this payment
  * @param isTyped the form is not empty. Then it stays during the payment of another payer, because that payment may
  * fail
@@ -221,21 +221,21 @@ export type IdleStep =
 export function decideWhileIdle(input: {
   received: SessionState;
   shown: SessionState;
-  tryNumber: number;
+  attemptNumber: number;
   mayHaveArrived: boolean;
   isTyped: boolean;
 }): IdleStep {
-  const { received, shown, tryNumber, mayHaveArrived, isTyped } = input;
+  const { received, shown, attemptNumber, mayHaveArrived, isTyped } = input;
   if (!isChanged(received, shown)) return { do: 'ignore' };
   if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
   if (hasNextAttempt(received)) {
-    if (received.coming.try === tryNumber) return { do: 'apply-state', state: received, notice: 'none' };
+    if (received.coming.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
     // The attempt of another payer has failed. After a reload the page shows whether an attempt of this form has failed
     // too.
     return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, notice: 'other-payer' };
   }
   if (!canContinueAfterDecline(received)) return { do: 'reload' };
-  if (received.decline.try === tryNumber) return { do: 'apply-state', state: received, notice: 'none' };
+  if (received.decline.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
   return { do: 'apply-state', state: received, notice: mayHaveArrived ? 'own-decline' : 'other-payer' };
 }
 
@@ -296,10 +296,10 @@ export class PaymentReference {
   constructor(
     private readonly store: KeyValueStore | undefined,
     sessionId: string,
-    tryNumber: number,
+    attemptNumber: number,
     private readonly randomUuid: () => string,
   ) {
-    this.key = `svc-pay/${sessionId}/${tryNumber}`;
+    this.key = `svc-pay/${sessionId}/${attemptNumber}`;
     this.mayBeSent = this.isPending();
   }
 

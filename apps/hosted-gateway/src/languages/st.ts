@@ -25,7 +25,8 @@ export const st: Messages = {
 
   language: {
     label: 'Puo',
-    confirmLanguageChange: 'Leqephe le tla bulwa hape ka puo e nngwe, mme foromo ya karete e tla ba feela. O tswela pele?',
+    confirmLanguageChange:
+      'Leqephe le tla bulwa hape ka puo e nngwe, mme foromo ya karete e tla ba feela. O tswela pele?',
   },
 
   page: {
@@ -101,7 +102,8 @@ export const st: Messages = {
   },
 
   formErrors: {
-    otherPayerFailed: 'Motho e mong o lekile ho lefa sena ka sesebediswa se seng, mme ha e a atleha. O ka tswela pele mona.',
+    otherPayerFailed:
+      'Motho e mong o lekile ho lefa sena ka sesebediswa se seng, mme ha e a atleha. O ka tswela pele mona.',
     refused: 'Tefo ha e a amohelwa. Hlahloba dintlha tsa hao mme o leke hape.',
     tooMany: 'Dikopo di ngata haholo hajwale. Ha ho tjhelete e lefisitsweng. Ema motsotso mme o leke hape.',
     notSent:

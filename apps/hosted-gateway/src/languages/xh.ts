@@ -25,7 +25,8 @@ export const xh: Messages = {
 
   language: {
     label: 'Ulwimi',
-    confirmLanguageChange: 'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
+    confirmLanguageChange:
+      'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
   },
 
   page: {

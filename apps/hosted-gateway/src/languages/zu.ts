@@ -25,7 +25,8 @@ export const zu: Messages = {
 
   language: {
     label: 'Ulimi',
-    confirmLanguageChange: 'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
+    confirmLanguageChange:
+      'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
   },
 
   page: {

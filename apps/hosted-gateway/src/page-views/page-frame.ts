@@ -15,7 +15,11 @@ export interface PageFrame {
 }
 
 /** Preact context with the frame, for all views. */
-export const FrameContext = createContext<PageFrame>({ language: getLanguage('en'), isLanguageChosen: false, query: '' });
+export const FrameContext = createContext<PageFrame>({
+  language: getLanguage('en'),
+  isLanguageChosen: false,
+  query: '',
+});
 
 export function useFrame(): PageFrame {
   return useContext(FrameContext);
@@ -31,6 +35,6 @@ export function buildLanguageLink(tag: LanguageTag, query: string): string {
 }
 
 /** The language for calls of the script and links to this page. Empty if the browser's language is used. */
-export function buildLanguageQuery({ language, isLanguageChosen: isNamed }: PageFrame): string {
-  return isNamed ? `lang=${language.tag}` : '';
+export function buildLanguageQuery({ language, isLanguageChosen }: PageFrame): string {
+  return isLanguageChosen ? `lang=${language.tag}` : '';
 }

@@ -68,7 +68,7 @@ describe('every page', () => {
 });
 
 describe('a page in another language', () => {
-  const zulu = { language: getLanguage('zu'), isNamed: true };
+  const zulu = { language: getLanguage('zu'), isLanguageChosen: true };
 
   it('has the script of that language, and the language in its links and in the calls of the script', () => {
     const html = renderHtml(openPage, zulu);
@@ -80,7 +80,9 @@ describe('a page in another language', () => {
     expect(renderHtml(verificationPage, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
     // Calls of the script need no parameter if the browser's language is used.
     expect(renderHtml(openPage, { ...zulu, isLanguageChosen: false })).not.toContain('data-calls-query');
-    expect(renderHtml(verificationPage, { ...zulu, isLanguageChosen: false })).toContain('href="?sessionId=1&amp;card=another"');
+    expect(renderHtml(verificationPage, { ...zulu, isLanguageChosen: false })).toContain(
+      'href="?sessionId=1&amp;card=another"',
+    );
   });
 
   it.each(allPages.map((model) => [model.state, model] as const))(

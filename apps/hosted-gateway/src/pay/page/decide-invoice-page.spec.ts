@@ -34,7 +34,7 @@ function decideInvoicePage(
   facts: Partial<PageFacts> = {},
 ): { readonly state: string; readonly [field: string]: unknown } {
   return decidePage({
-    session: { ...INVOICE, ...invoice },
+    payable: { ...INVOICE, ...invoice },
     address: { code: INVOICE.code },
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,

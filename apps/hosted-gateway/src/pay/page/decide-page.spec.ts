@@ -5,7 +5,7 @@ import { decidePage, type PageFacts } from './decide-page.js';
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const timeAfterNow = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
 
-type Facts = Partial<Omit<PageFacts, 'session'>> & { session?: Partial<PageFacts['session']> };
+type Facts = Partial<Omit<PageFacts, 'payable'>> & { session?: Partial<PageFacts['payable']> };
 function decideSessionPage({ session, ...facts }: Facts): {
   readonly state: string;
   readonly [field: string]: unknown;
@@ -22,7 +22,7 @@ function decideSessionPage({ session, ...facts }: Facts): {
     ...session,
   };
   return decidePage({
-    session: completeSession as unknown as PageFacts['session'],
+    payable: completeSession as unknown as PageFacts['payable'],
     address: { sessionId: 's' },
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,

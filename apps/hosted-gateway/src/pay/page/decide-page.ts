@@ -28,7 +28,8 @@ const RECEIPT_MS = 60_000;
 const LATE_AFTER_MS = 10_000;
 
 export interface PageFacts {
-  readonly session: PagePayable;
+  /** The session or invoice that the page shows. */
+  readonly payable: PagePayable;
   /**
    * The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of
    * the shop.
@@ -52,7 +53,7 @@ export interface PageFacts {
 /** Decides which page the payer sees. A pure function of the facts. */
 export function decidePage(facts: PageFacts): SessionPage {
   const page = decidePageWithBasket(facts);
-  return isInvoice(facts.session) && !isBasketVisible(page) ? removeBasket(page) : page;
+  return isInvoice(facts.payable) && !isBasketVisible(page) ? removeBasket(page) : page;
 }
 
 /**
@@ -69,17 +70,17 @@ function removeBasket({ lines: _, ...page }: SessionPage): SessionPage {
 }
 
 function decidePageWithBasket(facts: PageFacts): SessionPage {
-  const { session, now } = facts;
-  const { payments } = session;
+  const { payable, now } = facts;
+  const { payments } = payable;
   const paid = payments.find(isSuccess);
   const isOwnPayment = createOwnPaymentFilter(facts);
   const order = buildOrderDetails(facts, paid ?? findLatestPayment(payments));
   // The page of an invoice shows neither time nor card of another payer's payment.
   if (paid)
-    return isInvoice(session) && !isOwnPayment(paid)
+    return isInvoice(payable) && !isOwnPayment(paid)
       ? { ...order, state: 'already-paid' }
       : buildReceiptPage(facts, order, paid);
-  const state = determineSessionState(session, now);
+  const state = determineSessionState(payable, now);
   switch (state) {
     case 'open':
     case 'expired':
@@ -99,7 +100,7 @@ function decidePageWithBasket(facts: PageFacts): SessionPage {
 }
 
 function buildReceiptPage(
-  { session, address, now }: PageFacts,
+  { payable, address, now }: PageFacts,
   order: OrderDetails,
   paid: PaymentSnapshot,
 ): SessionPage {
@@ -107,13 +108,13 @@ function buildReceiptPage(
   return {
     ...order,
     // The payer of an invoice may have chosen another amount and a tip. The amount of a session is fixed.
-    ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
+    ...(isInvoice(payable) ? { amountCents: paid.amount + paid.tipAmount } : {}),
     state: isRecent ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
     charge: buildChargeDetails(paid, paid.modifiedUTCDate),
-    ...(isScanned(address) || isInvoice(session)
+    ...(isScanned(address) || isInvoice(payable)
       ? {}
-      : { returnUrl: buildMerchantLink(session.returnUrl, session, paid) }),
+      : { returnUrl: buildMerchantLink(payable.returnUrl, payable, paid) }),
   };
 }
 
@@ -134,54 +135,54 @@ function removeStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<Or
  * page.
  */
 function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
-  const { session, address, encryptionKey, now } = facts;
+  const { payable, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
   // A processing payment may arrive before the new state of its payable.
-  if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
+  if (facts.isInFlight || payable.payments.some(({ state }) => state === 'processing'))
     return buildProcessingPage(order, false);
-  const triesLeft = countAttemptsLeft(session);
-  const isPayable = determineSessionState(session, now) === 'open' && triesLeft > 0;
+  const triesLeft = countAttemptsLeft(payable);
+  const isPayable = determineSessionState(payable, now) === 'open' && triesLeft > 0;
   const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
   if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
-    const query = isScanned(address) ? '' : `sessionId=${getPayableId(session)}&`;
+    const query = isScanned(address) ? '' : `sessionId=${getPayableId(payable)}&`;
     const anotherCard = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
     const charge = buildChargeDetails(latest!, latest!.paymentUTCDate);
     return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
-  const hasNoOwnPayment = latest === undefined && (session.payments.length > 0 || isInvoice(session));
-  const isDeclined = session.tries > 0 && !hasNoOwnPayment && latest?.state !== 'verificationRequired';
+  const hasNoOwnPayment = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
+  const isDeclined = payable.tries > 0 && !hasNoOwnPayment && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
-    try: session.tries + 1,
+    try: payable.tries + 1,
     triesLeft,
-    expiresAt: session.expiresAt.toISOString(),
-    canExtend: !isInvoice(session) && !session.extended,
+    expiresAt: payable.expiresAt.toISOString(),
+    canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,
     renderedAt: now.toISOString(),
     decline: isDeclined ? buildDeclineDetails(latest) : undefined,
-    ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
-    ...(isInvoice(session) ? { choice: buildPaymentChoice(session) } : {}),
+    ...(isScanned(address) || payable.code === null ? {} : { code: ownCodeText(payable.code, facts.codesUrl) }),
+    ...(isInvoice(payable) ? { choice: buildPaymentChoice(payable) } : {}),
   };
   return form;
 }
 
 /** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */
 function buildOrderDetails(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
-  const { session, address } = facts;
+  const { payable, address } = facts;
   const isOwnPayment = createOwnPaymentFilter(facts);
   return {
-    sessionId: getPayableId(session),
+    sessionId: getPayableId(payable),
     callsPath: buildCallsPath(address),
-    sessionVersion: session.payableVersion,
-    merchantName: session.merchantName,
-    amountCents: session.amount,
-    currencyISOCode: session.currencyISOCode,
-    reversedCharges: session.payments.filter(isOwnPayment).flatMap((payment) => buildReversedCharges(payment)),
-    ...(session.mode === 'test' ? { isTest: true } : {}),
-    ...(isInvoice(session) ? buildInvoiceOrder(session) : buildSessionOrder(session, address, decisive)),
+    sessionVersion: payable.payableVersion,
+    merchantName: payable.merchantName,
+    amountCents: payable.amount,
+    currencyISOCode: payable.currencyISOCode,
+    reversedCharges: payable.payments.filter(isOwnPayment).flatMap((payment) => buildReversedCharges(payment)),
+    ...(payable.mode === 'test' ? { isTest: true } : {}),
+    ...(isInvoice(payable) ? buildInvoiceOrder(payable) : buildSessionOrder(payable, address, decisive)),
   };
 }
 
@@ -226,9 +227,9 @@ function isSuccess({ state }: PaymentSnapshot): boolean {
  * handles the verification and the decline of its own customer. All other payments of a session count, because a
  * session has one payer.
  */
-function createOwnPaymentFilter({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
+function createOwnPaymentFilter({ payable, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
-    partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
+    partner === undefined && (!isInvoice(payable) || ownReferences.includes(reference));
 }
 
 /**

@@ -98,8 +98,8 @@ function renderPieces(model: PayPageModel, manifest: PageManifest, request: Paye
 function buildFrame(model: PayPageModel, request: PayerRequest): PageFrame {
   const preference = readLanguagePreference(request);
   const locale = 'locale' in model ? model.locale : undefined;
-  const isNamed = explicitLanguage(preference, locale) !== undefined;
-  return { language: chooseLanguage(preference, locale), isLanguageChosen: isNamed, query: buildPageQuery(request.url) };
+  const isLanguageChosen = explicitLanguage(preference, locale) !== undefined;
+  return { language: chooseLanguage(preference, locale), isLanguageChosen, query: buildPageQuery(request.url) };
 }
 
 /** The query of the page with only the parameters that the page supports. */

@@ -134,7 +134,7 @@ export class ShowPage {
     const codesUrl = this.config.SVC_CODES_URL;
     const now = this.clock.now();
     const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };
-    return decidePage({ session: payable, ...facts });
+    return decidePage({ payable, ...facts });
   }
 }
 

@@ -19,14 +19,14 @@ export class InFlightPayments {
     return this.attempts.get(payableId)?.some((attempt) => attempt > triesKnown) ?? false;
   }
 
-  async track<T>(payableId: string, tryNumber: number, pay: () => Promise<T>): Promise<T> {
+  async track<T>(payableId: string, attemptNumber: number, pay: () => Promise<T>): Promise<T> {
     const tries = this.attempts.get(payableId) ?? [];
     this.attempts.set(payableId, tries);
-    tries.push(tryNumber);
+    tries.push(attemptNumber);
     try {
       return await pay();
     } finally {
-      tries.splice(tries.indexOf(tryNumber), 1);
+      tries.splice(tries.indexOf(attemptNumber), 1);
       if (tries.length === 0) this.attempts.delete(payableId);
     }
   }
