@@ -29,7 +29,7 @@ async function getHtml(url: string, acceptLanguage?: string): Promise<string> {
   };
   return (await gateway.call('GET', url, { headers })).text;
 }
-const pageLanguage = (text: string): string | undefined => /<getHtml lang="(..)" dir="ltr">/.exec(text)?.[1];
+const pageLanguage = (text: string): string | undefined => /<html lang="(..)" dir="ltr">/.exec(text)?.[1];
 const pay = (calls: string, query = '', headers: Record<string, string> = {}) =>
   gateway.call('POST', `${calls}/payments${query}`, {
     headers,
