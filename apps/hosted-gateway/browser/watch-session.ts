@@ -14,7 +14,7 @@ export function createIdleWatch(onSessionState: (state: SessionState) => void): 
     openStream: (onState, onBroken) => streamStates(callsAddress, onState, onBroken),
     onState: onSessionState,
   });
-  document.addEventListener('visibilitychange', () => watch.visibilityChanged());
+  document.addEventListener('visibilitychange', () => watch.onVisibilityChange());
   window.addEventListener('pagehide', () => watch.stop());
   watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now());
   return watch;
@@ -26,12 +26,12 @@ export function createIdleWatch(onSessionState: (state: SessionState) => void): 
  */
 export function createPoller(
   onState: ConstructorParameters<typeof StatePoller>[1],
-  onSilence: () => void = showStillChecking,
+  onFailure: () => void = showStillChecking,
 ): StatePoller {
   const poller = new StatePoller(
     (signal) => fetchState(callsAddress, signal),
     onState,
-    onSilence,
+    onFailure,
     (onStreamState, onBroken) => streamStates(callsAddress, onStreamState, onBroken),
   );
   window.addEventListener('pagehide', () => poller.stop());

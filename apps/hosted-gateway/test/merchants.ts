@@ -89,13 +89,13 @@ export type OtherCaller = (typeof OTHER_CALLERS)[number];
 /** Creates these callers. @param owner must be in test mode */
 export async function createOtherCallers(
   owner: Merchant,
-  aMerchant: (site: SiteOptions) => Promise<Merchant>,
+  createCaller: (site: SiteOptions) => Promise<Merchant>,
 ): Promise<Readonly<Record<OtherCaller, Merchant>>> {
   const { merchantId, siteId } = owner;
   return {
-    'the same site in live mode': await aMerchant({ merchantId, siteId, mode: 'live' }),
-    'another site of the same merchant': await aMerchant({ merchantId }),
-    'another merchant': await aMerchant({}),
-    'another merchant whose site has the same siteId': await aMerchant({ siteId }),
+    'the same site in live mode': await createCaller({ merchantId, siteId, mode: 'live' }),
+    'another site of the same merchant': await createCaller({ merchantId }),
+    'another merchant': await createCaller({}),
+    'another merchant whose site has the same siteId': await createCaller({ siteId }),
   };
 }

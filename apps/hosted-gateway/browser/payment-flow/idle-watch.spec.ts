@@ -85,11 +85,11 @@ describe('IdleWatch', () => {
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
     page.isVisible = false;
-    watch.visibilityChanged();
+    watch.onVisibilityChange();
     await jest.advanceTimersByTimeAsync(60_000);
     expect([countOpenStreams(), page.fetchCount]).toEqual([0, 0]);
     page.isVisible = true;
-    watch.visibilityChanged();
+    watch.onVisibilityChange();
     await jest.advanceTimersByTimeAsync(0);
     expect([countOpenStreams(), receivedStates]).toEqual([1, ['fetched']]);
   });

@@ -44,7 +44,7 @@ export class IdleWatch {
   }
 
   /** Must be called when the tab has become visible or hidden. */
-  visibilityChanged(): void {
+  onVisibilityChange(): void {
     if (!this.isRunning) return;
     this.close();
     if (!this.dependencies.isVisible()) return;
