@@ -11,15 +11,15 @@ export interface ReceivedRequest {
 }
 
 /** A fake of the platform's gateway. Like the public API (C7), it returns the same session for the same requestId. */
-export interface Gateway {
+export interface FakeGateway {
   readonly url: string;
   readonly requests: ReceivedRequest[];
   /** From now on, every request gets a response with this status and without a session. */
-  refuseWith(httpStatus: number): void;
+  rejectWith(httpStatus: number): void;
   stop(): Promise<void>;
 }
 
-export async function startGateway(): Promise<Gateway> {
+export async function startFakeGateway(): Promise<FakeGateway> {
   const requests: ReceivedRequest[] = [];
   const sessions = new Map<unknown, string>();
   let rejectionStatus: number | undefined;
@@ -47,7 +47,7 @@ export async function startGateway(): Promise<Gateway> {
   return {
     url,
     requests,
-    refuseWith: (httpStatus) => (rejectionStatus = httpStatus),
+    rejectWith: (httpStatus) => (rejectionStatus = httpStatus),
     stop: async () => {
       server.close();
       server.closeAllConnections();

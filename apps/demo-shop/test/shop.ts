@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestService, type TestService } from '@svc/testing';
 import { demoShopService } from '../src/index.js';
-import { type Gateway, startGateway } from './gateway.js';
+import { type FakeGateway, startFakeGateway } from './gateway.js';
 
 export const SHOP_URL = 'http://127.0.0.1:7302';
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-export interface Answer {
+export interface ShopResponse {
   readonly status: number;
   readonly location: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -18,17 +18,17 @@ export interface Answer {
 
 /** The shop with its own database and a fake gateway. The methods send the requests of customers and of the platform. */
 export interface TestShop extends TestService {
-  readonly gateway: Gateway;
+  readonly gateway: FakeGateway;
   readonly credentialsFile: string;
-  get(url: string): Promise<Answer>;
-  post(url: string, form?: Record<string, string>): Promise<Answer>;
+  get(url: string): Promise<ShopResponse>;
+  post(url: string, form?: Record<string, string>): Promise<ShopResponse>;
   /** Sends a webhook as the platform does, by default signed at the shop's current time. */
-  notify(payment: Record<string, unknown>, options?: NotifyOptions): Promise<Answer>;
+  sendWebhook(payment: Record<string, unknown>, options?: WebhookOptions): Promise<ShopResponse>;
   /** Creates an order by a checkout of one product. Returns the path of the order page, and the session. */
-  order(): Promise<{ orderPath: string; sessionId: string; merchantOrderId: string }>;
+  createOrder(): Promise<{ orderPath: string; sessionId: string; merchantOrderId: string }>;
 }
 
-export interface NotifyOptions {
+export interface WebhookOptions {
   readonly webhookId?: string;
   readonly secret?: string;
   readonly signedAt?: Date;
@@ -41,7 +41,7 @@ export const CREDENTIALS = {
 };
 
 export async function startTestShop(): Promise<TestShop> {
-  const gateway = await startGateway();
+  const gateway = await startFakeGateway();
   const folder = await mkdtemp(join(tmpdir(), 'svc-shop-'));
   const credentialsFile = join(folder, 'demo.json');
   await writeFile(credentialsFile, JSON.stringify(CREDENTIALS));
@@ -49,7 +49,7 @@ export async function startTestShop(): Promise<TestShop> {
     env: { SVC_GATEWAY_URL: gateway.url, SVC_SHOP_URL: SHOP_URL, SVC_SHOP_CREDENTIALS_FILE: credentialsFile },
   });
 
-  const call = async (method: 'GET' | 'POST', url: string, headers = {}, payload?: string): Promise<Answer> => {
+  const call = async (method: 'GET' | 'POST', url: string, headers = {}, payload?: string): Promise<ShopResponse> => {
     const response = await testService.service.app.inject({
       method,
       url,
@@ -63,7 +63,7 @@ export async function startTestShop(): Promise<TestShop> {
       text: response.body,
     };
   };
-  const post = (url: string, form: Record<string, string> = {}): Promise<Answer> =>
+  const post = (url: string, form: Record<string, string> = {}): Promise<ShopResponse> =>
     call('POST', url, { 'content-type': 'application/x-www-form-urlencoded' }, new URLSearchParams(form).toString());
 
   return {
@@ -72,7 +72,7 @@ export async function startTestShop(): Promise<TestShop> {
     credentialsFile,
     get: (url) => call('GET', url),
     post,
-    notify: (
+    sendWebhook: (
       payment,
       { webhookId = randomUUID(), secret = WEBHOOK_SECRET, signedAt = testService.clock.now(), tamper } = {},
     ) => {
@@ -85,7 +85,7 @@ export async function startTestShop(): Promise<TestShop> {
       };
       return call('POST', '/webhooks/svc', headers, tamper ? tamper(body) : body);
     },
-    order: async () => {
+    createOrder: async () => {
       const { location } = await post('/orders', { checkoutId: randomUUID(), 'quantity-karoo-sunrise': '1' });
       const { body } = gateway.requests.at(-1)!;
       const orderId = new URL(String(body['returnUrl'])).searchParams.get('orderId');
@@ -104,7 +104,7 @@ export async function startTestShop(): Promise<TestShop> {
 }
 
 /** Builds the body of a webhook. */
-export function aPayment(
+export function buildPayment(
   order: { sessionId: string; merchantOrderId: string },
   changes: Record<string, unknown> = {},
 ): Record<string, unknown> {

@@ -1,14 +1,14 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
 import {
+  buildSessionRequest,
+  computeTotal,
+  formatMerchantOrderId,
   formatZar,
   isSessionUsable,
-  merchantOrderIdOf,
   type Order,
-  orderNumberFrom,
+  parseOrderNumber,
   readCheckout,
-  sessionRequestFor,
-  totalOf,
 } from './order.js';
 import { PRODUCTS } from './products.js';
 
@@ -54,12 +54,12 @@ describe('readCheckout', () => {
   });
 
   it('returns another key for other quantities of the same page, and the same key for the same quantities', () => {
-    const checkoutKeyOf = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
-    expect(checkoutKeyOf({ 'quantity-enamel-mug': '1' })).toBe(
-      checkoutKeyOf({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
+    const readCheckoutKey = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).toBe(
+      readCheckoutKey({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
     );
-    expect(checkoutKeyOf({ 'quantity-enamel-mug': '1' })).not.toBe(checkoutKeyOf({ 'quantity-enamel-mug': '2' }));
-    expect(checkoutKeyOf({ 'quantity-enamel-mug': '1' })).not.toBe(checkoutKeyOf({ 'quantity-fynbos-decaf': '1' }));
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).not.toBe(readCheckoutKey({ 'quantity-enamel-mug': '2' }));
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).not.toBe(readCheckoutKey({ 'quantity-fynbos-decaf': '1' }));
   });
 
   it('accepts every quantity from 1 to 20, also with leading zeros', () => {
@@ -139,7 +139,7 @@ describe('isSessionUsable', () => {
   });
 });
 
-describe('orderNumberFrom', () => {
+describe('parseOrderNumber', () => {
   it.each([
     ['ORDER-1001', 1001],
     ['ORDER-1', 1],
@@ -151,7 +151,7 @@ describe('orderNumberFrom', () => {
     ['order-1001', undefined],
     ['ORDER-9999999999999999', undefined],
     ['', undefined],
-  ])('parses %p as %p', (text, number) => expect(orderNumberFrom(text)).toBe(number));
+  ])('parses %p as %p', (text, number) => expect(parseOrderNumber(text)).toBe(number));
 });
 
 describe('formatZar', () => {
@@ -166,9 +166,9 @@ describe('formatZar', () => {
 
 test('the total of an order is the sum of its lines, and its merchantOrderId contains the order number', () => {
   const line = { productId: 'a', name: 'A', quantity: 2, unitPriceCents: 150 };
-  expect(totalOf([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
-  expect(totalOf([])).toBe(0);
-  expect(merchantOrderIdOf({ orderNumber: 1001 })).toBe('ORDER-1001');
+  expect(computeTotal([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
+  expect(computeTotal([])).toBe(0);
+  expect(formatMerchantOrderId({ orderNumber: 1001 })).toBe('ORDER-1001');
 });
 
 describe('the products of the shop', () => {
@@ -180,9 +180,9 @@ describe('the products of the shop', () => {
   });
 });
 
-describe('sessionRequestFor', () => {
+describe('buildSessionRequest', () => {
   it('contains URLs at which the customer returns to the shop, and the URL for webhooks', () => {
-    const request = sessionRequestFor(ORDER, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
+    const request = buildSessionRequest(ORDER, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
     expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${ORDER.orderId}`);
     expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${ORDER.orderId}`);
     expect(request.notificationUrl).toBe('http://127.0.0.1:7302/webhooks/svc');
@@ -191,7 +191,7 @@ describe('sessionRequestFor', () => {
   it('contains the total and the items of the order, and a requestId with the session number', () => {
     const lines = [{ productId: 'a', name: 'Mug', quantity: 2, unitPriceCents: 9_900 }];
     const order = { ...ORDER, lines, totalCents: 19_800, sessionNumber: 3 };
-    expect(sessionRequestFor(order, 'https://shop.example', 'https://shop.example')).toMatchObject({
+    expect(buildSessionRequest(order, 'https://shop.example', 'https://shop.example')).toMatchObject({
       requestId: `${ORDER.orderId}:3`,
       merchantOrderId: 'ORDER-1001',
       amount: 19_800,

@@ -77,12 +77,12 @@ export function readCheckout(form: unknown): Checkout {
 }
 
 /** Total of these lines, in cents. */
-export function totalOf(lines: readonly OrderLine[]): number {
+export function computeTotal(lines: readonly OrderLine[]): number {
   return lines.reduce((total, line) => total + line.quantity * line.unitPriceCents, 0);
 }
 
 /** The order number in the form for customers and for the platform. The webhook of a payment contains it. */
-export function merchantOrderIdOf(order: Pick<Order, 'orderNumber'>): string {
+export function formatMerchantOrderId(order: Pick<Order, 'orderNumber'>): string {
   return `ORDER-${order.orderNumber}`;
 }
 
@@ -90,7 +90,7 @@ export function merchantOrderIdOf(order: Pick<Order, 'orderNumber'>): string {
  * Parses the order number from the merchantOrderId of a webhook. Undefined if the text is not a merchantOrderId of this
  * shop.
  */
-export function orderNumberFrom(merchantOrderId: string): number | undefined {
+export function parseOrderNumber(merchantOrderId: string): number | undefined {
   const digits = /^ORDER-([1-9]\d{0,14})$/.exec(merchantOrderId)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
@@ -115,11 +115,11 @@ export function isSessionUsable(order: Order, failedAttempts: readonly FailedAtt
  * The request for the payment session of an order. It depends only on the order, so a repeated request returns the same
  * session (C7).
  */
-export function sessionRequestFor(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
+export function buildSessionRequest(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
   const shopPageUrl = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
   return {
     requestId: `${order.orderId}:${order.sessionNumber}`,
-    merchantOrderId: merchantOrderIdOf(order),
+    merchantOrderId: formatMerchantOrderId(order),
     amount: order.totalCents,
     currencyISOCode: CURRENCY,
     notificationUrl: `${notificationsUrl}/webhooks/svc`,

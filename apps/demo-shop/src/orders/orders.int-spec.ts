@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { aPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
+import { buildPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { OrderRepository } from './order.repository.js';
 
@@ -77,7 +77,7 @@ describe('an order', () => {
   });
 
   it('still awaits its payment after the customer returned, and its page refreshes automatically', async () => {
-    const { orderPath } = await shop.order();
+    const { orderPath } = await shop.createOrder();
     const orderId = orderPath.split('/')[2];
 
     const returnResponse = await shop.get(
@@ -98,8 +98,8 @@ describe('an order', () => {
   });
 
   it('becomes paid by a verified webhook, and then does not redirect to a payment page', async () => {
-    const order = await shop.order();
-    expect((await shop.notify(aPayment(order))).status).toBe(204);
+    const order = await shop.createOrder();
+    expect((await shop.sendWebhook(buildPayment(order))).status).toBe(204);
 
     const page = await shop.get(order.orderPath);
     expect(page.text).toContain('data-state="paid"');
@@ -111,9 +111,9 @@ describe('an order', () => {
   });
 
   it('that is paid gets no further session, and lists only its failed attempt', async () => {
-    const order = await shop.order();
-    await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
-    await shop.notify(aPayment(order));
+    const order = await shop.createOrder();
+    await shop.sendWebhook(buildPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.sendWebhook(buildPayment(order));
     const repository = shop.service.app.get(OrderRepository);
     const paid = (await repository.find(order.orderPath.split('/')[2]!))!;
     expect(paid.state).toBe('paid');
@@ -124,9 +124,11 @@ describe('an order', () => {
   });
 
   it('shows a failed attempt, and uses the same session for the next attempt', async () => {
-    const order = await shop.order();
+    const order = await shop.createOrder();
     const requestCount = shop.gateway.requests.length;
-    await shop.notify(aPayment(order, { paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' }));
+    await shop.sendWebhook(
+      buildPayment(order, { paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' }),
+    );
 
     expect((await shop.get(order.orderPath)).text).toContain('The card was declined by the bank.');
     expect(await readOrderState(order.orderPath)).toBe('awaiting-payment');
@@ -136,9 +138,11 @@ describe('an order', () => {
   });
 
   it('gets a new session after five failed attempts, and after 30 minutes', async () => {
-    const order = await shop.order();
+    const order = await shop.createOrder();
     for (let number = 1; number <= 5; number++) {
-      await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: `0QX5M7Y2K9R4T6WAB${number}` }));
+      await shop.sendWebhook(
+        buildPayment(order, { paymentStatus: 'Failed', paymentReference: `0QX5M7Y2K9R4T6WAB${number}` }),
+      );
     }
     const [second, secondRepeated] = await Promise.all([
       shop.post(`${order.orderPath}/pay`),
@@ -181,7 +185,7 @@ describe('an order', () => {
   });
 
   it('gets a page that says that nothing was charged if the gateway rejects the session', async () => {
-    shop.gateway.refuseWith(400);
+    shop.gateway.rejectWith(400);
     const response = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
     expect(response.status).toBe(500);
     expect(response.text).toContain('nothing was charged');

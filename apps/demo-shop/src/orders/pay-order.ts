@@ -3,7 +3,7 @@ import { Clock, DomainError } from '@svc/kernel';
 import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
 import { DemoShopConfig } from '../config.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
-import { isSessionUsable, type Order, sessionRequestFor } from './order.js';
+import { buildSessionRequest, isSessionUsable, type Order } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
 /** Timeout of each request to the gateway. It is short, because a customer waits. */
@@ -47,7 +47,7 @@ export class PayOrder {
     });
     const { SVC_SHOP_URL: shopUrl, SVC_SHOP_NOTIFICATIONS_URL: notificationsUrl = shopUrl } = this.config;
     try {
-      return await gateway.createSession(sessionRequestFor(order, shopUrl, notificationsUrl));
+      return await gateway.createSession(buildSessionRequest(order, shopUrl, notificationsUrl));
     } catch (cause) {
       if (!(cause instanceof SvcApiError)) throw cause;
       throw new DomainError(cause.retryable ? 'service.not-ready' : 'internal', {

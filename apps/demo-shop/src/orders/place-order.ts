@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { type Order, readCheckout, totalOf } from './order.js';
+import { computeTotal, type Order, readCheckout } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
 /** Creates one order for each checkout. Computes the total from the prices of the shop. */
@@ -14,7 +14,7 @@ export class PlaceOrder {
 
   execute(form: unknown): Promise<Order> {
     const checkout = readCheckout(form);
-    const totalCents = totalOf(checkout.lines);
+    const totalCents = computeTotal(checkout.lines);
     // The id must be random (not ordered by time), because it is the secret with which a client may read the order.
     return this.orders.createOrFind(checkout, { orderId: randomUUID(), totalCents, createdAt: this.clock.now() });
   }

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { SERVICE_LOG, type ServiceLog, toDomainError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorPage } from './error-page.js';
+import { renderErrorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
 
 /** Responds to errors with an HTML page instead of JSON, because customers see it. */
@@ -20,6 +20,6 @@ export class ErrorPageFilter implements ExceptionFilter {
     if (httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
     const message = error.fields.map((field) => field.message).join(' ') || error.message;
-    await this.page.send(reply, httpStatus, errorPage(httpStatus, message, request.id));
+    await this.page.send(reply, httpStatus, renderErrorPage(httpStatus, message, request.id));
   }
 }

@@ -9,7 +9,7 @@ export interface PageSettings {
 }
 
 /** Renders a complete HTML document with the shop's header and footer. */
-export function document(settings: PageSettings): string {
+export function renderDocument(settings: PageSettings): string {
   return `<!doctype html>${renderToString(<Document {...settings} />)}`;
 }
 

@@ -1,5 +1,5 @@
-import { type FailedAttempt, formatZar, merchantOrderIdOf, type Order } from '../orders/order.js';
-import { document } from './layout.js';
+import { type FailedAttempt, formatMerchantOrderId, formatZar, type Order } from '../orders/order.js';
+import { renderDocument } from './layout.js';
 
 const FAST_REFRESH_SECONDS = 2;
 const SLOW_REFRESH_SECONDS = 15;
@@ -10,7 +10,7 @@ const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
  * Interval in seconds at which the page refreshes: short while the customer may be paying, long while a late webhook
  * may still arrive. After that it is undefined, so that a forgotten tab does not refresh forever.
  */
-export function refreshSeconds(order: Order, now: Date): number | undefined {
+export function computeRefreshSeconds(order: Order, now: Date): number | undefined {
   if (order.state === 'paid') return undefined;
   const age = now.getTime() - order.sessionRequestedAt.getTime();
   if (age > MAX_REFRESH_DURATION_MS) return undefined;
@@ -18,14 +18,14 @@ export function refreshSeconds(order: Order, now: Date): number | undefined {
 }
 
 /** The page of an order, with the failed payment attempts that verified webhooks reported. */
-export function orderPage(
+export function renderOrderPage(
   order: Order,
   failedAttempts: readonly FailedAttempt[],
   /** `refresh`: interval in seconds. `hasLeftPayment`: the customer came back without paying. */
   { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
 ): string {
-  const name = merchantOrderIdOf(order);
-  return document({
+  const name = formatMerchantOrderId(order);
+  return renderDocument({
     title: order.state === 'paid' ? `${name} is paid` : name,
     script: refresh === undefined ? undefined : 'order.js',
     children: (
@@ -33,12 +33,12 @@ export function orderPage(
         <h1>{name}</h1>
         <div id="order-progress" aria-live="polite">
           {order.state === 'paid' ? (
-            <Paid order={order} />
+            <PaidState order={order} />
           ) : (
-            <NotPaid order={order} failedAttempts={failedAttempts} hasLeftPayment={hasLeftPayment} />
+            <UnpaidState order={order} failedAttempts={failedAttempts} hasLeftPayment={hasLeftPayment} />
           )}
         </div>
-        <Lines order={order} />
+        <OrderLines order={order} />
         <p>
           <a href="/">Back to the shop</a>
         </p>
@@ -47,7 +47,7 @@ export function orderPage(
   });
 }
 
-function Paid({ order }: { order: Order }) {
+function PaidState({ order }: { order: Order }) {
   return (
     <div class="state paid" id="order-state" data-state={order.state}>
       <p>
@@ -60,7 +60,7 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function NotPaid(props: { order: Order; failedAttempts: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
+function UnpaidState(props: { order: Order; failedAttempts: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
   const { order, failedAttempts, hasLeftPayment } = props;
   return (
     <>
@@ -94,7 +94,7 @@ function NotPaid(props: { order: Order; failedAttempts: readonly FailedAttempt[]
   );
 }
 
-function Lines({ order }: { order: Order }) {
+function OrderLines({ order }: { order: Order }) {
   return (
     <table class="lines">
       <caption class="hidden">Items of the order</caption>

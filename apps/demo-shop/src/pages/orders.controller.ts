@@ -6,7 +6,7 @@ import { OrderRepository } from '../orders/order.repository.js';
 import { PayOrder } from '../orders/pay-order.js';
 import { PlaceOrder } from '../orders/place-order.js';
 import { ErrorPageFilter } from './error-page.filter.js';
-import { orderPage, refreshSeconds } from './order-page.js';
+import { computeRefreshSeconds, renderOrderPage } from './order-page.js';
 import { PageSender } from './page-sender.js';
 
 /** The pages and redirects of an order: checkout, redirect to the payment page, return, and state of the payment. */
@@ -39,11 +39,11 @@ export class OrdersController {
   ): Promise<void> {
     const order = await this.getOrder(orderId);
     const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
-    const refresh = refreshSeconds(order, this.clock.now());
+    const refresh = computeRefreshSeconds(order, this.clock.now());
     await this.page.send(
       reply,
       HttpStatus.OK,
-      orderPage(order, failedAttempts, { refresh, hasLeftPayment: left === 'payment' }),
+      renderOrderPage(order, failedAttempts, { refresh, hasLeftPayment: left === 'payment' }),
     );
   }
 

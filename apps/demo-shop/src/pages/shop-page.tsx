@@ -1,6 +1,6 @@
 import { formatZar } from '../orders/order.js';
 import { MAX_QUANTITY, type Product, PRODUCTS } from '../orders/products.js';
-import { document } from './layout.js';
+import { renderDocument } from './layout.js';
 
 /** Test card numbers of the simulated acquirer and their outcomes. */
 const TEST_CARDS: readonly { number: string; outcome: string }[] = [
@@ -19,8 +19,8 @@ const TEST_CARDS: readonly { number: string; outcome: string }[] = [
  *
  * @param checkoutId UUID of this page, so that submitting the form twice creates only one order
  */
-export function shopPage(checkoutId: string): string {
-  return document({
+export function renderShopPage(checkoutId: string): string {
+  return renderDocument({
     title: 'Shop',
     children: (
       <>

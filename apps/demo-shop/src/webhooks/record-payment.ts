@@ -4,7 +4,7 @@ import { inTransaction } from '@svc/persistence';
 import { assertExpectedPayment, type HostedPaymentNotification } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-import { merchantOrderIdOf, type Order, orderNumberFrom } from '../orders/order.js';
+import { formatMerchantOrderId, type Order, parseOrderNumber } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { CURRENCY } from '../orders/products.js';
 
@@ -28,9 +28,9 @@ export class RecordPayment {
    * paid
    */
   async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
-    const order = await this.orderOf(payment);
+    const order = await this.findOrder(payment);
     assertExpectedPayment(payment, {
-      merchantOrderId: merchantOrderIdOf(order),
+      merchantOrderId: formatMerchantOrderId(order),
       amount: order.totalCents,
       currencyISOCode: CURRENCY,
     });
@@ -46,8 +46,8 @@ export class RecordPayment {
       this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
   }
 
-  private async orderOf(payment: HostedPaymentNotification): Promise<Order> {
-    const orderNumber = orderNumberFrom(payment.merchantOrderId);
+  private async findOrder(payment: HostedPaymentNotification): Promise<Order> {
+    const orderNumber = parseOrderNumber(payment.merchantOrderId);
     const order = orderNumber === undefined ? undefined : await this.orders.findByNumber(orderNumber);
     if (!order) throw new DomainError('resource.not-found', { message: 'There is no such order.' });
     return order;

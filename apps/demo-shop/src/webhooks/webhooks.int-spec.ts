@@ -1,4 +1,4 @@
-import { aPayment, startTestShop, type TestShop } from '../../test/shop.js';
+import { buildPayment, startTestShop, type TestShop } from '../../test/shop.js';
 
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 
@@ -13,8 +13,10 @@ describe('POST /webhooks/svc', () => {
     (await shop.get(orderPath)).text.includes('data-state="paid"');
 
   it('applies a webhook once, also if it is delivered several times', async () => {
-    const order = await shop.order();
-    const deliveries = await Promise.all([1, 2, 3].map(() => shop.notify(aPayment(order), { webhookId: 'msg_1' })));
+    const order = await shop.createOrder();
+    const deliveries = await Promise.all(
+      [1, 2, 3].map(() => shop.sendWebhook(buildPayment(order), { webhookId: 'msg_1' })),
+    );
 
     expect(deliveries.map(({ status }) => status)).toEqual([204, 204, 204]);
     expect(await isPaid(order.orderPath)).toBe(true);
@@ -23,10 +25,10 @@ describe('POST /webhooks/svc', () => {
   });
 
   it('stores the first successful payment of an order, and ignores later successes and failures', async () => {
-    const order = await shop.order();
-    await shop.notify(aPayment(order, { paymentReference: '0AAAAAAAAAAAAAAAAA' }));
-    await shop.notify(aPayment(order, { paymentReference: '0BBBBBBBBBBBBBBBBB' }));
-    await shop.notify(aPayment(order, { paymentReference: '0CCCCCCCCCCCCCCCCC', paymentStatus: 'Failed' }));
+    const order = await shop.createOrder();
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0BBBBBBBBBBBBBBBBB' }));
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0CCCCCCCCCCCCCCCCC', paymentStatus: 'Failed' }));
 
     const page = (await shop.get(order.orderPath)).text;
     expect(page).toContain('0AAAAAAAAAAAAAAAAA');
@@ -41,8 +43,8 @@ describe('POST /webhooks/svc', () => {
     ['an old signature', { signedAt: new Date('2026-03-01T09:54:00.000Z') }, 'signed too long ago'],
     ['a signature from the future', { signedAt: new Date('2026-03-01T10:06:00.000Z') }, 'in the future'],
   ])('rejects a webhook with %s', async (_, options, reason) => {
-    const order = await shop.order();
-    const { status, text } = await shop.notify(aPayment(order), options);
+    const order = await shop.createOrder();
+    const { status, text } = await shop.sendWebhook(buildPayment(order), options);
     expect([status, text]).toEqual([400, expect.stringContaining(reason)]);
     expect(await isPaid(order.orderPath)).toBe(false);
   });
@@ -55,8 +57,8 @@ describe('POST /webhooks/svc', () => {
   ])(
     'rejects a signed webhook with another %s, and does not mark the order as paid',
     async (_, changes, status, reason) => {
-      const order = await shop.order();
-      const response = await shop.notify(aPayment(order, changes));
+      const order = await shop.createOrder();
+      const response = await shop.sendWebhook(buildPayment(order, changes));
       expect([response.status, response.text]).toEqual([status, expect.stringContaining(reason)]);
       expect(await isPaid(order.orderPath)).toBe(false);
     },

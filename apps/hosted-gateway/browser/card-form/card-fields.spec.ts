@@ -77,7 +77,7 @@ describe('checkCardFields', () => {
   });
 });
 
-describe('caretAfterFormat', () => {
+describe('findCaretAfterFormat', () => {
   it.each([
     // A caret at the end stays at the end.
     ['42424', 5, '4242 4', 6],

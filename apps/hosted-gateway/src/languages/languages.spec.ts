@@ -3,7 +3,7 @@ import { listPlaceholders, mapTextsByPath } from '../../test/messages.js';
 import { buildDeclineText, buildTriesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, explicitLanguage, getLanguage, LANGUAGES, parseLanguageTag } from './languages.js';
+import { chooseLanguage, findExplicitLanguage, getLanguage, LANGUAGES, parseLanguageTag } from './languages.js';
 
 /** Messages that may be equal in English and another language: formats, numbers, names. */
 const MAY_EQUAL_ENGLISH = [
@@ -88,10 +88,10 @@ describe('the language of a page', () => {
   });
 
   it('is explicit if the payer or the merchant chose it, but not if it comes from the browser', () => {
-    expect(explicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
+    expect(findExplicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
   });
 });
 

@@ -39,15 +39,15 @@ export interface LanguagePreference {
  * @param locale of the session (BCP 47); an unsupported locale is ignored
  */
 export function chooseLanguage(preference: LanguagePreference, locale?: string | null): Language {
-  return getLanguage(explicitLanguage(preference, locale) ?? findPreferred(preference.accepted ?? '') ?? 'en');
+  return getLanguage(findExplicitLanguage(preference, locale) ?? findPreferred(preference.accepted ?? '') ?? 'en');
 }
 
 /**
  * The language that the payer or the merchant chose. Undefined if neither did, so that the preferences of the browser
  * are used.
  */
-export function explicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
-  return chosen ?? findTag(locale ?? '');
+export function findExplicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
+  return chosen ?? findTagOfLocale(locale ?? '');
 }
 
 /** Parses the query parameter `lang` of the page. Undefined for an unsupported language. */
@@ -64,7 +64,7 @@ function findPreferred(accepted: string): LanguageTag | undefined {
   const ranges = accepted.split(',', MAX_LANGUAGE_RANGES).map((rangeWithQuality) => {
     const [range = '', ...parameters] = rangeWithQuality.split(';').map((text) => text.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    return { tag: findTag(range), quality: Number(quality) };
+    return { tag: findTagOfLocale(range), quality: Number(quality) };
   });
   // The sort is stable: languages of equal quality keep their order.
   return ranges.filter(({ tag, quality }) => tag && quality > 0).sort((a, b) => b.quality - a.quality)[0]?.tag;
@@ -74,7 +74,7 @@ function findPreferred(accepted: string): LanguageTag | undefined {
  * The language of a locale. Ignores the region, and accepts the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are
  * `zu`.
  */
-function findTag(locale: string): LanguageTag | undefined {
+function findTagOfLocale(locale: string): LanguageTag | undefined {
   if (locale === '' || locale.length > MAX_LOCALE_LENGTH) return undefined;
   try {
     return parseLanguageTag(new Intl.Locale(locale).language);

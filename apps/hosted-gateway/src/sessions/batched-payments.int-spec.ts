@@ -165,7 +165,7 @@ describe('concurrent calls that store payments', () => {
 
 describe('concurrent calls that read sessions', () => {
   const FIND_TEXT = 'CROSS JOIN LATERAL (SELECT session_id';
-  const lockAll = (): Promise<HeldLocks> =>
+  const lockTable = (): Promise<HeldLocks> =>
     holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
 
   test('each call returns its own session with payments, or undefined if there is none', async () => {
@@ -176,7 +176,7 @@ describe('concurrent calls that read sessions', () => {
       ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
-    const lock = await lockAll();
+    const lock = await lockTable();
     const countNewStatements = countStatements(FIND_TEXT);
     const results = addresses.map((address) => sessions.findByAddress(address));
     await waitForBlockedBackends(gateway.dataSource, 2 * CONCURRENT_STATEMENTS);
@@ -203,7 +203,7 @@ describe('concurrent calls that read sessions', () => {
 
   test('if the connection breaks, all calls fail, the statement is not retried, and callers can retry', async () => {
     const newSessions = await createSessions(CONCURRENT_STATEMENTS + 10);
-    const lock = await lockAll();
+    const lock = await lockTable();
     const countNewStatements = countStatements(FIND_TEXT);
     const results = Promise.allSettled(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
     const pids = await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);

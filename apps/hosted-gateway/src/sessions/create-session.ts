@@ -7,7 +7,7 @@ import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
-import { noSigningKeyError } from '../signing-keys/signing-keys.js';
+import { createNoSigningKeyError } from '../signing-keys/signing-keys.js';
 import { computeFingerprint, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
@@ -68,7 +68,7 @@ export class CreateSession {
       return { session, replayed: false };
 
     const existing = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
-    if (!existing && missingKeys.length > 0) throw noSigningKeyError({ ...site, apiVersion }, missingKeys);
+    if (!existing && missingKeys.length > 0) throw createNoSigningKeyError({ ...site, apiVersion }, missingKeys);
     if (existing?.fingerprint !== fingerprint) {
       throw new DomainError('request.idempotency-conflict', {
         message: 'requestId was used before with different content. Send the same content, or another requestId.',

@@ -157,7 +157,7 @@ test('the reversal of a stored payment is stored, also if the same delivery reve
   expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
 });
 
-test('versionsOf returns the versions of only the requested sessions', async () => {
+test('findVersions returns the versions of only the requested sessions', async () => {
   const { sessionId } = await createSessionWithReports();
   await createSessionWithReports();
   expect(await newRepository().findVersions([sessionId])).toEqual(new Map([[sessionId, 1]]));

@@ -13,7 +13,7 @@ export interface NotifiedSite {
 export type SigningKey = 'api-key' | 'webhook-secret';
 
 /** The error for a session whose notifications could not be signed. Its message names the missing keys. */
-export function noSigningKeyError(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
+export function createNoSigningKeyError(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
   const descriptions = missing.map((key) => describeKey(key, site)).join(' and ');
   return new DomainError('webhook.no-signing-key', {
     message:

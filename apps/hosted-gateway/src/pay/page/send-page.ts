@@ -5,7 +5,7 @@ import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   chooseLanguage,
-  explicitLanguage,
+  findExplicitLanguage,
   type LanguagePreference,
   parseLanguageTag,
 } from '../../languages/languages.js';
@@ -98,7 +98,7 @@ function renderPieces(model: PayPageModel, manifest: PageManifest, request: Paye
 function buildFrame(model: PayPageModel, request: PayerRequest): PageFrame {
   const preference = readLanguagePreference(request);
   const locale = 'locale' in model ? model.locale : undefined;
-  const isLanguageChosen = explicitLanguage(preference, locale) !== undefined;
+  const isLanguageChosen = findExplicitLanguage(preference, locale) !== undefined;
   return { language: chooseLanguage(preference, locale), isLanguageChosen, query: buildPageQuery(request.url) };
 }
 
