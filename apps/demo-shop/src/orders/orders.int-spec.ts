@@ -184,7 +184,7 @@ describe('an order', () => {
     expect(await credentials.get()).toBe(await credentials.get());
   });
 
-  it('gets a page that says that nothing was charged if the gateway rejects the session', async () => {
+  it('whose session the gateway rejects shows a page that says that nothing was charged', async () => {
     shop.gateway.rejectWith(400);
     const response = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
     expect(response.status).toBe(500);

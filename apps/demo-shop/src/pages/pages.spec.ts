@@ -41,7 +41,7 @@ describe('the pages of the shop', () => {
     expect(readTitle(renderOrderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
   });
 
-  it('do not reload automatically, because a reload would lose focus and scroll position', () => {
+  it('have no refresh element, because a reload of the page would lose focus and scroll position', () => {
     expect(renderOrderPage(order, [], { refresh: 2 })).not.toContain('http-equiv="refresh"');
   });
 

@@ -95,8 +95,10 @@ describe('decideAfterPost', () => {
       }),
     );
   });
+});
 
-  it('is preceded by settlesReference, which is true only for a response of the gateway with a result', () => {
+describe('settlesReference', () => {
+  it('is true only for a response of the gateway with a result', () => {
     const settles = (outcome: PostResult): boolean => settlesReference(outcome, false);
     expect([200, 202].every((status) => settles(buildResponse(status, 'processing')))).toBe(true);
     expect([400, 402].every((status) => settles(buildResponse(status)))).toBe(true);
@@ -106,7 +108,7 @@ describe('decideAfterPost', () => {
     expect(settles({ kind: 'unreachable' })).toBe(false);
   });
 
-  it('is preceded by settlesReference, which is false for a 400 if an earlier request may have arrived', () => {
+  it('is false for a 400 if an earlier request may have arrived', () => {
     expect(settlesReference(buildResponse(400), true)).toBe(false);
     expect(settlesReference(buildResponse(402), true)).toBe(true);
     expect(settlesReference(buildResponse(200, 'declined'), true)).toBe(true);
@@ -275,7 +277,7 @@ describe('isNewlyProcessing', () => {
     ['unknown', false],
     ['other-payment', false],
     ['interrupted', false],
-  ])('is in the send state %s for a processing payment %p', (sendState, expected) => {
+  ])('for a processing payment in the send state %s is %p', (sendState, expected) => {
     expect(isNewlyProcessing({ state: 'processing' }, sendState)).toBe(expected);
     expect(isNewlyProcessing({ state: 'open' }, sendState)).toBe(false);
   });

@@ -59,10 +59,10 @@ test('the page of an open session contains the form and the key for card data, h
   expect(text).toContain('&quot;kid&quot;:&quot;k&quot;');
 });
 
-describe('while the gateway cannot read the session', () => {
+describe('error pages:', () => {
   const acceptHtml = { headers: { accept: 'text/html' } };
 
-  test('because the database does not respond, the payer gets within the timeout an error page that asks to retry', async () => {
+  test('if the database does not respond, the payer gets an error page before the timeout of the browser', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { app } = gateway.service;
     const [sessions, controller] = [app.get(SessionRepository), app.get(PayController)];
@@ -77,7 +77,7 @@ describe('while the gateway cannot read the session', () => {
     expect(await getPage(sessionId)).toContain('Card number');
   });
 
-  test('because the connection to the database breaks, a browser gets that error page, and a script gets JSON', async () => {
+  test('if the connection to the database breaks, a browser gets this error page, and a script gets JSON', async () => {
     const sessionId = await gateway.createSession(merchant);
     const sessions = gateway.service.app.get(SessionRepository);
     const connectionLost = Object.assign(new Error('Connection terminated'), { code: '57P01' });

@@ -70,7 +70,7 @@ test('the page shows a QR code, and the address of the code opens a page of the 
     expect(text).not.toContain(hidden);
 });
 
-test('after a payment on the page of the code both pages show a receipt, only the page from the shop redirects to the shop, and the bank redirects to the page of the code', async () => {
+test('a payment on the page of the code pays the session: both pages show a receipt, and only the page from the shop redirects to it', async () => {
   const session = await createSessionWithCode();
   let bankRedirectUrl = '';
   await gateway.respondToCharges(({ payable, reference, payerReturnUrl }) => {

@@ -27,7 +27,7 @@ const cancel = (sessionId: string, headers: Record<string, string>, version = 'v
 const readState = async (sessionId: string): Promise<unknown> =>
   (await gateway.call('GET', `/pay/${sessionId}/state`)).body.state;
 
-describe('cancelling a session', () => {
+describe('permission to cancel a session:', () => {
   test.each(OTHER_CALLERS)('%s cannot cancel the session of its owner', async (caller) => {
     const sessionId = await gateway.createSession(owner);
     const { siteKey, merchantKey, headers } = otherCallers[caller];
