@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** Afrikaans. The keys and what they are for: en.ts. */
+/** Afrikaans. en.ts describes the keys. */
 export const af: Messages = {
   name: 'Afrikaans',
 

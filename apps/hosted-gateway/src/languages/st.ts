@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** Sesotho, in the spelling of South Africa. The keys and what they are for: en.ts. */
+/** Sesotho, in the spelling of South Africa. en.ts describes the keys. */
 export const st: Messages = {
   name: 'Sesotho',
 

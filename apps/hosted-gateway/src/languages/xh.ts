@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** isiXhosa. The keys and what they are for: en.ts. */
+/** isiXhosa. en.ts describes the keys. */
 export const xh: Messages = {
   name: 'isiXhosa',
 

@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** isiZulu. The keys and what they are for: en.ts. */
+/** isiZulu. en.ts describes the keys. */
 export const zu: Messages = {
   name: 'isiZulu',
 

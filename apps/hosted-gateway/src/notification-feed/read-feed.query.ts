@@ -31,7 +31,7 @@ export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: 
   // A client that has not stored a cursor may send an empty one.
   const isFromBeginning = after === undefined || after === '';
   const cursor = isFromBeginning ? START_CURSOR : typeof after === 'string' ? decodeCursor(after) : undefined;
-  if (!cursor) throw invalidField('after', 'after must be a value that an earlier answer gave');
+  if (!cursor) throw invalidField('after', 'after must be a value from an earlier response');
   const rows = await dataSource.query<FeedRow[]>(
     `SELECT feed_txid::text AS txid, feed_position AS position, snapshot,
             snapshot->>'state' = 'failed' AND EXISTS (

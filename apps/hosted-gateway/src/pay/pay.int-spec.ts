@@ -62,7 +62,7 @@ test('the page of an open session contains the form and the key for card data, h
 describe('error pages:', () => {
   const acceptHtml = { headers: { accept: 'text/html' } };
 
-  test('if the database does not respond, the payer gets an error page before the timeout of the browser', async () => {
+  test('if the database does not respond, the payer gets an error page after the timeout for building the page', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { app } = gateway.service;
     const [sessions, controller] = [app.get(SessionRepository), app.get(PayController)];

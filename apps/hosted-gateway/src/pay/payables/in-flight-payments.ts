@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Pay requests of this process that are in flight. The database does not contain their attempts yet, so a reload of the
- * page would show a form again. Because of these entries it shows processing. Other processes do not have these
- * entries: if one of them serves the page, the script of the page shows processing.
+ * The pay requests of this process that are in flight. While a pay request is in flight, the database does not contain
+ * its attempt. Without this class, a reload of the page would show the form again instead of processing.
+ *
+ * Other processes do not know these requests. If another process serves the page, the script of the page continues to
+ * show processing.
  */
 @Injectable()
 export class InFlightPayments {
@@ -13,21 +15,22 @@ export class InFlightPayments {
   /**
    * True if an attempt is in flight that the database does not contain yet.
    *
-   * @param triesKnown number of attempts in the database
+   * @param storedAttempts number of attempts in the database
    */
-  has(payableId: string, triesKnown: number): boolean {
-    return this.attempts.get(payableId)?.some((attempt) => attempt > triesKnown) ?? false;
+  has(payableId: string, storedAttempts: number): boolean {
+    return this.attempts.get(payableId)?.some((attempt) => attempt > storedAttempts) ?? false;
   }
 
+  /** Runs `pay`, and counts the attempt as in flight until it has ended. */
   async track<T>(payableId: string, attemptNumber: number, pay: () => Promise<T>): Promise<T> {
-    const tries = this.attempts.get(payableId) ?? [];
-    this.attempts.set(payableId, tries);
-    tries.push(attemptNumber);
+    const attemptNumbers = this.attempts.get(payableId) ?? [];
+    this.attempts.set(payableId, attemptNumbers);
+    attemptNumbers.push(attemptNumber);
     try {
       return await pay();
     } finally {
-      tries.splice(tries.indexOf(attemptNumber), 1);
-      if (tries.length === 0) this.attempts.delete(payableId);
+      attemptNumbers.splice(attemptNumbers.indexOf(attemptNumber), 1);
+      if (attemptNumbers.length === 0) this.attempts.delete(payableId);
     }
   }
 }
