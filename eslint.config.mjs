@@ -197,7 +197,7 @@ export default tseslint.config(
       'jest/expect-expect': [
         'error',
         {
-          assertFunctionNames: ['expect', 'expect*', '**.expect*', 'seesHeading', 'isPaidOnce', 'lookAt'],
+          assertFunctionNames: ['expect', 'expect*', '**.expect*', 'waitForHeading', 'expectPaidOnce', 'expectAccessible'],
         },
       ],
       'jest/no-conditional-expect': 'error',

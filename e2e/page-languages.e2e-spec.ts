@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
-import { type Language, languageOf, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
+import { type Language, getLanguage, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
 import { axeFindings, holdReturn, scrollsSideways, screenshot, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { ROOT } from './platform/platform.js';
@@ -137,32 +137,32 @@ it('a link changes the language: the session stays, and the page asks before it 
   expect(await axeFindings(page)).toEqual([]);
   await screenshot(page, 'page-languages-open');
   await zulu.click();
-  expect([dialogs, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
+  expect([dialogs, await number.inputValue()]).toEqual([[en.language.confirmLanguageChange], '4242 4242']);
   acceptsDialog = true;
   await zulu.click();
-  const { messages } = languageOf('zu');
+  const { messages } = getLanguage('zu');
   await waitForText(page, messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('zu');
   // Without input the page does not ask; and the script's requests keep the language.
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'Sesotho' }).click();
-  await waitForText(page, languageOf('st').messages.form.heading);
+  await waitForText(page, getLanguage('st').messages.form.heading);
   expect(dialogs).toHaveLength(2);
-  await fillIn(page, languageOf('st'), '4000 0000 0000 0002');
+  await fillIn(page, getLanguage('st'), '4000 0000 0000 0002');
   await page.locator('#pay-button').click();
-  await waitForText(page, languageOf('st').messages.declines['10'].title);
+  await waitForText(page, getLanguage('st').messages.declines['10'].title);
   await page.reload();
-  await waitForText(page, languageOf('st').messages.declines['10'].title);
+  await waitForText(page, getLanguage('st').messages.declines['10'].title);
 });
 
 it('the language can be changed without script', async () => {
   await context.close();
   context = await browser.newContext({ locale: 'af-ZA', javaScriptEnabled: false, viewport: PHONE });
   const page = await newPage(await states.open());
-  await waitForText(page, languageOf('af').messages.form.heading);
+  await waitForText(page, getLanguage('af').messages.form.heading);
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'isiXhosa' }).click();
-  await waitForText(page, languageOf('xh').messages.form.heading);
+  await waitForText(page, getLanguage('xh').messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('xh');
 });
 

@@ -1,6 +1,6 @@
 /**
- * Fetches the page of an unpaid order again and replaces the progress section when it has changed. Unlike a reload, this keeps
- * focus and scroll position.
+ * Fetches the page of an unpaid order again, and replaces the element `order-progress` if it has changed. Unlike a reload, this
+ * does not change focus and scroll position.
  */
 const section = document.querySelector('section.order[data-refresh-seconds]');
 
@@ -10,14 +10,14 @@ async function refresh() {
   const response = await fetch(location.href, { cache: 'no-store', credentials: 'same-origin' });
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const [current, updated] = [document, page].map((each) => each.getElementById('order-progress'));
+  const [current, updated] = [document, page].map((html) => html.getElementById('order-progress'));
   if (!current || !updated || current.innerHTML === updated.innerHTML) return;
-  // Keep the element itself, so that a screen reader announces the change.
+  // Replaces only the children, so that screen readers announce a change of the live region.
   current.replaceChildren(...updated.childNodes);
   document.title = page.title;
-  const next = page.querySelector('section.order')?.dataset.refreshSeconds;
-  if (next === undefined) delete section.dataset.refreshSeconds;
-  else section.dataset.refreshSeconds = next;
+  const nextInterval = page.querySelector('section.order')?.dataset.refreshSeconds;
+  if (nextInterval === undefined) delete section.dataset.refreshSeconds;
+  else section.dataset.refreshSeconds = nextInterval;
 }
 
 function scheduleRefresh() {

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Far above the size of the forms on the shop's own pages. */
+/** Limit for the forms of the shop's pages, which are much smaller. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * Parses webhooks as raw bytes, because the signature covers the bytes and not the parsed JSON, and parses the forms of the
- * shop's own pages. If a form repeats a name, the last value counts.
+ * Adds parsers for webhooks and for the forms of the shop's pages. The body of a webhook stays raw bytes, because the
+ * signature covers the bytes. If a form contains a name several times, the last value is used.
  */
 export function addBodyParsers(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');

@@ -3,7 +3,10 @@ import { DemoShopModule } from './app.module.js';
 import { DemoShopConfig } from './config.js';
 import { Orders1763500005000 } from './migrations/1763500005000-orders.js';
 
-/** A merchant's shop. Like any merchant it uses the platform only through the public API and webhooks. */
+/**
+ * The shop of a merchant, for demonstrations. Like any merchant it uses the platform only through the public API and
+ * webhooks.
+ */
 export const demoShopService: ServiceDefinition<DemoShopConfig> = {
   name: 'demo-shop',
   config: DemoShopConfig,

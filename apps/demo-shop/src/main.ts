@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// This import must be the first, so that OpenTelemetry can instrument the modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { demoShopService } from './index.js';

@@ -10,27 +10,29 @@ export interface ReceivedRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** A fake of the platform's gateway: the same requestId gives the same session, as the public API promises (C7). */
-export interface Gateway {
+/** A fake of the platform's gateway. Like the public API (C7), it returns the same session for the same requestId. */
+export interface FakeGateway {
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** From now on every call gets this status and no session. */
-  refuseWith(httpStatus: number): void;
+  /** From now on, every request gets a response with this status and without a session. */
+  rejectWith(httpStatus: number): void;
   stop(): Promise<void>;
 }
 
-export async function startGateway(): Promise<Gateway> {
+export async function startFakeGateway(): Promise<FakeGateway> {
   const requests: ReceivedRequest[] = [];
   const sessions = new Map<unknown, string>();
-  let refusal: number | undefined;
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  let rejectionStatus: number | undefined;
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
     requests.push({ method: request.method, path: request.url, headers: request.headers, body });
     response.setHeader('content-type', 'application/json');
-    if (refusal !== undefined) {
-      response.writeHead(refusal).end(JSON.stringify({ status: 'BadRequest', errors: [{ message: 'refused' }] }));
+    if (rejectionStatus !== undefined) {
+      response
+        .writeHead(rejectionStatus)
+        .end(JSON.stringify({ status: 'BadRequest', errors: [{ message: 'refused' }] }));
       return;
     }
     const sessionId = sessions.get(body['requestId']) ?? randomUUID();
@@ -38,14 +40,14 @@ export async function startGateway(): Promise<Gateway> {
     const redirectUrl = `${url}/pay?sessionId=${sessionId}`;
     response.writeHead(201).end(JSON.stringify({ sessionId, redirectUrl, status: 'Success', errors: [] }));
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     requests,
-    refuseWith: (httpStatus) => (refusal = httpStatus),
+    rejectWith: (httpStatus) => (rejectionStatus = httpStatus),
     stop: async () => {
       server.close();
       server.closeAllConnections();

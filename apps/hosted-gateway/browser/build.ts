@@ -1,8 +1,9 @@
 /**
  * Builds the payment page's scripts, one for each language, and its style: `node apps/hosted-gateway/browser/build.ts`.
  *
- * Writes them and their hashes to `dist/pay-assets/manifest.json`: the server inlines them in each page, whose policy allows them by
- * hash. Does nothing if no input has changed. Node.js 24 runs this file and the languages directly, so only erasable TypeScript is allowed.
+ * Writes them and their hashes to `dist/pay-assets/manifest.json`. The server inlines them in each page, and the
+ * content security policy of the page allows them by hash. Does nothing if no input has changed. Node.js 24 runs this
+ * file and the languages directly, so they may contain only erasable TypeScript.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -22,39 +23,42 @@ const manifestFile = join(outDirectory, 'manifest.json');
 const inputsFile = join(outDirectory, 'inputs.json');
 
 const LANGUAGES = { en, af, zu, xh, st };
-/** Inputs of this program itself, which esbuild does not see. */
+/** Inputs that this program imports itself, so that esbuild does not list them. */
 const OWN_INPUTS = [
   'build.ts',
   'script-messages.ts',
   ...Object.keys(LANGUAGES).map((tag) => `../src/languages/${tag}.ts`),
 ];
 
-/** The inputs of the last build. */
+/** The input files of the last build, and a digest of their names and contents. */
 interface BuildInputs {
   digest: string;
   files: string[];
 }
 
 export async function buildPage(): Promise<PageManifest> {
-  const upToDate = await manifestIfUpToDate();
+  const upToDate = await readManifestIfUpToDate();
   if (upToDate) return upToDate;
 
   await mkdir(outDirectory, { recursive: true });
   const inputs = new Set(OWN_INPUTS.map((file) => relative(workspace, join(here, file))));
-  const style = partOf(await bundle('pay.css', inputs));
+  const style = createAsset(await bundle('pay.css', inputs));
   const scripts: Record<string, PageAsset> = {};
   for (const [tag, messages] of Object.entries(LANGUAGES)) {
     const define = { SCRIPT_MESSAGES: JSON.stringify(scriptMessages(messages)) };
-    scripts[tag] = partOf(await bundle('pay.ts', inputs, define));
+    scripts[tag] = createAsset(await bundle('pay.ts', inputs, define));
   }
   const manifest: PageManifest = { scripts: scripts as PageManifest['scripts'], style };
-  await writeWhole(manifestFile, JSON.stringify(manifest, null, 2));
+  await writeAtomically(manifestFile, JSON.stringify(manifest, null, 2));
   const files = [...inputs].sort();
-  await writeWhole(inputsFile, JSON.stringify({ digest: await digestOf(files), files } satisfies BuildInputs, null, 2));
+  await writeAtomically(
+    inputsFile,
+    JSON.stringify({ digest: await computeDigest(files), files } satisfies BuildInputs, null, 2),
+  );
   return manifest;
 }
 
-/** @param inputs the input files are added to this set */
+/** Bundles a file with esbuild. @param inputs the function adds the input files to this set */
 async function bundle(entry: string, inputs: Set<string>, define: Record<string, string> = {}): Promise<Uint8Array> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
@@ -77,31 +81,31 @@ async function bundle(entry: string, inputs: Set<string>, define: Record<string,
   return outputFiles[0]!.contents;
 }
 
-async function manifestIfUpToDate(): Promise<PageManifest | undefined> {
+async function readManifestIfUpToDate(): Promise<PageManifest | undefined> {
   const [manifest, inputs] = await Promise.all([
     readJson<PageManifest>(manifestFile),
     readJson<BuildInputs>(inputsFile),
   ]);
-  return manifest && inputs && (await digestOf(inputs.files)) === inputs.digest ? manifest : undefined;
+  return manifest && inputs && (await computeDigest(inputs.files)) === inputs.digest ? manifest : undefined;
 }
 
-/** Digest of names and contents; a deleted file changes it. */
-async function digestOf(files: readonly string[]): Promise<string> {
+/** Digest of names and contents. It also changes if a file is deleted. */
+async function computeDigest(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) {
-    const content = await readFile(join(workspace, file)).catch(() => 'gone');
+    const content = await readFile(join(workspace, file)).catch(() => 'deleted');
     hash.update(`${file}\0`).update(createHash('sha256').update(content).digest());
   }
   return hash.digest('hex');
 }
 
-function partOf(bytes: Uint8Array): PageAsset {
+function createAsset(bytes: Uint8Array): PageAsset {
   const content = Buffer.from(bytes).toString();
   return { content, integrity: `sha384-${createHash('sha384').update(content).digest('base64')}` };
 }
 
-/** Writes atomically by renaming, so that a concurrent build or server never reads half a file. */
-async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+/** Writes a temporary file and renames it, so that a concurrent build or server never reads half a file. */
+async function writeAtomically(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, content);

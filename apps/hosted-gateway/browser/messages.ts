@@ -1,6 +1,6 @@
 import type { ScriptMessages } from './script-messages.js';
 
-/** Inserted by build.ts, which builds one script for each language. */
+/** The messages of one language. build.ts inserts them when it builds the script of that language. */
 declare const SCRIPT_MESSAGES: ScriptMessages;
 
 export const messages = SCRIPT_MESSAGES;

@@ -1,6 +1,6 @@
 /**
- * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the browser,
- * and polls until the server has a new state to show. It never decides the result of a payment.
+ * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the
+ * browser, and polls until the server has a new state to show. It never decides the result of a payment.
  */
 import { formatTime } from '../src/languages/format-amount.js';
 import { AmountFields } from './amounts/amount-fields.js';
@@ -11,17 +11,17 @@ import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
 import { watchTill } from './till-watch.js';
 import { byId } from './views/document-parts.js';
 import { ExpiryWarning } from './views/expiry-warning.js';
-import { data, now, reload, shown } from './views/page-document.js';
-import { showLate } from './views/processing-view.js';
-import { showBrand, startReturn } from './views/receipt.js';
-import { idleWatch, pollerFor } from './watch-session.js';
+import { now, pageData, reload, shownState } from './views/page-document.js';
+import { showLateNotice } from './views/processing-view.js';
+import { showBrand, startRedirectCountdown } from './views/receipt.js';
+import { createIdleWatch, createPoller } from './watch-session.js';
 
-/** Final states: a document with one of these never needs a reload. */
+/** Final states. A document in one of these states never needs a reload. */
 const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
 // The browser's back button may show a cached document with an outdated state.
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted && !FINAL_STATES.includes(shown.state)) reload();
+  if (event.persisted && !FINAL_STATES.includes(shownState.state)) reload();
 });
 
 function startForm(): void {
@@ -31,19 +31,19 @@ function startForm(): void {
     cardForm.showMessage(messages.formErrors.insecure);
     return;
   }
-  const watch = idleWatch((state) => {
+  const watch = createIdleWatch((state) => {
     expiry.updateExpiry(state.expiresAt);
-    press.onIdleState(state);
+    payment.onIdleState(state);
   });
-  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(data['expiresAt'] ?? '', now()));
-  const amounts = data['amount'] === undefined ? undefined : new AmountFields();
-  const press = new PaymentController(cardForm, watch, amounts);
+  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now()));
+  const amounts = pageData['amount'] === undefined ? undefined : new AmountFields();
+  const payment = new PaymentController(cardForm, watch, amounts);
   cardForm.start(
-    (texts) => void press.pay(texts),
+    (texts) => void payment.pay(texts),
     () => amounts?.check() ?? true,
   );
   performance.mark('form-usable');
-  if (press.wasInterrupted) press.resolveInterrupted();
+  if (payment.wasInterrupted) payment.resolveInterrupted();
   else {
     document.getElementById('decline')?.focus();
     watch.start();
@@ -52,18 +52,18 @@ function startForm(): void {
   window.addEventListener('pagehide', () => cardForm.clear());
 }
 
-/** The page in another language has an empty form, because the input is not stored anywhere. */
+/** Lets the payer confirm a change of the language, because the page in the other language has an empty form. */
 function confirmLanguageChange(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
-    if (isLink && cardForm.isTyped && !confirm(messages.emptiesForm)) event.preventDefault();
+    if (isLink && cardForm.isTyped && !confirm(messages.confirmLanguageChange)) event.preventDefault();
   });
 }
 
-/** A payment was already in progress when the page loaded, or the payer is on the bank's page. */
-function startWaiting(): void {
-  pollerFor((polled) => {
-    if (isChanged(polled, shown)) reload();
+/** Polls, and reloads the page when the state changes. For a page that was loaded during a payment or a verification. */
+function startPolling(): void {
+  createPoller((polled) => {
+    if (isChanged(polled, shownState)) reload();
   }).start();
 }
 
@@ -74,23 +74,23 @@ function showLocalTimes(): void {
 
 showLocalTimes();
 showBrand();
-switch (shown.state) {
+switch (shownState.state) {
   case 'open':
   case 'declined':
     startForm();
     break;
   case 'processing':
-    setTimeout(showLate, LATE_AFTER_MS);
-    startWaiting();
+    setTimeout(showLateNotice, LATE_AFTER_MS);
+    startPolling();
     break;
   case 'verification':
-    startWaiting();
+    startPolling();
     break;
   case 'till':
     watchTill(reload);
     break;
   case 'succeeded':
-    startReturn();
+    startRedirectCountdown();
     break;
   case 'already-paid':
     byId('outcome-heading').focus();

@@ -8,72 +8,82 @@ import { readBrowserData } from './payment-flow/browser-data.js';
 import { fetchState, type PaymentBody, postPayment } from './payment-flow/gateway-calls.js';
 import type { IdleWatch } from './payment-flow/idle-watch.js';
 import {
-  afterPoll,
-  afterPost,
-  afterRefusal,
-  type Correction,
+  canContinueAfterDecline,
+  decideAfterPoll,
+  decideAfterPost,
+  decideAfterRejection,
+  decideWhileIdle,
   type DeclinedState,
-  hasDecline,
+  type FormError,
   isChanged,
   isNewlyProcessing,
   LATE_AFTER_MS,
   type NextStep,
   PaymentReference,
-  type Sent,
+  type SendResult,
+  type SendState,
+  sendStateAfter,
   type SessionState,
   settlesReference,
-  type Waiting,
-  waitingAfterSend,
-  whileIdle,
 } from './payment-flow/payment-flow.js';
-import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
-import { showLate, showProcessing, showStatus, showStillChecking, showStoreLink } from './views/processing-view.js';
-import { rememberBrand } from './views/receipt.js';
-import { pollerFor } from './watch-session.js';
+import { callsAddress, now, pageData, reload, sessionId, shownState, storageIfAllowed } from './views/page-document.js';
+import {
+  showLateNotice,
+  showProcessing,
+  showStatus,
+  showStillChecking,
+  showStoreLink,
+} from './views/processing-view.js';
+import { storeBrand } from './views/receipt.js';
+import { createPoller } from './watch-session.js';
 
-/** Normally the response to the POST comes first; polling covers a connection that broke silently. */
+/**
+ * Delay of the first poll during a POST. Usually the response arrives earlier. The poll is for a connection that broke
+ * without an error.
+ */
 const FIRST_POLL_DURING_POST_MS = 1500;
-/** Time that the response to a POST may take after the state has changed. */
-const ANSWER_AFTER_STATE_MS = 2000;
+/** Time to wait for the response to a POST after a poll has shown that the state has changed. */
+const RESPONSE_AFTER_STATE_MS = 2000;
 
 const { formErrors, processing } = messages;
 
-/** Handles a payment from the press of Pay until the server has a new page, or the form can be used again. */
+/** Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again. */
 export class PaymentController {
-  private tryNumber = Number(data['try']);
-  private reference = referenceOf(this.tryNumber);
-  private readonly poller = pollerFor(
+  private attemptNumber = Number(pageData['try']);
+  private reference = createReference(this.attemptNumber);
+  private readonly poller = createPoller(
     (polled) => this.onState(polled),
     () => {
-      if (this.waiting !== 'no') showStillChecking();
+      if (this.sendState !== 'not-sent') showStillChecking();
     },
   );
   private body: PaymentBody | undefined;
-  private waiting: Waiting = 'answer';
+  private sendState: SendState = 'in-flight';
   private unchangedPolls = 0;
-  private sends = 0;
+  private sendCount = 0;
   private lateTimer: ReturnType<typeof setTimeout> | undefined;
   private reloadTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly cardForm: CardForm,
     private readonly watch: IdleWatch,
-    /** Only of an invoice. */
+    /** Present only for an invoice. */
     private readonly amounts: AmountFields | undefined,
   ) {}
 
-  /** The payer pressed Pay before a reload, and the result is unknown. */
+  /** True if the payer pressed Pay before a reload of the page, and the result is unknown. */
   get wasInterrupted(): boolean {
-    return this.reference.isUnanswered();
+    return this.reference.isPending();
   }
 
   /**
-   * Resolves an interrupted payment before the form can be used: the server may be receiving it just now. Polls, and
-   * shows the form when the server has no such payment. Then a second press has the same reference, so it is the same payment.
+   * Polls until the result of an interrupted payment is known, because the server may be receiving the payment at this
+   * moment. Enables the form if the server does not have the payment. If the payer then presses Pay again, the request
+   * has the same reference, so it cannot cause a second charge.
    */
   resolveInterrupted(): void {
     this.cardForm.enable(false);
-    this.waiting = 'interrupted';
+    this.sendState = 'interrupted';
     showProcessing(true);
     showStillChecking();
     this.poller.start();
@@ -81,24 +91,24 @@ export class PaymentController {
 
   async pay(texts: CardFieldTexts): Promise<void> {
     this.watch.stop();
-    // Stops a navigation that the payer has just started: the page must stay until the result is known.
+    // Stops a navigation that the payer has just started, because the page must stay until the result is known.
     window.stop();
     this.cardForm.enable(false);
     this.cardForm.clearFields();
     showProcessing(true);
     showStatus(processing.sendingHeading, processing.note);
-    this.sends = 0;
+    this.sendCount = 0;
     try {
-      const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: this.tryNumber, expiresAt: data['expiresAt'] ?? '' };
+      const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
+      const binding = { sessionId, try: this.attemptNumber, expiresAt: pageData['expiresAt'] ?? '' };
       const card = readCard(texts, now());
       const brand = cardBrand(card.cardNumber);
-      if (brand.name !== 'unknown') rememberBrand(brand.label, card.cardNumber);
+      if (brand.name !== 'unknown') storeBrand(brand.label, card.cardNumber);
       const encryptedCard = await encryptCard({ card, binding, publicJwk });
       const reference = this.reference.get();
-      const chosen = this.amounts?.read();
-      this.body = { reference, try: this.tryNumber, encryptedCard, ...chosen, browser: readBrowserData() };
-      if (this.amounts) storeOwnPayment(calls.path, reference);
+      const chosenAmounts = this.amounts?.read();
+      this.body = { reference, try: this.attemptNumber, encryptedCard, ...chosenAmounts, browser: readBrowserData() };
+      if (this.amounts) storeOwnPayment(callsAddress.path, reference);
     } catch {
       this.restoreForm(formErrors.cannotEncrypt);
       return;
@@ -108,42 +118,46 @@ export class PaymentController {
   }
 
   private async send(body: PaymentBody): Promise<void> {
-    this.waiting = 'answer';
+    this.sendState = 'in-flight';
     this.unchangedPolls = 0;
     showStatus(processing.sendingHeading, processing.note);
-    this.lateTimer ??= setTimeout(showLate, LATE_AFTER_MS);
-    const outcome = await postPayment(calls, body);
+    this.lateTimer ??= setTimeout(showLateNotice, LATE_AFTER_MS);
+    const outcome = await postPayment(callsAddress, body);
     const { mayHaveArrived } = this.reference;
     if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
-    const posted = afterPost(outcome);
-    const step = posted.do === 'correct' ? await this.checkRefusal(posted, mayHaveArrived) : posted;
+    const firstStep = decideAfterPost(outcome);
+    const isRejected = firstStep.do === 'show-form-error';
+    const step = isRejected ? await this.handleRejection(firstStep, mayHaveArrived) : firstStep;
     if (step.do === 'reload') return reload();
-    if (step.do === 'next-attempt') return this.tryAgain(step.state);
-    if (step.do === 'leave') {
+    if (step.do === 'next-attempt') return this.showNextAttempt(step.state);
+    if (step.do === 'redirect') {
       this.poller.stop();
-      return location.assign(step.to);
+      return location.assign(step.url);
     }
-    if (step.do === 'correct') return this.restoreForm(step.message ?? formErrors[step.problem]);
-    this.onSent(step.sent);
+    if (step.do === 'show-form-error') return this.restoreForm(step.message ?? formErrors[step.problem]);
+    this.onSent(step.result);
     this.poller.start();
   }
 
-  /** Stops the poller until the state is known, because both would decide about the same rejection. */
-  private async checkRefusal(refusal: Correction, mayHaveArrived: boolean): Promise<NextStep> {
+  /**
+   * Fetches the state to decide about a rejection. Stops the poller meanwhile, because it would also react to this
+   * state.
+   */
+  private async handleRejection(rejection: FormError, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();
-    const current = await fetchState(calls, new AbortController().signal);
-    return afterRefusal({ refusal, current, shown, mayHaveArrived });
+    const current = await fetchState(callsAddress, new AbortController().signal);
+    return decideAfterRejection({ rejection, current, shown: shownState, mayHaveArrived });
   }
 
-  /** Updates the view after the send. */
-  private onSent(sent: Sent): void {
-    this.waiting = waitingAfterSend(sent, this.reference.mayHaveArrived);
-    if (sent === 'unknown') this.reference.markUnanswered();
-    if (sent !== 'no') this.sends++;
-    if (this.waiting === 'no') {
+  /** Updates the view after a request that the server has not rejected. */
+  private onSent(result: SendResult): void {
+    this.sendState = sendStateAfter(result, this.reference.mayHaveArrived);
+    if (result === 'unknown') this.reference.markMayHaveArrived();
+    if (result !== 'not-sent') this.sendCount++;
+    if (this.sendState === 'not-sent') {
       this.clearLateTimer();
       showStatus(processing.offlineHeading, processing.offlineNote);
-    } else if (this.waiting === 'unknown') showStillChecking();
+    } else if (this.sendState === 'unknown') showStillChecking();
     else {
       showStatus(processing.heading, processing.note);
       this.poller.pollNow();
@@ -156,16 +170,17 @@ export class PaymentController {
   }
 
   private onState(polled: SessionState): void {
-    if (isNewlyProcessing(polled, this.waiting)) showStatus(processing.heading, processing.note);
-    this.unchangedPolls = isChanged(polled, shown) ? 0 : this.unchangedPolls + 1;
-    const { waiting, unchangedPolls, sends } = this;
-    const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
-    if (step === 'reload' && waiting === 'yes' && hasDecline(polled)) this.tryAgain(polled);
-    else if (step === 'reload' && waiting === 'answer' && hasDecline(polled)) {
-      // The pending response shows whose attempt it was. Wait only briefly, since the connection may be dead.
-      this.reloadTimer ??= setTimeout(reload, ANSWER_AFTER_STATE_MS);
+    if (isNewlyProcessing(polled, this.sendState)) showStatus(processing.heading, processing.note);
+    this.unchangedPolls = isChanged(polled, shownState) ? 0 : this.unchangedPolls + 1;
+    const { sendState, unchangedPolls, sendCount } = this;
+    const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sendCount });
+    if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextAttempt(polled);
+    else if (step === 'reload' && sendState === 'in-flight' && canContinueAfterDecline(polled)) {
+      // The pending response shows whether this attempt failed or an attempt of another payer. Waits only briefly,
+      // because the connection may be broken.
+      this.reloadTimer ??= setTimeout(reload, RESPONSE_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
-    else if (step === 'send-again' && this.body) void this.send(this.body);
+    else if (step === 'resend' && this.body) void this.send(this.body);
     else if (step === 'restore-form') this.restoreForm(formErrors.notSent);
   }
 
@@ -174,36 +189,37 @@ export class PaymentController {
     this.cardForm.showMessage(message);
   }
 
-  /** After a decline: the same form for the next attempt, with the input except the CVV. */
-  private tryAgain(state: DeclinedState): void {
+  /** Shows the form for the next attempt after a decline, with the same input except the CVV. */
+  private showNextAttempt(state: DeclinedState): void {
     this.applyState(state, state.decline.try);
     this.showForm();
     this.cardForm.showDecline(state.decline);
   }
 
-  /** Handles a state that arrives while the form waits for the payer, who may be typing. */
+  /** Handles a state that arrives while the form is shown. The payer may be typing. */
   onIdleState(received: SessionState): void {
     const { mayHaveArrived } = this.reference;
     showStoreLink(received.state !== 'processing');
-    const step = whileIdle({
+    const step = decideWhileIdle({
       received,
-      shown,
-      tryNumber: this.tryNumber,
+      shown: shownState,
+      attemptNumber: this.attemptNumber,
       mayHaveArrived,
       isTyped: this.cardForm.isTyped,
     });
     if (step.do === 'ignore') return;
     if (step.do === 'reload') return reload();
-    const coming = hasDecline(step.state) ? step.state.decline : step.state.coming;
-    this.applyState(step.state, coming.try);
-    if (step.say === 'decline') this.cardForm.showDecline(step.state.decline);
-    if (step.say === 'elsewhere') this.cardForm.showNotice(`${formErrors.elsewhere} ${coming.triesLeft}`);
+    const nextAttempt = canContinueAfterDecline(step.state) ? step.state.decline : step.state.coming;
+    this.applyState(step.state, nextAttempt.try);
+    if (step.notice === 'own-decline') this.cardForm.showDecline(step.state.decline);
+    if (step.notice === 'other-payer')
+      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`);
   }
 
-  private applyState({ state, version }: SessionState, tryNumber: number): void {
-    [shown.state, shown.version] = [state, version];
-    this.tryNumber = tryNumber;
-    this.reference = referenceOf(tryNumber);
+  private applyState({ state, version }: SessionState, attemptNumber: number): void {
+    [shownState.state, shownState.version] = [state, version];
+    this.attemptNumber = attemptNumber;
+    this.reference = createReference(attemptNumber);
   }
 
   private showForm(): void {
@@ -212,15 +228,15 @@ export class PaymentController {
     clearTimeout(this.reloadTimer);
     this.reloadTimer = undefined;
     this.body = undefined;
-    this.waiting = 'answer';
+    this.sendState = 'in-flight';
     showProcessing(false);
     this.cardForm.restoreFields();
     this.cardForm.enable(true);
-    // Starts after a delay: by then the server knows a payment that was sent just before a reload.
+    // Starts after a delay, so that the server has received a payment that was sent just before a reload.
     this.watch.start();
   }
 }
 
-function referenceOf(tryNumber: number): PaymentReference {
-  return new PaymentReference(storageIfAllowed(), sessionId, tryNumber, () => crypto.randomUUID());
+function createReference(attemptNumber: number): PaymentReference {
+  return new PaymentReference(storageIfAllowed(), sessionId, attemptNumber, () => crypto.randomUUID());
 }

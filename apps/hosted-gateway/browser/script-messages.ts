@@ -1,6 +1,6 @@
 import type { Messages } from '../src/languages/en.js';
 
-/** The messages that the script shows itself. build.ts inserts them into the script of each language. */
+/** The messages that the script shows. build.ts inserts them into the script of each language. */
 export function scriptMessages({
   format,
   language,
@@ -14,7 +14,7 @@ export function scriptMessages({
   const { noScript: _, ...processingMessages } = processing;
   return {
     format,
-    emptiesForm: language.emptiesForm,
+    confirmLanguageChange: language.confirmLanguageChange,
     cvvHints: { either: form.cvvHintEither, 3: form.cvvHint, 4: form.cvvHintFour },
     expiring: form.expiring,
     choiceErrors,

@@ -3,18 +3,18 @@ const CHECK_INTERVAL_MS = 3_000;
 const RESPONSE_TIMEOUT_MS = 8_000;
 
 /**
- * For a static code without an open invoice: checks until its address redirects to an invoice, and follows the redirect. Not
- * while the page is hidden.
+ * On the page of a static code without an open invoice: checks repeatedly whether the address of the page redirects to
+ * an invoice, and then calls `followRedirect`. Does not check while the page is hidden.
  */
-export function watchTill(go: () => void): void {
-  const look = async (): Promise<void> => {
-    if (document.visibilityState === 'visible' && (await redirects())) return go();
-    setTimeout(() => void look(), CHECK_INTERVAL_MS);
+export function watchTill(followRedirect: () => void): void {
+  const check = async (): Promise<void> => {
+    if (document.visibilityState === 'visible' && (await isRedirected())) return followRedirect();
+    setTimeout(() => void check(), CHECK_INTERVAL_MS);
   };
-  setTimeout(() => void look(), CHECK_INTERVAL_MS);
+  setTimeout(() => void check(), CHECK_INTERVAL_MS);
 }
 
-async function redirects(): Promise<boolean> {
+async function isRedirected(): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
     const { type } = await fetch(location.href, { redirect: 'manual', cache: 'no-store', signal });

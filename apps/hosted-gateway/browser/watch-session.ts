@@ -1,35 +1,38 @@
-/** Connects the watch and the poller to the document and the gateway. */
+/** Creates the watch and the poller, and connects them to the document and the gateway. */
 import { fetchState, streamStates } from './payment-flow/gateway-calls.js';
 import { IdleWatch } from './payment-flow/idle-watch.js';
 import type { SessionState } from './payment-flow/payment-flow.js';
 import { StatePoller } from './payment-flow/state-poller.js';
-import { calls, data, now } from './views/page-document.js';
+import { callsAddress, now, pageData } from './views/page-document.js';
 import { showStillChecking } from './views/processing-view.js';
 
-/** Watches the session while the form waits for the payer. */
-export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
+/** Creates a watch of the session for the time in which the form is shown. */
+export function createIdleWatch(onSessionState: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
-    fetchState: () => fetchState(calls, new AbortController().signal),
-    stream: (onState, onBroken) => streamStates(calls, onState, onBroken),
-    onState: onNews,
+    fetchState: () => fetchState(callsAddress, new AbortController().signal),
+    openStream: (onState, onBroken) => streamStates(callsAddress, onState, onBroken),
+    onState: onSessionState,
   });
-  document.addEventListener('visibilitychange', () => watch.visibilityChanged());
+  document.addEventListener('visibilitychange', () => watch.onVisibilityChange());
   window.addEventListener('pagehide', () => watch.stop());
-  watch.fetchAtExpiry(data['expiresAt'] ?? '', now());
+  watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now());
   return watch;
 }
 
-/** Polls first, so that a payment with an immediate result needs no stream; then uses the stream. */
-export function pollerFor(
+/**
+ * Creates a poller for a payment in progress. It polls first, so that a payment with an immediate result needs no
+ * stream, and then uses a stream.
+ */
+export function createPoller(
   onState: ConstructorParameters<typeof StatePoller>[1],
-  onSilence: () => void = showStillChecking,
+  onFailure: () => void = showStillChecking,
 ): StatePoller {
   const poller = new StatePoller(
-    (signal) => fetchState(calls, signal),
+    (signal) => fetchState(callsAddress, signal),
     onState,
-    onSilence,
-    (onStreamState, onBroken) => streamStates(calls, onStreamState, onBroken),
+    onFailure,
+    (onStreamState, onBroken) => streamStates(callsAddress, onStreamState, onBroken),
   );
   window.addEventListener('pagehide', () => poller.stop());
   window.addEventListener('online', () => poller.pollNow());

@@ -2,13 +2,13 @@ import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 
 export class HostedGatewayConfig extends ServiceConfig {
-  /** Address under which payers and merchants reach this service, without a slash at the end. */
+  /** Base URL at which payers and merchants reach this service, without a trailing slash. */
   @IsBaseUrl()
   SVC_GATEWAY_URL: string;
 
   /**
-   * Base URL of our codes (D5), without a trailing slash: `https://pay.svc.example` gives
-   * `https://pay.svc.example/c/…`, which payers' phones open. The same value as in code-decoder and payment-processor.
+   * Base URL of the codes (D5), without a trailing slash. With `https://pay.svc.example`, payers' phones open
+   * `https://pay.svc.example/c/…`. Must equal the value of code-decoder and payment-processor.
    */
   @IsBaseUrl()
   SVC_CODES_URL: string;
@@ -17,25 +17,33 @@ export class HostedGatewayConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** The acquirer for live payments, the same as in payment-processor. If `off`, live sessions are rejected. */
+  /**
+   * The acquirer for live payments. Must equal the value of payment-processor. If `off`, the API rejects live sessions.
+   */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** Limit of calls per minute from one address for a site that needs no API key (A8). */
+  /** Limit of calls per minute from one IP address to sites that need no API key (A8). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_KEYLESS_CALLS_PER_MINUTE: number = 300;
 
-  /** Limit of calls per minute about the deliveries of one site in one mode, at each replica. Each call queries webhook-dispatcher. */
+  /**
+   * Limit of calls per minute to the deliveries API, for one site in one mode, at each replica. Each call sends a
+   * command to webhook-dispatcher.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_DELIVERIES_CALLS_PER_MINUTE: number = 120;
 
-  /** Limit of pay requests per minute from one address. Each costs an elliptic-curve operation before the card is validated. */
+  /**
+   * Limit of pay requests per minute from one IP address. Each request needs an elliptic-curve operation before the
+   * card can be validated.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -1,69 +1,81 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
-import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
+import { gatewayErrorBody } from './gateway-error-body.js';
 import type { PageManifest } from './page-views/pay-page-model.js';
 import { BuiltManifest } from './pay/built-manifest.js';
 
-const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
-const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
+const buildErrorBody = (error: DomainError, request: FastifyRequest) =>
+  gatewayErrorBody(error, request, '/errors/a-code');
+const buildRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
   ({ method, url, headers: { accept } }) as FastifyRequest;
-const bodyOf = (error: DomainError): unknown => gatewayErrorBody(error, aRequest('/api/v3.1/sessions')).body;
+const buildApiErrorBody = (error: DomainError): unknown =>
+  buildErrorBody(error, buildRequest('/api/v3.1/sessions')).body;
 
-test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s has the status of row H1', (code) => {
-  const { httpStatus, message } = ERROR_CATALOGUE[code];
-  const four = { 401: 'Unauthorized', 404: 'NotFound' }[httpStatus as number] ?? 'BadRequest';
-  expect(bodyOf(new DomainError(code))).toEqual({
-    status: httpStatus >= 500 ? 'InternalServer' : four,
-    errors: [{ message }],
-  });
-});
+test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])(
+  'the API response for %s has the status text and the message (H1)',
+  (code) => {
+    const { httpStatus, message } = ERROR_CATALOGUE[code];
+    const clientErrorStatus = { 401: 'Unauthorized', 404: 'NotFound' }[httpStatus as number] ?? 'BadRequest';
+    expect(buildApiErrorBody(new DomainError(code))).toEqual({
+      status: httpStatus >= 500 ? 'InternalServer' : clientErrorStatus,
+      errors: [{ message }],
+    });
+  },
+);
 
-test('every invalid field has its own message, without other details (C5)', () => {
+test('the API response contains one message for each invalid field, and no internal details (C5)', () => {
   const fields = [
     { field: 'amount', message: 'amount is missing' },
     { field: 'origin', message: 'origin is missing' },
   ];
-  expect(bodyOf(new DomainError('request.invalid', { fields, cause: new Error('inside') }))).toEqual({
+  expect(
+    buildApiErrorBody(new DomainError('request.invalid', { fields, cause: new Error('internal detail') })),
+  ).toEqual({
     status: 'BadRequest',
     errors: [{ message: 'amount is missing' }, { message: 'origin is missing' }],
   });
 });
 
-describe('a payer whose browser requested the page', () => {
-  const part = { content: '', integrity: 'sha384-x' };
+describe('an error response', () => {
+  const asset = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
     jest
       .spyOn(BuiltManifest, 'get')
-      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageManifest);
+      .mockReturnValue({ scripts: { en: asset, zu: asset }, style: asset } as unknown as PageManifest);
   });
   afterAll(() => jest.restoreAllMocks());
 
   const unavailable = new DomainError('service.not-ready');
 
-  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets an HTML page', (url) => {
-    const { contentType, body, headers } = gatewayErrorBody(unavailable, aRequest(url));
-    expect(contentType).toBe('text/html; charset=utf-8');
-    expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
-    expect(body).toContain('This page is not available at the moment');
-    expect(body).toContain('<meta http-equiv="refresh" content="5"/>');
-    expect(gatewayErrorBody(new DomainError('internal'), aRequest(url)).body).toBe(body);
-    const missing = gatewayErrorBody(new DomainError('resource.not-found'), aRequest(url)).body;
-    expect(missing).toContain('This payment page does not exist');
-    expect(missing).not.toContain('http-equiv="refresh"');
-  });
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])(
+    'to a browser that requests %s is an HTML page',
+    (url) => {
+      const { contentType, body, headers } = buildErrorBody(unavailable, buildRequest(url));
+      expect(contentType).toBe('text/html; charset=utf-8');
+      expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
+      expect(body).toContain('This page is not available at the moment');
+      expect(body).toContain('<meta http-equiv="refresh" content="5"/>');
+      expect(buildErrorBody(new DomainError('internal'), buildRequest(url)).body).toBe(body);
+      const notFoundPage = buildErrorBody(new DomainError('resource.not-found'), buildRequest(url)).body;
+      expect(notFoundPage).toContain('This payment page does not exist');
+      expect(notFoundPage).not.toContain('http-equiv="refresh"');
+    },
+  );
 
   test.each<[string, FastifyRequest]>([
-    ['a call of its script', aRequest('/pay/1/state')],
-    ['what is no page', aRequest('/pay/1/2')],
-    ['a program', aRequest('/pay', { accept: 'application/json' })],
-    ['what is sent', aRequest('/pay', { method: 'POST' })],
-    ['the API', aRequest('/api/v3.1/sessions')],
-  ])('but %s gets JSON', (_, request) => {
-    expect(gatewayErrorBody(unavailable, request).contentType).toBe('application/json');
+    ['a call of the page’s script', buildRequest('/pay/1/state')],
+    ['a browser at another path', buildRequest('/pay/1/2')],
+    ['a client that does not accept HTML', buildRequest('/pay', { accept: 'application/json' })],
+    ['a POST request', buildRequest('/pay', { method: 'POST' })],
+    ['a call of the API', buildRequest('/api/v3.1/sessions')],
+  ])('to %s is JSON', (_, request) => {
+    expect(buildErrorBody(unavailable, request).contentType).toBe('application/json');
   });
 
-  test('an invalid request gets a JSON response, not a page', () => {
-    expect(gatewayErrorBody(new DomainError('request.invalid'), aRequest('/pay')).contentType).toBe('application/json');
+  test('to an invalid request is JSON, also if a browser sent it', () => {
+    expect(buildErrorBody(new DomainError('request.invalid'), buildRequest('/pay')).contentType).toBe(
+      'application/json',
+    );
   });
 });

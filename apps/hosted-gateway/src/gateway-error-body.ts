@@ -4,43 +4,46 @@ import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
 import { chooseLanguage } from './languages/languages.js';
 import { BuiltManifest } from './pay/built-manifest.js';
-import { languagePreferenceOf, pageResponse } from './pay/page/send-page.js';
+import { buildPageResponse, readLanguagePreference } from './pay/page/send-page.js';
 
-/** Error response of the hosted gateway: `{status, errors: [{message}]}` (H1, C5), or an HTML page if a payer's browser requested one. */
+/**
+ * Error response of the hosted gateway: `{status, errors: [{message}]}` (H1, C5), or an HTML page if a payer's browser
+ * requested a page.
+ */
 export const gatewayErrorBody: ErrorBody = (error, request) => {
   const { httpStatus } = error.entry;
   if (isPageRequest(request) && (httpStatus === 404 || httpStatus >= 500))
-    return pageResponse({ state: httpStatus === 404 ? 'not-found' : 'unavailable' }, BuiltManifest.get(), request);
-  const refusal = isPayRequest(request) ? translatedMessage(error, request) : undefined;
+    return buildPageResponse({ state: httpStatus === 404 ? 'not-found' : 'unavailable' }, BuiltManifest.get(), request);
+  const translation = isPayRequest(request) ? findTranslatedMessage(error, request) : undefined;
   const fields = error.fields.map(({ message }) => message);
-  const messages = refusal !== undefined ? [refusal] : fields.length > 0 ? fields : [error.message];
+  const messages = translation !== undefined ? [translation] : fields.length > 0 ? fields : [error.message];
   const body: HostedErrorResponse = {
-    status: statusOf(httpStatus),
+    status: buildStatusText(httpStatus),
     errors: messages.map((message) => ({ message })),
   };
   return { contentType: 'application/json', body };
 };
 
-/** A request for the payer's page at one of its addresses (or a mistyped one), not a call of its script. */
+/** True for a request for the payer's page, also with a mistyped address. False for a call of the page's script. */
 function isPageRequest({ method, headers, url }: FastifyRequest): boolean {
   const path = url.split('?', 1)[0] ?? '';
   return method === 'GET' && headers.accept?.includes('text/html') === true && /^\/((pay|c)(\/[^/]*)?)?$/.test(path);
 }
 
-/** A pay request of the page's script, which shows the error message to the payer. */
+/** True for a pay request of the page's script. The script shows the error message to the payer. */
 function isPayRequest({ method, url }: FastifyRequest): boolean {
   return method === 'POST' && /^\/(pay|c)\/[^/]*\/payments(\?|$)/.test(url);
 }
 
-/** The error text in the page's language. Undefined: use the English text of the error catalogue. */
-function translatedMessage({ code }: DomainError, request: FastifyRequest): string | undefined {
-  const { tag, messages } = chooseLanguage(languagePreferenceOf(request));
+/** The error text in the page's language. If undefined, the response contains the English text of the error catalogue. */
+function findTranslatedMessage({ code }: DomainError, request: FastifyRequest): string | undefined {
+  const { tag, messages } = chooseLanguage(readLanguagePreference(request));
   const { refusals, formErrors } = messages;
   if (Object.hasOwn(refusals, code)) return refusals[code as keyof typeof refusals];
   return tag === 'en' ? undefined : formErrors.refused;
 }
 
-function statusOf(httpStatus: number): ResponseStatusText {
+function buildStatusText(httpStatus: number): ResponseStatusText {
   if (httpStatus === 401) return 'Unauthorized';
   if (httpStatus === 404) return 'NotFound';
   return httpStatus >= 500 ? 'InternalServer' : 'BadRequest';

@@ -1,14 +1,14 @@
-import { parseOwnReferences, withOwnReference } from './own-payments.js';
+import { addOwnReference, parseOwnReferences } from './own-payments.js';
 
-test('the cookie has the last five payments, the newest first', () => {
+test('the cookie contains the references of the last five payments, the newest first', () => {
   let cookies = 'other=1';
-  for (const reference of ['a', 'b', 'c', 'd', 'e']) cookies = `other=1; ${withOwnReference(cookies, reference)}`;
+  for (const reference of ['a', 'b', 'c', 'd', 'e']) cookies = `other=1; ${addOwnReference(cookies, reference)}`;
   expect(cookies).toBe('other=1; svc-payment=e.d.c.b.a');
-  expect(withOwnReference(cookies, 'f')).toBe('svc-payment=f.e.d.c.b');
+  expect(addOwnReference(cookies, 'f')).toBe('svc-payment=f.e.d.c.b');
 });
 
-test('a repeated reference is stored once, as the newest', () => {
-  expect(withOwnReference('svc-payment=c.b.a', 'b')).toBe('svc-payment=b.c.a');
+test('a reference that is already in the cookie is moved to the front', () => {
+  expect(addOwnReference('svc-payment=c.b.a', 'b')).toBe('svc-payment=b.c.a');
 });
 
 test.each([

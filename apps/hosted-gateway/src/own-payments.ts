@@ -1,10 +1,13 @@
-/** Name of the cookie with the references of the payments that this browser made for an invoice. The page's script writes it, the server reads it. */
+/**
+ * Name of the cookie with the references of this browser's payments of an invoice. The page's script writes the cookie,
+ * and the server reads it.
+ */
 const COOKIE_NAME = 'svc-payment';
-/** A page allows the same number of attempts. */
+/** Equal to the number of attempts on a page. */
 const MAX_REFERENCES = 5;
 
 /**
- * Payment references in the cookie, newest first, at most five. Not validated: they may not be UUIDs.
+ * The payment references in the cookie, newest first, at most five. They are not validated and may be any text.
  *
  * @param cookies a `Cookie` header, or `document.cookie`
  */
@@ -13,8 +16,8 @@ export function parseOwnReferences(cookies: string): string[] {
   return value.split('.').slice(0, MAX_REFERENCES).filter(Boolean);
 }
 
-/** The cookie (`name=value`) with the new reference first; only the newest five stay. */
-export function withOwnReference(cookies: string, reference: string): string {
+/** The cookie (`name=value`) with this reference first, followed by at most four earlier references. */
+export function addOwnReference(cookies: string, reference: string): string {
   const others = parseOwnReferences(cookies).filter((other) => other !== reference);
   return `${COOKIE_NAME}=${[reference, ...others].slice(0, MAX_REFERENCES).join('.')}`;
 }

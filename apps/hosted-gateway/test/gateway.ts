@@ -19,43 +19,47 @@ import { newPaymentReference } from '@svc/kernel';
 import type { ReplyEnvelope } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { hostedGatewayService } from '../src/index.js';
-import { type Merchant, newMerchant, type SiteOptions } from './merchants.js';
+import { createMerchant, type Merchant, type SiteOptions } from './merchants.js';
 
 export type { Merchant } from './merchants.js';
 
 export const CARD_KEY: PublicKeyJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k', use: 'enc', alg: 'ECDH-ES' };
 
-/** Differs from the gateway's own URL, so that a mix-up fails. */
+/** Base URL of the codes. Differs from the gateway's URL, so that a test fails if the gateway mixes them up. */
 export const CODES_URL = 'https://codes.example';
 
 export const ADMIN_KEY = 'an administration key for tests 1';
 
 export interface Gateway extends TestService {
-  /** Delivers the events of identity for a site of a merchant with its keys; a new merchant by default. */
-  aMerchant(site?: SiteOptions): Promise<Merchant>;
+  /**
+   * Delivers the events that identity publishes for a site and its keys. By default, the merchant and the site are new.
+   */
+  createMerchant(site?: SiteOptions): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'DELETE',
     url: string,
     options?: { headers?: Record<string, string>; payload?: unknown },
-  ): Promise<Answer>;
-  createSession(merchant: Merchant, over?: Record<string, unknown>, version?: string): Promise<string>;
-  payableOf(sessionId: string): Promise<PayableDescriptor>;
-  /** Responds to charge commands as payment-processor, with the replies from `answer`. */
-  charges(answer: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
-  /** Responds to this command. */
-  responds<Request>(
+  ): Promise<HttpResponse>;
+  /** Creates a session through the API and returns its id. */
+  createSession(merchant: Merchant, overrides?: Record<string, unknown>, version?: string): Promise<string>;
+  /** Finds the payable in the session.created event of this session. */
+  findPublishedPayable(sessionId: string): Promise<PayableDescriptor>;
+  /** Simulates payment-processor: from now on, ChargeCard commands get the replies of `createReply`. */
+  respondToCharges(createReply: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
+  /** Simulates the service that handles `command`: from now on, these commands get the replies of `createReply`. */
+  respondTo<Request>(
     command: CommandType<Request, unknown>,
-    answer: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
+    createReply: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
   ): Promise<void>;
-  /** Responds to CheckPayments commands. */
-  checks(answer: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
+  /** Simulates payment-processor: from now on, CheckPayments commands get the replies of `createReply`. */
+  respondToChecks(createReply: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   readonly body: any;
 }
 
@@ -71,55 +75,56 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     },
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
-  const answering = new Map<string, { close(): Promise<void> }>();
+  const responders = new Map<string, { close(): Promise<void> }>();
   const respond = async (
     command: string,
-    answer: (payload: unknown) => ReplyEnvelope | Promise<ReplyEnvelope>,
+    createReply: (payload: unknown) => ReplyEnvelope | Promise<ReplyEnvelope>,
   ): Promise<void> => {
-    await answering.get(command)?.close();
-    const responder = (payload: unknown): Promise<ReplyEnvelope> => Promise.resolve(answer(payload));
-    answering.set(command, await test.broker.respond(command, responder));
+    await responders.get(command)?.close();
+    const responder = (payload: unknown): Promise<ReplyEnvelope> => Promise.resolve(createReply(payload));
+    responders.set(command, await test.broker.respond(command, responder));
   };
 
   const call: Gateway['call'] = async (method, url, { headers = {}, payload } = {}) => {
-    const answer = await test.service.app.inject({
+    const response = await test.service.app.inject({
       method,
       url,
       headers,
       ...(payload === undefined ? {} : { payload: payload as object }),
     });
-    const json = String(answer.headers['content-type']).includes('json');
+    const isJson = String(response.headers['content-type']).includes('json');
     return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      text: answer.body,
-      body: json ? JSON.parse(answer.body) : undefined,
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      body: isJson ? JSON.parse(response.body) : undefined,
     };
   };
   return {
     ...test,
     call,
-    aMerchant: (site = {}) => newMerchant(test, site),
-    createSession: async (merchant, over = {}, version = 'v3.1') => {
+    createMerchant: (site = {}) => createMerchant(test, site),
+    createSession: async (merchant, overrides = {}, version = 'v3.1') => {
       const { status, body, text } = await call('POST', `/api/${version}/sessions`, {
         headers: merchant.headers,
-        payload: aSessionRequest(over),
+        payload: buildSessionRequest(overrides),
       });
-      if (status !== 201) throw new Error(`No session: ${status} ${text}`);
+      if (status !== 201) throw new Error(`The session was not created: ${status} ${text}`);
       return body.sessionId as string;
     },
-    payableOf: async (sessionId) => {
+    findPublishedPayable: async (sessionId) => {
       const event = (await test.published(SessionCreatedV1)).find(({ aggregateId }) => aggregateId === sessionId);
       if (!event) throw new Error('session.created was not published.');
       return event.payload.payable;
     },
-    responds: ({ name }, answer) => respond(name, answer as (request: unknown) => ReplyEnvelope),
-    charges: (answer) => respond(ChargeCardV1.name, (command) => answer(command as ChargeCard)),
-    checks: (answer) => respond(CheckPaymentsV1.name, (command) => answer(command as { payableId: string })),
+    respondTo: ({ name }, createReply) => respond(name, createReply as (request: unknown) => ReplyEnvelope),
+    respondToCharges: (createReply) => respond(ChargeCardV1.name, (command) => createReply(command as ChargeCard)),
+    respondToChecks: (createReply) =>
+      respond(CheckPaymentsV1.name, (command) => createReply(command as { payableId: string })),
   };
 }
 
-export function aSessionRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
+export function buildSessionRequest(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     requestId: randomUUID(),
     merchantOrderId: 'order-17',
@@ -131,16 +136,19 @@ export function aSessionRequest(over: Record<string, unknown> = {}): Record<stri
     origin: 'shop.example',
     siteName: 'Karoo Books',
     customFields: [{ key: 'Book', value: 'The Story of an African Farm' }],
-    ...over,
+    ...overrides,
   };
 }
 
-/** A payment of a session, or of an invoice, as payment-processor would report it; `version` is the payable's. */
-export function aPayment<Source extends PayableSource = HostedSessionSource>(
+/**
+ * A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` are those of its
+ * payable.
+ */
+export function buildPayment<Source extends PayableSource = HostedSessionSource>(
   payable: PayableDescriptor<Source>,
-  over: Partial<HostedPaymentSnapshot<Source>> & { version: number; tries?: number },
+  overrides: Partial<HostedPaymentSnapshot<Source>> & { version: number; tries?: number },
 ): HostedPaymentSnapshot<Source> {
-  const { version, tries = 1, ...rest } = over;
+  const { version, tries = 1, ...rest } = overrides;
   const state = rest.state ?? 'success';
   return {
     reference: randomUUID(),

@@ -26,8 +26,8 @@ export interface SiteOptions {
 
 let nextId = 1001;
 
-/** Delivers the events of identity about a site, two keys, and a webhook secret of each mode. */
-export async function newMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
+/** Delivers the events that identity publishes for a site, its two API keys, and one webhook secret for each mode. */
+export async function createMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
   const { merchantId = nextId++, siteId = nextId++, merchantName = 'Karoo Books', mode = 'test' } = options;
   const { requireApiKey = true, allowedHosts = [] } = options;
   const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
@@ -43,9 +43,15 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   };
   const key = { merchantId, mode, revoked: false };
   const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
-  const webhookSecrets = (['test', 'live'] as const).map((ofMode) => {
+  const webhookSecrets = (['test', 'live'] as const).map((secretMode) => {
     const secretId = randomUUID();
-    return anEvent(WebhookSecretChangedV1, secretId, 1, { secretId, mode: ofMode, merchantId, siteId, revoked: false });
+    return anEvent(WebhookSecretChangedV1, secretId, 1, {
+      secretId,
+      mode: secretMode,
+      merchantId,
+      siteId,
+      revoked: false,
+    });
   });
   await test.deliver(
     anEvent(SiteChangedV1, String(siteId), 1, site),
@@ -68,25 +74,28 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   return { merchantId, siteId, siteKey, merchantKey, headers };
 }
 
-/** Callers that each differ from an owner in one property: if a look-up ignores a property, one of these callers finds the row. */
-export const STRANGERS = [
-  'the same site in the other mode',
+/**
+ * Callers that differ from the owner of a row in one property. If a query ignores a property, one of these callers
+ * finds the row.
+ */
+export const OTHER_CALLERS = [
+  'the same site in live mode',
   'another site of the same merchant',
   'another merchant',
-  'another merchant whose site has the same number',
+  'another merchant whose site has the same siteId',
 ] as const;
-export type Stranger = (typeof STRANGERS)[number];
+export type OtherCaller = (typeof OTHER_CALLERS)[number];
 
-/** @param owner in mode test */
-export async function strangersTo(
+/** Creates these callers. @param owner must be in test mode */
+export async function createOtherCallers(
   owner: Merchant,
-  aMerchant: (site: SiteOptions) => Promise<Merchant>,
-): Promise<Readonly<Record<Stranger, Merchant>>> {
+  createCaller: (site: SiteOptions) => Promise<Merchant>,
+): Promise<Readonly<Record<OtherCaller, Merchant>>> {
   const { merchantId, siteId } = owner;
   return {
-    'the same site in the other mode': await aMerchant({ merchantId, siteId, mode: 'live' }),
-    'another site of the same merchant': await aMerchant({ merchantId }),
-    'another merchant': await aMerchant({}),
-    'another merchant whose site has the same number': await aMerchant({ siteId }),
+    'the same site in live mode': await createCaller({ merchantId, siteId, mode: 'live' }),
+    'another site of the same merchant': await createCaller({ merchantId }),
+    'another merchant': await createCaller({}),
+    'another merchant whose site has the same siteId': await createCaller({ siteId }),
   };
 }

@@ -2,38 +2,38 @@
 import type { Messages } from '../src/languages/en.js';
 import type { Language } from '../src/languages/languages.js';
 
-/** All texts of a tree of messages, in order. */
-export function textsOf(tree: unknown): string[] {
-  return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(textsOf);
+/** All texts of a tree of messages, in the order of the tree. */
+export function listTexts(tree: unknown): string[] {
+  return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(listTexts);
 }
 
 /** Every text under its path, such as `form.pay`. */
-export function textsByPath(tree: object, parent = ''): Record<string, string> {
+export function mapTextsByPath(tree: object, parent = ''): Record<string, string> {
   return Object.assign(
     {},
     ...Object.entries(tree).map(([key, value]: [string, unknown]) =>
-      typeof value === 'string' ? { [parent + key]: value } : textsByPath(value as object, `${parent}${key}.`),
+      typeof value === 'string' ? { [parent + key]: value } : mapTextsByPath(value as object, `${parent}${key}.`),
     ),
   ) as Record<string, string>;
 }
 
-/** The placeholders of a message. */
-export function placesOf(message: string): string[] {
+/** The placeholders of a message, such as `{amount}`, sorted. */
+export function listPlaceholders(message: string): string[] {
   return (message.match(/\{\w+\}/g) ?? []).sort();
 }
 
-/** Brackets around each message: text outside of them does not come from a language. */
-export const OPEN = '⟦';
-export const CLOSE = '⟧';
+/** Brackets that a test puts around each message, to find text on a page that does not come from the messages. */
+export const OPENING_BRACKET = '⟦';
+export const CLOSING_BRACKET = '⟧';
 
-function inBrackets<T>(tree: T): T {
-  if (typeof tree === 'string') return `${OPEN}${tree}${CLOSE}` as T;
-  if (Array.isArray(tree)) return tree.map(inBrackets) as T;
-  const entries = Object.entries(tree as object).map(([key, value]: [string, unknown]) => [key, inBrackets(value)]);
+function addBrackets<T>(tree: T): T {
+  if (typeof tree === 'string') return `${OPENING_BRACKET}${tree}${CLOSING_BRACKET}` as T;
+  if (Array.isArray(tree)) return tree.map(addBrackets) as T;
+  const entries = Object.entries(tree as object).map(([key, value]: [string, unknown]) => [key, addBrackets(value)]);
   return Object.fromEntries(entries) as T;
 }
 
-/** English with all messages in brackets. */
-export function bracketed(messages: Messages): Language {
-  return { tag: 'en', direction: 'ltr', messages: { ...inBrackets(messages), format: messages.format } };
+/** English, with each message in brackets. */
+export function createBracketedLanguage(messages: Messages): Language {
+  return { tag: 'en', direction: 'ltr', messages: { ...addBrackets(messages), format: messages.format } };
 }

@@ -1,5 +1,5 @@
-/** The payment page in every state, and helpers to read it. */
-import { languageOf } from '../src/languages/languages.js';
+/** Models of the payment page in every state, and helpers to render and read the page. */
+import { getLanguage } from '../src/languages/languages.js';
 import type { PageFrame } from '../src/page-views/page-frame.js';
 import type {
   ClosedPage,
@@ -11,10 +11,10 @@ import type {
   ReversedCharge,
   VerificationPage,
 } from '../src/page-views/pay-page-model.js';
-import { assetsOf, contentSecurityPolicyOf, renderPayPage } from '../src/page-views/render-pay-page.js';
+import { buildContentSecurityPolicy, renderPayPage, selectAssets } from '../src/page-views/render-pay-page.js';
 
 const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
-const PARTS: PageManifest = {
+const MANIFEST: PageManifest = {
   scripts: { en: SCRIPT, af: SCRIPT, zu: { content: 'khokha()', integrity: 'sha384-enU=' }, xh: SCRIPT, st: SCRIPT },
   style: { content: 'h1{color:red}', integrity: 'sha384-c3R5bGU=' },
 };
@@ -30,7 +30,7 @@ export const order: OrderDetails = {
   customFields: [{ key: 'Beans', value: 'Ethiopia Guji' }],
   backToStoreUrl: 'https://shop.example/cart?sessionId=1&merchantOrderId=order-1001',
 };
-export const open: PayablePage = {
+export const openPage: PayablePage = {
   ...order,
   state: 'open',
   try: 1,
@@ -40,23 +40,23 @@ export const open: PayablePage = {
   encryptionKey: { kty: 'EC', crv: 'P-256', x: 'eHg', y: 'eXk', kid: 'card-1' },
   renderedAt: '2026-11-20T18:03:36.123Z',
 };
-export const declined: PayablePage = {
-  ...open,
+export const declinedPage: PayablePage = {
+  ...openPage,
   state: 'declined',
   try: 2,
   triesLeft: 4,
   decline: { errorReference: '11', message: 'Insufficient funds' },
 };
-export const succeeded: PaidPage = {
+export const paidPage: PaidPage = {
   ...order,
   state: 'succeeded',
   paymentReference: '1VQ5K3P0ABCDEFGHJK',
   charge: { cardLabel: '**** 4242', at: '2026-11-20T18:03:36.123Z' },
   returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
 };
-const { backToStoreUrl: _, ...orderWithoutWayBack } = order;
-export const verification: VerificationPage = {
-  ...orderWithoutWayBack,
+const { backToStoreUrl: _, ...orderWithoutStoreLink } = order;
+export const verificationPage: VerificationPage = {
+  ...orderWithoutStoreLink,
   charge: { cardLabel: '**** 3220', at: '2026-11-20T18:03:36.123Z' },
   state: 'verification',
   verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
@@ -67,14 +67,14 @@ export const reversedCharges: ReversedCharge[] = [
   { amountCents: 9_900, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: '2026-11-20T18:04:36.123Z' },
 ];
 export const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
-export const everyState: PayPageModel[] = [
-  open,
-  declined,
+export const allPages: PayPageModel[] = [
+  openPage,
+  declinedPage,
   { ...order, state: 'processing', isLate: false },
   { ...order, state: 'processing', isLate: true },
-  verification,
-  succeeded,
-  { ...succeeded, state: 'already-paid' },
+  verificationPage,
+  paidPage,
+  { ...paidPage, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),
   { state: 'till', merchantName: 'Karoo Coffee' },
   { state: 'not-found' },
@@ -82,21 +82,22 @@ export const everyState: PayPageModel[] = [
   { state: 'unavailable' },
 ];
 
-const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 'sessionId=1' };
+const ENGLISH: PageFrame = { language: getLanguage('en'), isLanguageChosen: false, query: 'sessionId=1' };
 
-export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): string => {
-  const frame = { ...ENGLISH, ...over };
-  const pieces = renderPayPage(model, assetsOf(model, frame, PARTS), frame);
+export const renderHtml = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string => {
+  const frame = { ...ENGLISH, ...overrides };
+  const pieces = renderPayPage(model, selectAssets(model, frame, MANIFEST), frame);
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 };
-export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
-  contentSecurityPolicyOf(assetsOf(model, { ...ENGLISH, ...over }, PARTS));
+export const renderSecurityPolicy = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string =>
+  buildContentSecurityPolicy(selectAssets(model, { ...ENGLISH, ...overrides }, MANIFEST));
 
-/** The HTML without the language links, which each page has. */
-export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
+/** The HTML without the links to the other languages, which every page contains. */
+export const removeLanguageLinks = (html: string): string =>
+  html.replace(/<details class="languages".*?<\/details>/s, '');
 
 /** The visible text of the document. */
-export const textOf = (html: string): string =>
+export const readVisibleText = (html: string): string =>
   html
     .replace(/<head>.*<\/head>|<script>.*<\/script>/gs, '')
     .replace(/<[^>]*>/g, ' ')

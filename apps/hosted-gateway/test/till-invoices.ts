@@ -22,8 +22,10 @@ export interface InvoiceOptions {
   readonly triesMax?: number;
 }
 
-/** An invoice of R 89.50 at till TILL-1, as code-decoder publishes it, which expires after an hour. */
-export function anInvoiceCreated(
+/**
+ * The event that code-decoder publishes for a new invoice of R 89.50 at till TILL-1. The invoice expires after an hour.
+ */
+export function buildInvoiceCreated(
   gateway: Gateway,
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
   { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17', lineItems }: InvoiceOptions = {},
@@ -32,7 +34,11 @@ export function anInvoiceCreated(
   return {
     payable: {
       payableId: invoiceReference,
-      ...{ mode, merchantId, siteId, amount, triesMax },
+      mode,
+      merchantId,
+      siteId,
+      amount,
+      triesMax,
       currencyISOCode: 'ZAR',
       expiresAt: gateway.clock.later(3_600_000).toISOString(),
       source: { kind: 'invoice', invoiceReference, externalReference, siteReference: 'TILL-1', code: newOwnCode() },
@@ -43,32 +49,32 @@ export function anInvoiceCreated(
   };
 }
 
-/** Creates the same invoice and delivers its event to the gateway. */
-export async function anInvoice(
+/** Delivers the event of {@link buildInvoiceCreated} to the gateway. Returns the payable of the invoice. */
+export async function createInvoice(
   gateway: Gateway,
   merchant: Pick<Merchant, 'merchantId' | 'siteId'>,
   options: InvoiceOptions = {},
 ): Promise<PayableDescriptor<InvoiceSource>> {
-  const created = anInvoiceCreated(gateway, merchant, options);
+  const created = buildInvoiceCreated(gateway, merchant, options);
   await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
   return created.payable;
 }
 
-/** The digits of a till's static code. */
-export async function aTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
+/** Delivers the event that a till has a static code. Returns the digits of the code. */
+export async function createTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
   const code = newOwnCode();
-  const made = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
-  await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, made));
+  const tillCode = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
+  await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, tillCode));
   return code;
 }
 
-/** Delivers a MerchantChanged event of identity. */
+/** Delivers the MerchantChanged event that identity publishes. */
 export async function changeMerchant(
   gateway: Gateway,
   { merchantId }: Pick<Merchant, 'merchantId'>,
   version: number,
-  over: Partial<MerchantChanged>,
+  overrides: Partial<MerchantChanged>,
 ): Promise<void> {
-  const merchant = { merchantId, name: 'Karoo Books', features: {}, grants: [], ...over };
+  const merchant = { merchantId, name: 'Karoo Books', features: {}, grants: [], ...overrides };
   await gateway.deliver(anEvent(MerchantChangedV1, String(merchantId), version, merchant));
 }

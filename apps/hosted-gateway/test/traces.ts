@@ -12,11 +12,16 @@ export function startTraces(): () => void {
   };
 }
 
-export function traceparentOf(number: number): string {
+/** A W3C traceparent header whose trace id and span id end with `number`. */
+export function buildTraceparent(number: number): string {
   return `00-${String(number).padStart(32, 'a')}-${String(number).padStart(16, 'b')}-01`;
 }
 
-export function inTrace<T>(number: number, work: () => T): T {
-  const [, traceId, spanId] = traceparentOf(number).split('-') as [string, string, string, string];
-  return context.with(trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED }), work);
+/** Runs the callback in the trace of {@link buildTraceparent}. */
+export function runInTrace<T>(number: number, callback: () => T): T {
+  const [, traceId, spanId] = buildTraceparent(number).split('-') as [string, string, string, string];
+  return context.with(
+    trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED }),
+    callback,
+  );
 }

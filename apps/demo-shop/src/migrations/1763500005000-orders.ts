@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Orders, what is in them, and the verified webhooks that say what was paid. */
+/** Creates the tables of orders and of received webhooks. */
 export class Orders1763500005000 implements MigrationInterface {
   readonly name = 'Orders1763500005000';
 

@@ -18,7 +18,7 @@ const COLUMNS = `order_id AS "orderId", order_number AS "orderNumber", lines, to
   session_number AS "sessionNumber", session_requested_at AS "sessionRequestedAt", session_id AS "sessionId",
   redirect_url AS "redirectUrl"`;
 
-/** Failed attempts that are shown and counted; more than a customer makes. */
+/** Maximum number of failed attempts that the shop reads for an order. Customers make fewer. */
 const MAX_FAILED_ATTEMPTS = 100;
 
 @Injectable()
@@ -34,11 +34,11 @@ export class OrderRepository {
       [order.orderId, checkout.checkoutKey, JSON.stringify(checkout.lines), order.totalCents, order.createdAt],
     );
     if (created) return created;
-    const [first] = await this.dataSource.query<Order[]>(`SELECT ${COLUMNS} FROM orders WHERE checkout_key = $1`, [
+    const [existing] = await this.dataSource.query<Order[]>(`SELECT ${COLUMNS} FROM orders WHERE checkout_key = $1`, [
       checkout.checkoutKey,
     ]);
-    if (!first) throw new Error('The order that holds the checkout key is not there.');
-    return first;
+    if (!existing) throw new Error('An order with this checkout key exists, but cannot be found.');
+    return existing;
   }
 
   async find(orderId: string): Promise<Order | undefined> {
@@ -55,7 +55,7 @@ export class OrderRepository {
     return order;
   }
 
-  /** Oldest first. */
+  /** The failed payment attempts of an order, oldest first. */
   listFailedAttempts(orderId: string): Promise<FailedAttempt[]> {
     return this.dataSource.query<FailedAttempt[]>(
       `SELECT session_id AS "sessionId", payment_reference AS "paymentReference", user_message AS "userMessage", payment_utc_date AS "paymentUTCDate"
@@ -64,7 +64,7 @@ export class OrderRepository {
     );
   }
 
-  /** Moves on to the next session, unless a concurrent request has just done so. Returns the current order. */
+  /** Increments the session number, unless a concurrent request has already done so. Returns the current order. */
   async beginNextSession(order: Order, now: Date): Promise<Order> {
     await this.dataSource.query(
       `UPDATE orders SET session_number = session_number + 1, session_requested_at = $3,
@@ -75,7 +75,7 @@ export class OrderRepository {
     return (await this.find(order.orderId)) ?? order;
   }
 
-  /** Stores the session that the platform created, unless the order has moved on to another. */
+  /** Stores the session that the platform created, unless the session number of the order has changed meanwhile. */
   async setSession(order: Order, session: { sessionId: string; redirectUrl: string }): Promise<void> {
     await this.dataSource.query(
       `UPDATE orders SET session_id = $3, redirect_url = $4 WHERE order_id = $1 AND session_number = $2`,
@@ -83,9 +83,9 @@ export class OrderRepository {
     );
   }
 
-  /** Returns false if this webhook was stored before. */
+  /** Stores a webhook. Returns false if it was stored before. */
   async insertWebhookIfAbsent(tx: EntityManager, webhook: ReceivedWebhook, now: Date): Promise<boolean> {
-    const kept = await tx.query<unknown[]>(
+    const insertedRows = await tx.query<unknown[]>(
       `INSERT INTO received_webhooks (webhook_id, order_id, session_id, payment_reference, payment_status, user_message, payment_utc_date, received_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (webhook_id) DO NOTHING RETURNING webhook_id`,
       [
@@ -99,17 +99,17 @@ export class OrderRepository {
         now,
       ],
     );
-    return kept.length === 1;
+    return insertedRows.length === 1;
   }
 
-  /** Returns false if the order was already paid. */
+  /** Marks an order as paid. Returns false if it was already paid. */
   async markPaid(tx: EntityManager, orderId: string, paymentReference: string, paidAt: string): Promise<boolean> {
     // TypeORM returns [rows, count] for an UPDATE.
-    const [paid] = await tx.query<[unknown[], number]>(
+    const [updatedRows] = await tx.query<[unknown[], number]>(
       `UPDATE orders SET state = 'paid', payment_reference = $2, paid_at = $3
        WHERE order_id = $1 AND state = 'awaiting-payment' RETURNING order_id`,
       [orderId, paymentReference, paidAt],
     );
-    return paid.length === 1;
+    return updatedRows.length === 1;
   }
 }

@@ -1,20 +1,20 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
 import {
+  buildSessionRequest,
+  computeTotal,
+  formatMerchantOrderId,
   formatZar,
   isSessionUsable,
-  merchantOrderIdOf,
   type Order,
-  orderNumberFrom,
+  parseOrderNumber,
   readCheckout,
-  sessionRequestFor,
-  totalOf,
 } from './order.js';
 import { PRODUCTS } from './products.js';
 
 const CHECKOUT_ID = '0d0a4f0e-5d0c-4a3e-9d2a-0c6f2b7a1e11';
 
-const anOrder: Order = {
+const ORDER: Order = {
   orderId: CHECKOUT_ID,
   orderNumber: 1001,
   lines: [],
@@ -28,38 +28,38 @@ const anOrder: Order = {
   sessionId: 'aaaaaaaa-0000-4000-8000-000000000000',
   redirectUrl: 'http://127.0.0.1/pay',
 };
-const aFailedTry = {
-  sessionId: anOrder.sessionId!,
+const FAILED_ATTEMPT = {
+  sessionId: ORDER.sessionId!,
   paymentReference: 'x',
   userMessage: null,
-  paymentUTCDate: anOrder.createdAt,
+  paymentUTCDate: ORDER.createdAt,
 };
-const refusalOf = (form: unknown): DomainError => {
+const readCheckoutError = (form: unknown): DomainError => {
   try {
     readCheckout(form);
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
   }
-  throw new Error('Nothing was refused.');
+  throw new Error('readCheckout accepted the form.');
 };
-const after = (minutes: number): Date => new Date(anOrder.createdAt.getTime() + minutes * 60_000);
+const minutesAfterOrder = (minutes: number): Date => new Date(ORDER.createdAt.getTime() + minutes * 60_000);
 
 describe('readCheckout', () => {
-  it('takes quantities from the form, and names and prices only from the shop', () => {
+  it('reads quantities from the form, but names and prices only from the products of the shop', () => {
     const form = { checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '3', 'price-enamel-mug': '1', 'quantity-gold': '9' };
     expect(readCheckout(form).lines).toEqual([
       { productId: 'enamel-mug', name: 'Enamel Mug', quantity: 3, unitPriceCents: 9_900 },
     ]);
   });
 
-  it('gives other quantities on the same page another key', () => {
-    const keyOf = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
-    expect(keyOf({ 'quantity-enamel-mug': '1' })).toBe(
-      keyOf({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
+  it('returns another key for other quantities of the same page, and the same key for the same quantities', () => {
+    const readCheckoutKey = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).toBe(
+      readCheckoutKey({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
     );
-    expect(keyOf({ 'quantity-enamel-mug': '1' })).not.toBe(keyOf({ 'quantity-enamel-mug': '2' }));
-    expect(keyOf({ 'quantity-enamel-mug': '1' })).not.toBe(keyOf({ 'quantity-fynbos-decaf': '1' }));
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).not.toBe(readCheckoutKey({ 'quantity-enamel-mug': '2' }));
+    expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).not.toBe(readCheckoutKey({ 'quantity-fynbos-decaf': '1' }));
   });
 
   it('accepts every quantity from 1 to 20, also with leading zeros', () => {
@@ -71,15 +71,15 @@ describe('readCheckout', () => {
         ]);
   });
 
-  it('names the field of any other quantity', () => {
+  it('rejects any other quantity with an error that names the field', () => {
     const isQuantity = (value: unknown): boolean =>
       value === undefined || value === null || (typeof value === 'string' && /^(?=.{1,3}$)0*(\d|1\d|20)$/.test(value));
-    const other = fc
+    const invalidQuantity = fc
       .oneof(fc.string(), fc.integer().map(String), fc.integer({ min: 21, max: 999 }).map(String), fc.anything())
       .filter((value) => !isQuantity(value));
     fc.assert(
-      fc.property(other, (quantity) => {
-        expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity })).toMatchObject({
+      fc.property(invalidQuantity, (quantity) => {
+        expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity })).toMatchObject({
           code: 'request.invalid',
           fields: [{ field: 'quantity-enamel-mug', message: 'Choose 0 to 20 of Enamel Mug.' }],
         });
@@ -88,29 +88,31 @@ describe('readCheckout', () => {
   });
 
   it.each([undefined, null, 'text', [], {}, { checkoutId: 7 }])(
-    'refuses %j, which no page of the shop sends',
+    'rejects the form %j, which no page of the shop sends',
     (form) => {
-      expect(refusalOf(form).fields).toEqual([
+      expect(readCheckoutError(form).fields).toEqual([
         { field: 'checkoutId', message: 'Open the shop again, then check out.' },
       ]);
     },
   );
 
-  it('refuses an empty checkout', () => {
-    expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe('Choose something first.');
+  it('rejects a form without any item', () => {
+    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe(
+      'Choose something first.',
+    );
   });
 
-  it.each(['21', '-1', '1.5', '0001', 'x1', '1x', '', 1])('refuses a quantity of %j', (quantity) => {
-    expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity }).fields).toEqual([
+  it.each(['21', '-1', '1.5', '0001', 'x1', '1x', '', 1])('rejects the quantity %j', (quantity) => {
+    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity }).fields).toEqual([
       { field: 'quantity-enamel-mug', message: 'Choose 0 to 20 of Enamel Mug.' },
     ]);
   });
 
-  it('accepts the maximum of one product', () => {
+  it('accepts the maximum quantity of one product', () => {
     expect(readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '020' }).lines[0]!.quantity).toBe(20);
   });
 
-  it('derives the key from the page id in lower case and a part of the hash of the lines', () => {
+  it('returns a key of the checkoutId in lower case and a part of the hash of the order lines', () => {
     const { checkoutKey } = readCheckout({ checkoutId: CHECKOUT_ID.toUpperCase(), 'quantity-enamel-mug': '1' });
     expect(checkoutKey).toMatch(new RegExp(`^${CHECKOUT_ID}:[0-9a-f]{32}$`));
   });
@@ -118,22 +120,26 @@ describe('readCheckout', () => {
 
 describe('isSessionUsable', () => {
   it.each([
-    ['new', 0, 0, true],
-    ['old, but alive', 26, 4, true],
-    ['a millisecond before', 27 - 1 / 60_000, 0, true],
-    ['about to expire', 27, 0, false],
-    ['used up after five attempts', 1, 5, false],
-  ])('returns whether a session that is %s is usable', (_, minutes, tries, usable) => {
-    expect(isSessionUsable(anOrder, Array(tries).fill(aFailedTry), after(minutes))).toBe(usable);
-  });
+    { minutes: 0, failedAttempts: 0, isUsable: true },
+    { minutes: 26, failedAttempts: 4, isUsable: true },
+    { minutes: 27 - 1 / 60_000, failedAttempts: 0, isUsable: true },
+    { minutes: 27, failedAttempts: 0, isUsable: false },
+    { minutes: 1, failedAttempts: 5, isUsable: false },
+  ])(
+    'is $isUsable after $minutes minutes and $failedAttempts failed attempts',
+    ({ minutes, failedAttempts, isUsable }) => {
+      const attempts = Array(failedAttempts).fill(FAILED_ATTEMPT);
+      expect(isSessionUsable(ORDER, attempts, minutesAfterOrder(minutes))).toBe(isUsable);
+    },
+  );
 
-  it('does not count the attempts of an earlier session', () => {
-    const before = { ...aFailedTry, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };
-    expect(isSessionUsable(anOrder, Array(5).fill(before), after(1))).toBe(true);
+  it('is true if the failed attempts belong to an earlier session', () => {
+    const earlierAttempt = { ...FAILED_ATTEMPT, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };
+    expect(isSessionUsable(ORDER, Array(5).fill(earlierAttempt), minutesAfterOrder(1))).toBe(true);
   });
 });
 
-describe('orderNumberFrom', () => {
+describe('parseOrderNumber', () => {
   it.each([
     ['ORDER-1001', 1001],
     ['ORDER-1', 1],
@@ -145,7 +151,7 @@ describe('orderNumberFrom', () => {
     ['order-1001', undefined],
     ['ORDER-9999999999999999', undefined],
     ['', undefined],
-  ])('reads %p as %p', (text, number) => expect(orderNumberFrom(text)).toBe(number));
+  ])('parses %p as %p', (text, number) => expect(parseOrderNumber(text)).toBe(number));
 });
 
 describe('formatZar', () => {
@@ -158,15 +164,15 @@ describe('formatZar', () => {
   ])('formats %p cents', (cents, text) => expect(formatZar(cents)).toBe(text));
 });
 
-test('the total of an order is the sum of its lines, and an order is identified by its number', () => {
+test('the total of an order is the sum of its lines, and its merchantOrderId contains the order number', () => {
   const line = { productId: 'a', name: 'A', quantity: 2, unitPriceCents: 150 };
-  expect(totalOf([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
-  expect(totalOf([])).toBe(0);
-  expect(merchantOrderIdOf({ orderNumber: 1001 })).toBe('ORDER-1001');
+  expect(computeTotal([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
+  expect(computeTotal([])).toBe(0);
+  expect(formatMerchantOrderId({ orderNumber: 1001 })).toBe('ORDER-1001');
 });
 
-describe('the products', () => {
-  it('have whole prices and ids that can be part of a field name', () => {
+describe('the products of the shop', () => {
+  it('have prices in whole cents, and ids that can be part of a field name', () => {
     for (const { productId, unitPriceCents } of PRODUCTS) {
       expect(productId).toMatch(/^[a-z-]{1,40}$/);
       expect(Number.isSafeInteger(unitPriceCents) && unitPriceCents > 0).toBe(true);
@@ -174,19 +180,19 @@ describe('the products', () => {
   });
 });
 
-describe('sessionRequestFor', () => {
-  it('contains the return address for the customer, and the notification address of the shop', () => {
-    const request = sessionRequestFor(anOrder, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
-    expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${anOrder.orderId}`);
-    expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${anOrder.orderId}`);
+describe('buildSessionRequest', () => {
+  it('contains URLs at which the customer returns to the shop, and the URL for webhooks', () => {
+    const request = buildSessionRequest(ORDER, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
+    expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${ORDER.orderId}`);
+    expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${ORDER.orderId}`);
     expect(request.notificationUrl).toBe('http://127.0.0.1:7302/webhooks/svc');
   });
 
-  it('contains the total of the order, and a new requestId for another session', () => {
+  it('contains the total and the items of the order, and a requestId with the session number', () => {
     const lines = [{ productId: 'a', name: 'Mug', quantity: 2, unitPriceCents: 9_900 }];
-    const order = { ...anOrder, lines, totalCents: 19_800, sessionNumber: 3 };
-    expect(sessionRequestFor(order, 'https://shop.example', 'https://shop.example')).toMatchObject({
-      requestId: `${anOrder.orderId}:3`,
+    const order = { ...ORDER, lines, totalCents: 19_800, sessionNumber: 3 };
+    expect(buildSessionRequest(order, 'https://shop.example', 'https://shop.example')).toMatchObject({
+      requestId: `${ORDER.orderId}:3`,
       merchantOrderId: 'ORDER-1001',
       amount: 19_800,
       currencyISOCode: 'ZAR',

@@ -7,25 +7,30 @@ export interface OrderLine {
   readonly productId: string;
   readonly name: string;
   readonly quantity: number;
-  /** Cents, at the time of the order. */
+  /** Price at the time of the order, in cents. */
   readonly unitPriceCents: number;
 }
 
-/** Only a verified webhook sets `paid`: a browser that returns from the payment page proves nothing. */
+/**
+ * Only a verified webhook sets `paid`, because the return of a browser from the payment page does not prove a payment.
+ */
 export type OrderState = 'awaiting-payment' | 'paid';
 
 export interface Order {
-  /** Random UUID: every client that knows it may read the order. */
+  /** Random UUID. It is secret, because any client that sends it may read the order. */
   readonly orderId: string;
   readonly orderNumber: number;
   readonly lines: readonly OrderLine[];
-  /** Cents. */
+  /** Total of the order, in cents. */
   readonly totalCents: number;
   readonly createdAt: Date;
   readonly state: OrderState;
   readonly paymentReference: string | null;
   readonly paidAt: Date | null;
-  /** Starts at 1; the shop requests the next session when the current one can no longer be paid. */
+  /**
+   * Number of the current payment session, from 1. The shop creates the next session when the current one cannot be
+   * paid any more.
+   */
   readonly sessionNumber: number;
   readonly sessionRequestedAt: Date;
   /** Null until the platform has created the session. */
@@ -44,7 +49,7 @@ export interface FailedAttempt {
 
 /** A customer's checkout, from the form of the shop page. */
 export interface Checkout {
-  /** The same page and quantities give the same order, however often the customer presses the button. */
+  /** Equal for requests with the same page and quantities, so that they create only one order. */
   readonly checkoutKey: string;
   readonly lines: readonly OrderLine[];
 }
@@ -71,46 +76,55 @@ export function readCheckout(form: unknown): Checkout {
   return { checkoutKey: `${checkoutId.toLowerCase()}:${linesHash}`, lines };
 }
 
-/** Cents. */
-export function totalOf(lines: readonly OrderLine[]): number {
+/** Total of these lines, in cents. */
+export function computeTotal(lines: readonly OrderLine[]): number {
   return lines.reduce((total, line) => total + line.quantity * line.unitPriceCents, 0);
 }
 
-/** The order number for customers and for the platform, which returns it in the webhook. */
-export function merchantOrderIdOf(order: Pick<Order, 'orderNumber'>): string {
+/** The order number in the form for customers and for the platform. The webhook of a payment contains it. */
+export function formatMerchantOrderId(order: Pick<Order, 'orderNumber'>): string {
   return `ORDER-${order.orderNumber}`;
 }
 
-/** The order number in a merchantOrderId of a webhook; undefined if there is none. */
-export function orderNumberFrom(merchantOrderId: string): number | undefined {
+/**
+ * Parses the order number from the merchantOrderId of a webhook. Undefined if the text is not a merchantOrderId of this
+ * shop.
+ */
+export function parseOrderNumber(merchantOrderId: string): number | undefined {
   const digits = /^ORDER-([1-9]\d{0,14})$/.exec(merchantOrderId)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** A session lives for 30 minutes and five attempts (H2). The margin keeps customers from a session that expires while they type. */
+/**
+ * Three minutes less than the lifetime of a session (H2), so that the session does not expire while the customer types.
+ */
 const SESSION_LIFETIME_MS = 27 * 60_000;
+/** Number of failed attempts after which a session cannot be paid (H2). */
 const MAX_SESSION_ATTEMPTS = 5;
 
-/** Whether the order's current session can still be paid, as far as the shop knows. */
-export function isSessionUsable(order: Order, failedTries: readonly FailedAttempt[], now: Date): boolean {
-  const inThisSession = failedTries.filter(({ sessionId }) => sessionId === order.sessionId);
+/** True if the current session of the order can probably be paid. */
+export function isSessionUsable(order: Order, failedAttempts: readonly FailedAttempt[], now: Date): boolean {
+  const attemptsInSession = failedAttempts.filter(({ sessionId }) => sessionId === order.sessionId);
   return (
     now.getTime() - order.sessionRequestedAt.getTime() < SESSION_LIFETIME_MS &&
-    inThisSession.length < MAX_SESSION_ATTEMPTS
+    attemptsInSession.length < MAX_SESSION_ATTEMPTS
   );
 }
 
-/** Depends on the order alone, so a repeated request returns the same session (C7). */
-export function sessionRequestFor(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
-  const backTo = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
+/**
+ * The request for the payment session of an order. It depends only on the order, so a repeated request returns the same
+ * session (C7).
+ */
+export function buildSessionRequest(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
+  const shopPageUrl = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
   return {
     requestId: `${order.orderId}:${order.sessionNumber}`,
-    merchantOrderId: merchantOrderIdOf(order),
+    merchantOrderId: formatMerchantOrderId(order),
     amount: order.totalCents,
     currencyISOCode: CURRENCY,
     notificationUrl: `${notificationsUrl}/webhooks/svc`,
-    returnUrl: backTo('/return'),
-    cancelUrl: backTo('/cancelled'),
+    returnUrl: shopPageUrl('/return'),
+    cancelUrl: shopPageUrl('/cancelled'),
     origin: new URL(shopUrl).host,
     customFields: order.lines.map((line) => ({
       key: line.name,
@@ -119,7 +133,7 @@ export function sessionRequestFor(order: Order, shopUrl: string, notificationsUr
   };
 }
 
-/** "R 1 234.50" from 123450 cents, without floating-point arithmetic. */
+/** Formats 123450 cents as "R 1 234.50", without floating-point arithmetic. */
 export function formatZar(amountCents: number): string {
   const digits = String(amountCents).padStart(3, '0');
   const rand = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { aPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
+import { buildPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { OrderRepository } from './order.repository.js';
 
@@ -11,24 +11,24 @@ describe('an order', () => {
   });
   afterAll(() => shop.stop());
 
-  const stateOf = async (orderPath: string): Promise<string | undefined> =>
+  const readOrderState = async (orderPath: string): Promise<string | undefined> =>
     /data-state="([a-z-]+)"/.exec((await shop.get(orderPath)).text)?.[1];
 
-  it('is checked out from the shop page with the total that the shop computed, and gets a payment session', async () => {
+  it('is created by a checkout on the shop page, with a total that the shop computes, and a payment session is created for it', async () => {
     const page = await shop.get('/');
     expect(page.status).toBe(200);
     const checkoutId = /name="checkoutId" value="([^"]+)"/.exec(page.text)![1]!;
 
-    const answer = await shop.post('/orders', {
+    const response = await shop.post('/orders', {
       checkoutId,
       'quantity-karoo-sunrise': '2',
       'quantity-enamel-mug': '1',
       total: '1',
     });
 
-    expect(answer.status).toBe(303);
+    expect(response.status).toBe(303);
     const request = shop.gateway.requests.at(-1)!;
-    expect(answer.location).toMatch(new RegExp(`^${shop.gateway.url}/pay\\?sessionId=`));
+    expect(response.location).toMatch(new RegExp(`^${shop.gateway.url}/pay\\?sessionId=`));
     expect(request.path).toBe('/api/v3.1/sessions');
     expect(request.headers).toMatchObject({ merchantid: '1001', merchantsiteid: '5001', 'x-api-key': 'sk_test_key' });
     const orderId = new URL(String(request.body['returnUrl'])).searchParams.get('orderId');
@@ -48,7 +48,7 @@ describe('an order', () => {
     });
   });
 
-  it('is created once when the button is pressed twice, and another order is created for other quantities', async () => {
+  it('is created once if the customer presses the button twice, but other quantities create another order', async () => {
     const checkoutId = randomUUID();
     const [first, second] = await Promise.all([
       shop.post('/orders', { checkoutId, 'quantity-fynbos-decaf': '1' }),
@@ -67,51 +67,53 @@ describe('an order', () => {
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '-1' }, 'Choose 0 to 20 of Enamel Mug'],
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '21' }, 'Choose 0 to 20 of Enamel Mug'],
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '1e1' }, 'Choose 0 to 20 of Enamel Mug'],
-  ])('is refused on a page that states the reason: %j', async (form, reason) => {
-    const asked = shop.gateway.requests.length;
-    const answer = await shop.post('/orders', form);
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toMatch(/^text\/html/);
-    expect(answer.text).toContain(reason);
-    expect(shop.gateway.requests).toHaveLength(asked);
+  ])('is not created from the form %j, and the page contains the reason', async (form, reason) => {
+    const requestCount = shop.gateway.requests.length;
+    const response = await shop.post('/orders', form);
+    expect(response.status).toBe(400);
+    expect(response.headers['content-type']).toMatch(/^text\/html/);
+    expect(response.text).toContain(reason);
+    expect(shop.gateway.requests).toHaveLength(requestCount);
   });
 
-  it('still awaits its payment after the return, which proves nothing, and its page refreshes itself', async () => {
-    const { orderPath } = await shop.order();
+  it('still awaits its payment after the customer returned, and its page refreshes automatically', async () => {
+    const { orderPath } = await shop.createOrder();
     const orderId = orderPath.split('/')[2];
 
-    const back = await shop.get(`/return?orderId=${orderId}&paymentStatus=Success&paymentReference=0QX5M7Y2K9R4T6WABC`);
-    expect(back).toMatchObject({ status: 303, location: orderPath });
+    const returnResponse = await shop.get(
+      `/return?orderId=${orderId}&paymentStatus=Success&paymentReference=0QX5M7Y2K9R4T6WABC`,
+    );
+    expect(returnResponse).toMatchObject({ status: 303, location: orderPath });
     const page = await shop.get(orderPath);
     expect(page.text).toContain('data-state="awaiting-payment"');
     expect(page.text).toContain('data-refresh-seconds="2"');
     expect(page.text).toContain('Awaiting payment.');
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     expect(page.headers['content-security-policy']).toContain("script-src 'self'");
-    const left = await shop.get(`/cancelled?orderId=${orderId}`);
-    expect(left).toMatchObject({ status: 303, location: `${orderPath}?left=payment` });
-    const unpaid = await shop.get(left.location!);
+    const cancelResponse = await shop.get(`/cancelled?orderId=${orderId}`);
+    expect(cancelResponse).toMatchObject({ status: 303, location: `${orderPath}?left=payment` });
+    const unpaid = await shop.get(cancelResponse.location!);
     expect(unpaid.text).toContain('You came back without paying.');
     expect(unpaid.text).not.toContain('Awaiting payment');
   });
 
-  it('becomes paid by the verified webhook, and then redirects to no payment page', async () => {
-    const order = await shop.order();
-    expect((await shop.notify(aPayment(order))).status).toBe(204);
+  it('becomes paid by a verified webhook, and then does not redirect to a payment page', async () => {
+    const order = await shop.createOrder();
+    expect((await shop.sendWebhook(buildPayment(order))).status).toBe(204);
 
     const page = await shop.get(order.orderPath);
     expect(page.text).toContain('data-state="paid"');
     expect(page.text).toContain('0QX5M7Y2K9R4T6WABC');
     expect(page.text).not.toContain('data-refresh-seconds');
-    const asked = shop.gateway.requests.length;
+    const requestCount = shop.gateway.requests.length;
     expect(await shop.post(`${order.orderPath}/pay`)).toMatchObject({ status: 303, location: order.orderPath });
-    expect(shop.gateway.requests).toHaveLength(asked);
+    expect(shop.gateway.requests).toHaveLength(requestCount);
   });
 
-  it('that is paid creates no further session, and its success is not listed as a failed attempt', async () => {
-    const order = await shop.order();
-    await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
-    await shop.notify(aPayment(order));
+  it('that is paid gets no further session, and lists only its failed attempt', async () => {
+    const order = await shop.createOrder();
+    await shop.sendWebhook(buildPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.sendWebhook(buildPayment(order));
     const repository = shop.service.app.get(OrderRepository);
     const paid = (await repository.find(order.orderPath.split('/')[2]!))!;
     expect(paid.state).toBe('paid');
@@ -121,29 +123,33 @@ describe('an order', () => {
     ]);
   });
 
-  it('shows a failed attempt and keeps its session for the next one', async () => {
-    const order = await shop.order();
-    const asked = shop.gateway.requests.length;
-    await shop.notify(aPayment(order, { paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' }));
+  it('shows a failed attempt, and uses the same session for the next attempt', async () => {
+    const order = await shop.createOrder();
+    const requestCount = shop.gateway.requests.length;
+    await shop.sendWebhook(
+      buildPayment(order, { paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' }),
+    );
 
     expect((await shop.get(order.orderPath)).text).toContain('The card was declined by the bank.');
-    expect(await stateOf(order.orderPath)).toBe('awaiting-payment');
-    const again = await shop.post(`${order.orderPath}/pay`);
-    expect(again.location).toContain(order.sessionId);
-    expect(shop.gateway.requests).toHaveLength(asked);
+    expect(await readOrderState(order.orderPath)).toBe('awaiting-payment');
+    const payAgain = await shop.post(`${order.orderPath}/pay`);
+    expect(payAgain.location).toContain(order.sessionId);
+    expect(shop.gateway.requests).toHaveLength(requestCount);
   });
 
-  it('gets a new session after five failed attempts, and after half an hour', async () => {
-    const order = await shop.order();
+  it('gets a new session after five failed attempts, and after 30 minutes', async () => {
+    const order = await shop.createOrder();
     for (let number = 1; number <= 5; number++) {
-      await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: `0QX5M7Y2K9R4T6WAB${number}` }));
+      await shop.sendWebhook(
+        buildPayment(order, { paymentStatus: 'Failed', paymentReference: `0QX5M7Y2K9R4T6WAB${number}` }),
+      );
     }
-    const [second, secondAgain] = await Promise.all([
+    const [second, secondRepeated] = await Promise.all([
       shop.post(`${order.orderPath}/pay`),
       shop.post(`${order.orderPath}/pay`),
     ]);
     expect(second.location).not.toContain(order.sessionId);
-    expect(secondAgain.location).toBe(second.location);
+    expect(secondRepeated.location).toBe(second.location);
     expect(shop.gateway.requests.at(-1)!.body['requestId']).toMatch(/:2$/);
 
     shop.clock.advance(30 * 60_000);
@@ -155,34 +161,34 @@ describe('an order', () => {
   it.each(['/orders/00000000-0000-4000-8000-000000000000', '/orders/nonsense', '/return', '/return?orderId=x'])(
     'is not found at %s',
     async (url) => {
-      const answer = await shop.get(url);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toContain('There is no such order.');
+      const response = await shop.get(url);
+      expect(response.status).toBe(404);
+      expect(response.text).toContain('There is no such order.');
     },
   );
 
-  it('gets a 503 until the platform has been seeded, and uses changed keys', async () => {
+  it('cannot be created before the credentials file is complete (503), and a changed API key is used', async () => {
     await writeFile(shop.credentialsFile, '{"merchants":');
     const checkout = { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' };
-    const early = await shop.post('/orders', checkout);
-    expect(early.status).toBe(503);
-    expect(early.text).toContain('The shop has not been given its keys yet.');
+    const earlyResponse = await shop.post('/orders', checkout);
+    expect(earlyResponse.status).toBe(503);
+    expect(earlyResponse.text).toContain('The shop has not been given its keys yet.');
 
     const [merchant] = CREDENTIALS.merchants;
     const sites = [{ ...merchant!.sites[0]!, apiKey: 'sk_test_replaced' }];
     await writeFile(shop.credentialsFile, JSON.stringify({ merchants: [{ ...merchant, sites }] }));
     expect((await shop.post('/orders', checkout)).status).toBe(303);
     expect(shop.gateway.requests.at(-1)!.headers['x-api-key']).toBe('sk_test_replaced');
-    // An unchanged file is not read again.
+    // The shop does not read an unchanged file again.
     const credentials = shop.service.app.get(ShopCredentials);
     expect(await credentials.get()).toBe(await credentials.get());
   });
 
-  it('is kept when the gateway refuses, and the page states that nothing was charged', async () => {
-    shop.gateway.refuseWith(400);
-    const answer = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
-    expect(answer.status).toBe(500);
-    expect(answer.text).toContain('nothing was charged');
-    expect(answer.text).not.toContain('refused');
+  it('whose session the gateway rejects shows a page that says that nothing was charged', async () => {
+    shop.gateway.rejectWith(400);
+    const response = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
+    expect(response.status).toBe(500);
+    expect(response.text).toContain('nothing was charged');
+    expect(response.text).not.toContain('refused');
   });
 });

@@ -3,15 +3,15 @@ import { Clock, DomainError } from '@svc/kernel';
 import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
 import { DemoShopConfig } from '../config.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
-import { isSessionUsable, type Order, sessionRequestFor } from './order.js';
+import { buildSessionRequest, isSessionUsable, type Order } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
-/** Of each attempt. Short, because a customer waits. */
+/** Timeout of each request to the gateway. It is short, because a customer waits. */
 const GATEWAY_TIMEOUT_MS = 5_000;
 
 /**
- * Creates the payment session of an order. The session's requestId is derived from the order, so two clicks, or a click after a
- * lost response, lead to the same payment page.
+ * Creates the payment session of an order. The requestId is derived from the order, so that two clicks, or a click
+ * after a lost response, create only one session.
  */
 @Injectable()
 export class PayOrder {
@@ -22,15 +22,17 @@ export class PayOrder {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns the address of the payment page, or undefined if the order is already paid. */
+  /** Returns the URL of the payment page, or undefined if the order is already paid. */
   async execute(order: Order): Promise<string | undefined> {
     const now = this.clock.now();
-    const failedTries = await this.orders.listFailedAttempts(order.orderId);
-    const payable = isSessionUsable(order, failedTries, now) ? order : await this.orders.beginNextSession(order, now);
-    if (payable.state === 'paid') return undefined;
-    if (payable.redirectUrl !== null) return payable.redirectUrl;
-    const session = await this.createSession(payable);
-    await this.orders.setSession(payable, session);
+    const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
+    const currentOrder = isSessionUsable(order, failedAttempts, now)
+      ? order
+      : await this.orders.beginNextSession(order, now);
+    if (currentOrder.state === 'paid') return undefined;
+    if (currentOrder.redirectUrl !== null) return currentOrder.redirectUrl;
+    const session = await this.createSession(currentOrder);
+    await this.orders.setSession(currentOrder, session);
     return session.redirectUrl;
   }
 
@@ -45,7 +47,7 @@ export class PayOrder {
     });
     const { SVC_SHOP_URL: shopUrl, SVC_SHOP_NOTIFICATIONS_URL: notificationsUrl = shopUrl } = this.config;
     try {
-      return await gateway.createSession(sessionRequestFor(order, shopUrl, notificationsUrl));
+      return await gateway.createSession(buildSessionRequest(order, shopUrl, notificationsUrl));
     } catch (cause) {
       if (!(cause instanceof SvcApiError)) throw cause;
       throw new DomainError(cause.retryable ? 'service.not-ready' : 'internal', {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { type Order, readCheckout, totalOf } from './order.js';
+import { computeTotal, type Order, readCheckout } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
-/** Creates the order of a checkout once. Computes the total from the shop's own prices. */
+/** Creates one order for each checkout. Computes the total from the prices of the shop. */
 @Injectable()
 export class PlaceOrder {
   constructor(
@@ -14,8 +14,8 @@ export class PlaceOrder {
 
   execute(form: unknown): Promise<Order> {
     const checkout = readCheckout(form);
-    const totalCents = totalOf(checkout.lines);
-    // Random, not ordered by time: only the secret id protects an order from strangers.
+    const totalCents = computeTotal(checkout.lines);
+    // The id must be random (not ordered by time), because it is the secret with which a client may read the order.
     return this.orders.createOrFind(checkout, { orderId: randomUUID(), totalCents, createdAt: this.clock.now() });
   }
 }

@@ -1,17 +1,17 @@
-/** A product of the shop. Only the server knows prices (integer cents, ZAR): a browser sends quantities. */
+/** A product of the shop. Prices are in integer cents (ZAR). A browser sends only quantities, never prices. */
 export interface Product {
   /** Part of the name of a form field and of an asset. */
   readonly productId: string;
   readonly name: string;
   readonly description: string;
   readonly unitPriceCents: number;
-  /** For example "250 g". */
+  /** Unit to which the price applies, for example "250 g". */
   readonly unit: string;
 }
 
 export const CURRENCY = 'ZAR';
 
-/** Of one product in one order. */
+/** Maximum quantity of one product in one order. */
 export const MAX_QUANTITY = 20;
 
 export const PRODUCTS: readonly Product[] = [

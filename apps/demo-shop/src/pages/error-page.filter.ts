@@ -1,10 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { SERVICE_LOG, type ServiceLog, toDomainError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorPage } from './error-page.js';
+import { renderErrorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
 
-/** Errors that customers see are pages, not JSON. */
+/** Responds to errors with an HTML page instead of JSON, because customers see it. */
 @Catch()
 export class ErrorPageFilter implements ExceptionFilter {
   constructor(
@@ -19,7 +19,7 @@ export class ErrorPageFilter implements ExceptionFilter {
     const { httpStatus } = error.entry;
     if (httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
-    const message = error.fields.map((problem) => problem.message).join(' ') || error.message;
-    await this.page.send(reply, httpStatus, errorPage(httpStatus, message, request.id));
+    const message = error.fields.map((field) => field.message).join(' ') || error.message;
+    await this.page.send(reply, httpStatus, renderErrorPage(httpStatus, message, request.id));
   }
 }

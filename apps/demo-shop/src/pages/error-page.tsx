@@ -1,9 +1,9 @@
-import { document } from './layout.js';
+import { renderDocument } from './layout.js';
 
-/** An error for a customer. The request id identifies the log line (C8). */
-export function errorPage(httpStatus: number, message: string, requestId: string): string {
+/** The page for an error. For server errors it contains the request id, which identifies the log line (C8). */
+export function renderErrorPage(httpStatus: number, message: string, requestId: string): string {
   const title = httpStatus === 404 ? 'Not found' : httpStatus < 500 ? 'That did not work' : 'Please try again';
-  return document({
+  return renderDocument({
     title,
     children: (
       <section class="card message">

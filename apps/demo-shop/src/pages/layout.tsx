@@ -3,13 +3,13 @@ import { renderToString } from 'preact-render-to-string';
 
 export interface PageSettings {
   readonly title: string;
-  /** File name of a shop asset. */
+  /** File name of the page's script in the folder `assets`. */
   readonly script?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A whole document with the shop's header and footer. */
-export function document(settings: PageSettings): string {
+/** Renders a complete HTML document with the shop's header and footer. */
+export function renderDocument(settings: PageSettings): string {
   return `<!doctype html>${renderToString(<Document {...settings} />)}`;
 }
 

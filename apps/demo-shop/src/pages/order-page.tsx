@@ -1,5 +1,5 @@
-import { type FailedAttempt, formatZar, merchantOrderIdOf, type Order } from '../orders/order.js';
-import { document } from './layout.js';
+import { type FailedAttempt, formatMerchantOrderId, formatZar, type Order } from '../orders/order.js';
+import { renderDocument } from './layout.js';
 
 const FAST_REFRESH_SECONDS = 2;
 const SLOW_REFRESH_SECONDS = 15;
@@ -7,25 +7,25 @@ const FAST_REFRESH_DURATION_MS = 35 * 60_000;
 const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
 
 /**
- * Refresh interval of the page: short while the customer may be paying, long while a late webhook may still arrive. Undefined
- * after that, so that a forgotten tab does not refresh for ever.
+ * Interval in seconds at which the page refreshes: short while the customer may be paying, long while a late webhook
+ * may still arrive. After that it is undefined, so that a forgotten tab does not refresh forever.
  */
-export function refreshSeconds(order: Order, now: Date): number | undefined {
+export function computeRefreshSeconds(order: Order, now: Date): number | undefined {
   if (order.state === 'paid') return undefined;
   const age = now.getTime() - order.sessionRequestedAt.getTime();
   if (age > MAX_REFRESH_DURATION_MS) return undefined;
   return age > FAST_REFRESH_DURATION_MS ? SLOW_REFRESH_SECONDS : FAST_REFRESH_SECONDS;
 }
 
-/** The order and its payment attempts, as reported by verified webhooks. */
-export function orderPage(
+/** The page of an order, with the failed payment attempts that verified webhooks reported. */
+export function renderOrderPage(
   order: Order,
-  failedTries: readonly FailedAttempt[],
-  /** `refresh` in seconds. `hasLeftPayment`: the customer came back without paying. */
+  failedAttempts: readonly FailedAttempt[],
+  /** `refresh`: interval in seconds. `hasLeftPayment`: the customer came back without paying. */
   { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
 ): string {
-  const name = merchantOrderIdOf(order);
-  return document({
+  const name = formatMerchantOrderId(order);
+  return renderDocument({
     title: order.state === 'paid' ? `${name} is paid` : name,
     script: refresh === undefined ? undefined : 'order.js',
     children: (
@@ -33,12 +33,12 @@ export function orderPage(
         <h1>{name}</h1>
         <div id="order-progress" aria-live="polite">
           {order.state === 'paid' ? (
-            <Paid order={order} />
+            <PaidState order={order} />
           ) : (
-            <NotPaid order={order} failedTries={failedTries} hasLeftPayment={hasLeftPayment} />
+            <UnpaidState order={order} failedAttempts={failedAttempts} hasLeftPayment={hasLeftPayment} />
           )}
         </div>
-        <Lines order={order} />
+        <OrderLines order={order} />
         <p>
           <a href="/">Back to the shop</a>
         </p>
@@ -47,7 +47,7 @@ export function orderPage(
   });
 }
 
-function Paid({ order }: { order: Order }) {
+function PaidState({ order }: { order: Order }) {
   return (
     <div class="state paid" id="order-state" data-state={order.state}>
       <p>
@@ -60,8 +60,8 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
-  const { order, failedTries, hasLeftPayment } = props;
+function UnpaidState(props: { order: Order; failedAttempts: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
+  const { order, failedAttempts, hasLeftPayment } = props;
   return (
     <>
       <div class="state awaiting" id="order-state" data-state={order.state}>
@@ -76,9 +76,9 @@ function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; h
           </p>
         )}
       </div>
-      {failedTries.length > 0 ? (
+      {failedAttempts.length > 0 ? (
         <ul class="failed-tries" aria-label="Failed attempts">
-          {failedTries.map((failed) => (
+          {failedAttempts.map((failed) => (
             <li>
               <span>{failed.userMessage ?? 'The payment did not succeed.'}</span> <code>{failed.paymentReference}</code>
             </li>
@@ -94,7 +94,7 @@ function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; h
   );
 }
 
-function Lines({ order }: { order: Order }) {
+function OrderLines({ order }: { order: Order }) {
   return (
     <table class="lines">
       <caption class="hidden">Items of the order</caption>

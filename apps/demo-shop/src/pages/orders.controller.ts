@@ -6,10 +6,10 @@ import { OrderRepository } from '../orders/order.repository.js';
 import { PayOrder } from '../orders/pay-order.js';
 import { PlaceOrder } from '../orders/place-order.js';
 import { ErrorPageFilter } from './error-page.filter.js';
-import { orderPage, refreshSeconds } from './order-page.js';
+import { computeRefreshSeconds, renderOrderPage } from './order-page.js';
 import { PageSender } from './page-sender.js';
 
-/** The steps of an order: check out, pay on the platform's page, return, see the state of the payment. */
+/** The pages and redirects of an order: checkout, redirect to the payment page, return, and state of the payment. */
 @Controller()
 @UseFilters(ErrorPageFilter)
 export class OrdersController {
@@ -38,16 +38,19 @@ export class OrdersController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const order = await this.getOrder(orderId);
-    const failedTries = await this.orders.listFailedAttempts(order.orderId);
-    const refresh = refreshSeconds(order, this.clock.now());
+    const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
+    const refresh = computeRefreshSeconds(order, this.clock.now());
     await this.page.send(
       reply,
       HttpStatus.OK,
-      orderPage(order, failedTries, { refresh, hasLeftPayment: left === 'payment' }),
+      renderOrderPage(order, failedAttempts, { refresh, hasLeftPayment: left === 'payment' }),
     );
   }
 
-  /** The payer returns from a successful payment. The order becomes paid by the webhook alone. */
+  /**
+   * Handles the return of the payer after a successful payment. Does not change the order, because only a webhook marks
+   * it as paid.
+   */
   @Get('return')
   async returned(@Query('orderId') orderId: unknown, @Res() reply: FastifyReply): Promise<void> {
     await this.redirectToOrder(await this.getOrder(orderId), reply);

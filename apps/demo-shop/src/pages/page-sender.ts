@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DemoShopConfig } from '../config.js';
 
-/** Sends the shop's pages with a content security policy that allows only the shop's own files. */
+/** Sends the shop's pages with a content security policy that allows only files of the shop. */
 @Injectable()
 export class PageSender {
   private readonly policy: string;
@@ -14,7 +14,8 @@ export class PageSender {
       "connect-src 'self'",
       "style-src 'self'",
       "img-src 'self' data:",
-      // The checkout form posts to the shop, which redirects to the payment page. Browsers check both addresses.
+      // The checkout form posts to the shop, which redirects to the payment page. Browsers check the origins of both
+      // URLs.
       `form-action 'self' ${new URL(config.SVC_PAYMENT_PAGES_URL ?? config.SVC_GATEWAY_URL).origin}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",

@@ -1,7 +1,7 @@
 import type { Order } from '../orders/order.js';
-import { orderPage, refreshSeconds } from './order-page.js';
+import { computeRefreshSeconds, renderOrderPage } from './order-page.js';
 import { ShopAssets } from './shop-assets.js';
-import { shopPage } from './shop-page.js';
+import { renderShopPage } from './shop-page.js';
 
 const createdAt = new Date('2026-03-01T10:00:00.000Z');
 const order: Order = {
@@ -19,56 +19,58 @@ const order: Order = {
   redirectUrl: null,
 };
 
-describe('pages', () => {
-  it('use no inline script, no inline style and no file of another origin: the policy would block them', () => {
-    for (const page of [shopPage('id'), orderPage(order, [], { refresh: 2 })]) {
+describe('the pages of the shop', () => {
+  it('contain no inline script, no inline style and no file of another origin, because the content security policy would block them', () => {
+    for (const page of [renderShopPage('id'), renderOrderPage(order, [], { refresh: 2 })]) {
       expect(page).not.toMatch(/<script(?! src="\/assets\/)|<style|\sstyle=|\son\w+=|(src|href)="(https?:)?\/\//);
     }
   });
 
-  it('request only files that the shop serves', () => {
+  it('use only assets that the shop serves', () => {
     const assets = new ShopAssets();
-    const files = [...`${shopPage('id')}${orderPage(order, [], { refresh: 2 })}`.matchAll(/\/assets\/([\w.-]+)/g)].map(
-      ([, file]) => file!,
-    );
+    const files = [
+      ...`${renderShopPage('id')}${renderOrderPage(order, [], { refresh: 2 })}`.matchAll(/\/assets\/([\w.-]+)/g),
+    ].map(([, file]) => file!);
     expect(files.length).toBeGreaterThan(1);
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
-  it('show in the title whether the order is paid', () => {
-    const titleOf = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
-    expect(titleOf(orderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
-    expect(titleOf(orderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
+  it('have the title "is paid" only if the order is paid', () => {
+    const readTitle = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
+    expect(readTitle(renderOrderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
+    expect(readTitle(renderOrderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
   });
 
-  it('do not reload themselves, which would lose focus and scroll position', () => {
-    expect(orderPage(order, [], { refresh: 2 })).not.toContain('http-equiv="refresh"');
+  it('have no refresh element, because a reload of the page would lose focus and scroll position', () => {
+    expect(renderOrderPage(order, [], { refresh: 2 })).not.toContain('http-equiv="refresh"');
   });
 
-  it('escape text from outside', () => {
+  it('escape text that the shop received in a webhook', () => {
     const failed = {
       sessionId: 's',
       paymentReference: 'ref',
       userMessage: '<img src=x onerror=alert(1)>',
       paymentUTCDate: createdAt,
     };
-    expect(orderPage(order, [failed])).toContain('&lt;img src=x');
+    expect(renderOrderPage(order, [failed])).toContain('&lt;img src=x');
   });
 });
 
-describe('refreshSeconds', () => {
-  const after = (minutes: number): Date => new Date(createdAt.getTime() + minutes * 60_000);
+describe('computeRefreshSeconds', () => {
+  const minutesAfterSession = (minutes: number): Date => new Date(createdAt.getTime() + minutes * 60_000);
   it.each([
     [0, 2],
     [34, 2],
     [36, 15],
     [23 * 60, 15],
     [25 * 60, undefined],
-  ])('%p minutes after the session', (minutes, seconds) => expect(refreshSeconds(order, after(minutes))).toBe(seconds));
+  ])('%p minutes after the creation of the session is %p', (minutes, seconds) =>
+    expect(computeRefreshSeconds(order, minutesAfterSession(minutes))).toBe(seconds),
+  );
 
   it('is undefined when the order is paid', () => {
     expect(
-      refreshSeconds({ ...order, state: 'paid', paymentReference: 'x', paidAt: createdAt }, createdAt),
+      computeRefreshSeconds({ ...order, state: 'paid', paymentReference: 'x', paidAt: createdAt }, createdAt),
     ).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { formatZar } from '../orders/order.js';
 import { MAX_QUANTITY, type Product, PRODUCTS } from '../orders/products.js';
-import { document } from './layout.js';
+import { renderDocument } from './layout.js';
 
 /** Test card numbers of the simulated acquirer and their outcomes. */
 const TEST_CARDS: readonly { number: string; outcome: string }[] = [
@@ -14,9 +14,13 @@ const TEST_CARDS: readonly { number: string; outcome: string }[] = [
   { number: '4000 0000 0000 4087', outcome: 'charged, but the answer is lost' },
 ];
 
-/** @param checkoutId UUID of this page: submitting it twice creates one order */
-export function shopPage(checkoutId: string): string {
-  return document({
+/**
+ * The page with the products.
+ *
+ * @param checkoutId UUID of this page, so that submitting the form twice creates only one order
+ */
+export function renderShopPage(checkoutId: string): string {
+  return renderDocument({
     title: 'Shop',
     children: (
       <>

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { ErrorPageFilter } from './error-page.filter.js';
 import { PageSender } from './page-sender.js';
 import { ShopAssets } from './shop-assets.js';
-import { shopPage } from './shop-page.js';
+import { renderShopPage } from './shop-page.js';
 
 /** The shop page, and the assets of all pages. */
 @Controller()
@@ -18,7 +18,7 @@ export class ShopController {
 
   @Get()
   async shop(@Res() reply: FastifyReply): Promise<void> {
-    await this.page.send(reply, HttpStatus.OK, shopPage(randomUUID()));
+    await this.page.send(reply, HttpStatus.OK, renderShopPage(randomUUID()));
   }
 
   @Get('assets/:file')

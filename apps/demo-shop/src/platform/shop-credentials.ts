@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { DemoShopConfig } from '../config.js';
 
-/** The credentials that this merchant got at on-boarding. */
+/** The credentials that the merchant received at on-boarding. */
 export interface Credentials {
   readonly merchantId: number;
   readonly siteId: number;
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly webhookSecret: string;
 }
 
-/** The platform writes no larger file. */
+/** A larger file is rejected, because it is not a credentials file. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The credentials of the first site of the first merchant, from the file that `./svc up` writes. */
@@ -21,7 +21,7 @@ export class ShopCredentials {
 
   constructor(@Inject(DemoShopConfig) private readonly config: DemoShopConfig) {}
 
-  /** @throws DomainError service.not-ready while the file is missing or incomplete */
+  /** Reads the file if it has changed. @throws DomainError service.not-ready while the file is missing or incomplete */
   async get(): Promise<Credentials> {
     const file = this.config.SVC_SHOP_CREDENTIALS_FILE;
     try {
@@ -42,25 +42,25 @@ export class ShopCredentials {
   }
 }
 
-/** @throws Error that names the missing field, without any value of the file */
+/** Parses the file. @throws Error that names the missing field, but contains no value of the file */
 export function readCredentials(json: string): Credentials {
   const demo = JSON.parse(json) as { merchants?: { merchantId?: unknown; sites?: Record<string, unknown>[] }[] };
   const merchant = demo.merchants?.[0];
   const site = merchant?.sites?.[0];
   return {
-    merchantId: number('merchantId', merchant?.merchantId),
-    siteId: number('siteId', site?.['siteId']),
-    apiKey: text('apiKey', site?.['apiKey']),
-    webhookSecret: text('webhookSecret', site?.['webhookSecret']),
+    merchantId: requireNumber('merchantId', merchant?.merchantId),
+    siteId: requireNumber('siteId', site?.['siteId']),
+    apiKey: requireText('apiKey', site?.['apiKey']),
+    webhookSecret: requireText('webhookSecret', site?.['webhookSecret']),
   };
 }
 
-function number(name: string, value: unknown): number {
+function requireNumber(name: string, value: unknown): number {
   if (!Number.isSafeInteger(value)) throw new Error(`${name} of the first site is missing in the credentials`);
   return value as number;
 }
 
-function text(name: string, value: unknown): string {
+function requireText(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '')
     throw new Error(`${name} of the first site is missing in the credentials`);
   return value;

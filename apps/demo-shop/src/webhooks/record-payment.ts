@@ -4,13 +4,13 @@ import { inTransaction } from '@svc/persistence';
 import { assertExpectedPayment, type HostedPaymentNotification } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-import { merchantOrderIdOf, type Order, orderNumberFrom } from '../orders/order.js';
+import { formatMerchantOrderId, type Order, parseOrderNumber } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { CURRENCY } from '../orders/products.js';
 
 /**
- * Applies a verified webhook. The platform delivers webhooks at least once and in any order: each `webhook-id` is applied once,
- * and an order becomes paid once, by the first success.
+ * Applies a verified webhook. The platform delivers webhooks at least once and in any order. Therefore each
+ * `webhook-id` is applied once, and the first successful payment marks the order as paid.
  */
 @Injectable()
 export class RecordPayment {
@@ -22,30 +22,32 @@ export class RecordPayment {
   ) {}
 
   /**
-   * @throws DomainError resource.not-found for an unknown order: the platform retries, so no payment is lost while this shop's
-   *   database is being restored
-   * @throws WebhookVerificationError if amount or currency differ from the order's: it must not become paid
+   * @throws DomainError resource.not-found for an unknown order. Then the platform retries, so that no payment is lost
+   * while this shop restores its database
+   * @throws WebhookVerificationError if amount or currency differ from those of the order, which then must not become
+   * paid
    */
   async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
-    const order = await this.orderOf(payment);
+    const order = await this.findOrder(payment);
     assertExpectedPayment(payment, {
-      merchantOrderId: merchantOrderIdOf(order),
+      merchantOrderId: formatMerchantOrderId(order),
       amount: order.totalCents,
       currencyISOCode: CURRENCY,
     });
     const { orderId } = order;
     const { sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate } = payment;
-    const isSurplus = await inTransaction(this.dataSource, async (tx) => {
+    const isSecondPayment = await inTransaction(this.dataSource, async (tx) => {
       const webhook = { webhookId, orderId, sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate };
       const isNew = await this.orders.insertWebhookIfAbsent(tx, webhook, this.clock.now());
       if (!isNew || paymentStatus !== 'Success') return false;
       return !(await this.orders.markPaid(tx, orderId, paymentReference, paymentUTCDate));
     });
-    if (isSurplus) this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
+    if (isSecondPayment)
+      this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
   }
 
-  private async orderOf(payment: HostedPaymentNotification): Promise<Order> {
-    const orderNumber = orderNumberFrom(payment.merchantOrderId);
+  private async findOrder(payment: HostedPaymentNotification): Promise<Order> {
+    const orderNumber = parseOrderNumber(payment.merchantOrderId);
     const order = orderNumber === undefined ? undefined : await this.orders.findByNumber(orderNumber);
     if (!order) throw new DomainError('resource.not-found', { message: 'There is no such order.' });
     return order;

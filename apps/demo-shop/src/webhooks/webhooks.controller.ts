@@ -5,7 +5,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { RecordPayment } from './record-payment.js';
 
-/** Receives the platform's webhooks, which alone make an order paid. */
+/** Receives the platform's webhooks. Only they mark an order as paid. */
 @Controller('webhooks')
 export class WebhooksController {
   constructor(
@@ -15,7 +15,10 @@ export class WebhooksController {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** 204: stored. 400: verification failed (E4). 404: unknown order. 503: the platform should retry. */
+  /**
+   * Responds 204 if the webhook was stored, 400 if its verification failed (E4), 404 for an unknown order, and 503 if
+   * the platform should retry.
+   */
   @Post('svc')
   @HttpCode(204)
   async receive(@Headers() headers: Record<string, string>, @Body() rawBody: unknown): Promise<void> {
@@ -27,7 +30,8 @@ export class WebhooksController {
     } catch (cause) {
       if (!(cause instanceof WebhookVerificationError)) throw cause;
       this.log.warn({ code: cause.code }, 'a webhook was refused');
-      // An unusable secret is the shop's own fault, so the platform should retry. Any other webhook is not authentic.
+      // An invalid secret is an error of the shop's configuration, so the platform should retry. All other errors are
+      // errors of the webhook.
       throw new DomainError(cause.code === 'bad-secret' ? 'service.not-ready' : 'request.invalid', {
         message: cause.message,
         cause,

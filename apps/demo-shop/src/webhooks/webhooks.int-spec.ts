@@ -1,4 +1,4 @@
-import { aPayment, startTestShop, type TestShop } from '../../test/shop.js';
+import { buildPayment, startTestShop, type TestShop } from '../../test/shop.js';
 
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 
@@ -12,9 +12,11 @@ describe('POST /webhooks/svc', () => {
   const isPaid = async (orderPath: string): Promise<boolean> =>
     (await shop.get(orderPath)).text.includes('data-state="paid"');
 
-  it('applies a webhook once, however often it is delivered', async () => {
-    const order = await shop.order();
-    const deliveries = await Promise.all([1, 2, 3].map(() => shop.notify(aPayment(order), { webhookId: 'msg_1' })));
+  it('applies a webhook once, also if it is delivered several times', async () => {
+    const order = await shop.createOrder();
+    const deliveries = await Promise.all(
+      [1, 2, 3].map(() => shop.sendWebhook(buildPayment(order), { webhookId: 'msg_1' })),
+    );
 
     expect(deliveries.map(({ status }) => status)).toEqual([204, 204, 204]);
     expect(await isPaid(order.orderPath)).toBe(true);
@@ -22,11 +24,11 @@ describe('POST /webhooks/svc', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('keeps the first success of an order, and ignores a failure that arrives later', async () => {
-    const order = await shop.order();
-    await shop.notify(aPayment(order, { paymentReference: '0AAAAAAAAAAAAAAAAA' }));
-    await shop.notify(aPayment(order, { paymentReference: '0BBBBBBBBBBBBBBBBB' }));
-    await shop.notify(aPayment(order, { paymentReference: '0CCCCCCCCCCCCCCCCC', paymentStatus: 'Failed' }));
+  it('stores the first successful payment of an order, and ignores later successes and failures', async () => {
+    const order = await shop.createOrder();
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0BBBBBBBBBBBBBBBBB' }));
+    await shop.sendWebhook(buildPayment(order, { paymentReference: '0CCCCCCCCCCCCCCCCC', paymentStatus: 'Failed' }));
 
     const page = (await shop.get(order.orderPath)).text;
     expect(page).toContain('0AAAAAAAAAAAAAAAAA');
@@ -40,9 +42,9 @@ describe('POST /webhooks/svc', () => {
     ['other white space', { tamper: (body: string) => `${body} ` }, 'No signature matches'],
     ['an old signature', { signedAt: new Date('2026-03-01T09:54:00.000Z') }, 'signed too long ago'],
     ['a signature from the future', { signedAt: new Date('2026-03-01T10:06:00.000Z') }, 'in the future'],
-  ])('refuses a webhook with %s', async (_, how, reason) => {
-    const order = await shop.order();
-    const { status, text } = await shop.notify(aPayment(order), how);
+  ])('rejects a webhook with %s', async (_, options, reason) => {
+    const order = await shop.createOrder();
+    const { status, text } = await shop.sendWebhook(buildPayment(order), options);
     expect([status, text]).toEqual([400, expect.stringContaining(reason)]);
     expect(await isPaid(order.orderPath)).toBe(false);
   });
@@ -52,14 +54,17 @@ describe('POST /webhooks/svc', () => {
     ['currency', { currencyISOCode: 'USD' }, 400, 'currency is not the order'],
     ['order', { merchantOrderId: 'ORDER-999999' }, 404, 'There is no such order'],
     ['malformed order', { merchantOrderId: '../1' }, 404, 'There is no such order'],
-  ])('marks no order paid for another %s, although the webhook is signed', async (_, changes, status, reason) => {
-    const order = await shop.order();
-    const answer = await shop.notify(aPayment(order, changes));
-    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(reason)]);
-    expect(await isPaid(order.orderPath)).toBe(false);
-  });
+  ])(
+    'rejects a signed webhook with another %s, and does not mark the order as paid',
+    async (_, changes, status, reason) => {
+      const order = await shop.createOrder();
+      const response = await shop.sendWebhook(buildPayment(order, changes));
+      expect([response.status, response.text]).toEqual([status, expect.stringContaining(reason)]);
+      expect(await isPaid(order.orderPath)).toBe(false);
+    },
+  );
 
-  it('refuses a webhook without a signature or a body', async () => {
+  it('rejects a webhook without a signature, and one without a body', async () => {
     const reason = expect.stringContaining('The header webhook-id is missing');
     const unsigned = await shop.post('/webhooks/svc', { paid: 'yes' });
     expect([unsigned.status, unsigned.text]).toEqual([400, reason]);

@@ -3,7 +3,7 @@ import { fill } from '../../src/languages/fill.js';
 import { formatAmount } from '../../src/languages/format-amount.js';
 import { messages } from '../messages.js';
 import { byId } from '../views/document-parts.js';
-import { data } from '../views/page-document.js';
+import { pageData } from '../views/page-document.js';
 import {
   type AmountProblem,
   type AmountTexts,
@@ -15,38 +15,40 @@ import {
 export class AmountFields {
   private readonly amount = document.getElementById('pay-amount') as HTMLInputElement | null;
   private readonly tip = document.getElementById('pay-tip') as HTMLInputElement | null;
-  private readonly terms = { owed: Number(data['amount']), amountMin: Number(data['amountMin']) };
+  private readonly limits = { invoiceAmount: Number(pageData['amount']), amountMin: Number(pageData['amountMin']) };
 
   private isPressingPay = false;
 
   constructor() {
     for (const input of [this.amount, this.tip]) {
       input?.addEventListener('input', () => this.onInput());
-      // An error message that appears while the button is pressed would move it, and the click would miss.
+      // Shows no error while the button is pressed, because the text would move the button, and the click would miss
+      // it.
       input?.addEventListener('blur', () => void (this.isPressingPay || this.showProblems()));
     }
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
-    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
+    for (const type of ['pointerup', 'pointercancel'])
+      window.addEventListener(type, () => (this.isPressingPay = false));
   }
 
-  /** True if both fields are valid; otherwise focuses the first invalid field. */
+  /** Validates both fields and shows errors. Returns false and focuses the first invalid field if there is one. */
   check(): boolean {
     const problems = this.showProblems();
-    const wrong = problems.amount ? this.amount : problems.tip ? this.tip : null;
-    wrong?.focus();
-    return wrong === null;
+    const invalidField = problems.amount ? this.amount : problems.tip ? this.tip : null;
+    invalidField?.focus();
+    return invalidField === null;
   }
 
   read(): ChosenAmounts {
-    return readAmounts(this.texts(), this.terms);
+    return readAmounts(this.readTexts(), this.limits);
   }
 
-  private texts(): AmountTexts {
+  private readTexts(): AmountTexts {
     return { amount: this.amount?.value, tip: this.tip?.value };
   }
 
   private showProblems(): ReturnType<typeof checkAmounts> {
-    const problems = checkAmounts(this.texts(), this.terms);
+    const problems = checkAmounts(this.readTexts(), this.limits);
     this.showProblem(this.amount, problems.amount);
     this.showProblem(this.tip, problems.tip);
     return problems;
@@ -56,23 +58,25 @@ export class AmountFields {
     if (input === null) return;
     if (problem) input.setAttribute('aria-invalid', 'true');
     else input.removeAttribute('aria-invalid');
-    const least = this.money(this.terms.amountMin);
+    const least = this.format(this.limits.amountMin);
     const text = problem ? fill(messages.choiceErrors[problem], { least }) : '';
-    const shown = byId(`${input.id}-error`);
-    if (shown.textContent !== text) shown.textContent = text;
+    const errorElement = byId(`${input.id}-error`);
+    if (errorElement.textContent !== text) errorElement.textContent = text;
   }
 
-  /** Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid. */
+  /**
+   * Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid.
+   */
   private onInput(): void {
-    const problems = checkAmounts(this.texts(), this.terms);
+    const problems = checkAmounts(this.readTexts(), this.limits);
     if (!problems.amount) this.showProblem(this.amount, undefined);
     if (!problems.tip) this.showProblem(this.tip, undefined);
     if (problems.amount || problems.tip) return;
     const { amount, tipAmount } = this.read();
-    byId('pay-button').querySelector('.money')!.textContent = this.money(amount + tipAmount);
+    byId('pay-button').querySelector('.money')!.textContent = this.format(amount + tipAmount);
   }
 
-  private money(cents: number): string {
-    return formatAmount(cents, data['currency'] ?? '', messages.format);
+  private format(cents: number): string {
+    return formatAmount(cents, pageData['currency'] ?? '', messages.format);
   }
 }

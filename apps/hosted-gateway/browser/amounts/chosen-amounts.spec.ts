@@ -1,7 +1,7 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
 import { checkAmounts, MAX_CHOSEN_CENTS, parseAmount, readAmounts } from './chosen-amounts.js';
 
-test('the page and the service have the same maximum amount', () => {
+test('the page has the same maximum amount as the API', () => {
   expect(MAX_CHOSEN_CENTS).toBe(MAX_AMOUNT_CENTS);
 });
 
@@ -30,7 +30,7 @@ test.each([
   expect(parseAmount(text)).toBe(cents);
 });
 
-const TERMS = { owed: 8_950, amountMin: 100 };
+const LIMITS = { invoiceAmount: 8_950, amountMin: 100 };
 
 test.each([
   [{ amount: '89.50', tip: '' }, {}],
@@ -46,8 +46,8 @@ test.each([
   [{ amount: undefined, tip: '999999910.51' }, { tip: 'tooMuch' }],
   [{ amount: undefined, tip: '999999910.50' }, {}],
   [{ amount: undefined, tip: undefined }, {}],
-] as const)('%j has the problems %j', (texts, problems) => {
-  expect(checkAmounts(texts, TERMS)).toEqual(problems);
+] as const)('the input %j has the errors %j', (texts, problems) => {
+  expect(checkAmounts(texts, LIMITS)).toEqual(problems);
 });
 
 test.each([
@@ -63,6 +63,6 @@ test.each([
     { amount: '100', tip: undefined },
     { amount: 10_000, tipAmount: 0 },
   ],
-] as const)('%j is converted to %j', (texts, amounts) => {
-  expect(readAmounts(texts, TERMS)).toEqual(amounts);
+] as const)('the input %j is converted to %j cents', (texts, amounts) => {
+  expect(readAmounts(texts, LIMITS)).toEqual(amounts);
 });

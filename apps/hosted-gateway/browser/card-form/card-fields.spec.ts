@@ -5,33 +5,33 @@ import { zu } from '../../src/languages/zu.js';
 import {
   CARD_FIELDS,
   type CardFieldName,
-  caretAfterFormat,
   checkCardFields,
-  isFormattedAfter,
+  findCaretAfterFormat,
   readCard,
+  shouldFormatAfter,
 } from './card-fields.js';
 
 const now = new Date('2026-11-20T18:03:36.123Z');
-const good = { cardNumber: '4242 4242 4242 4242', expiry: '12 / 30', cvv: '123', holderName: ' Thandi Nkosi ' };
+const validTexts = { cardNumber: '4242 4242 4242 4242', expiry: '12 / 30', cvv: '123', holderName: ' Thandi Nkosi ' };
+
+test('readCard throws an error if the expiry is invalid', () => {
+  expect(() => readCard({ ...validTexts, expiry: '13 / 30' }, now)).toThrow('The fields were not checked');
+});
 
 describe('checkCardFields', () => {
-  it('accepts a valid card, and reads it', () => {
-    const read = {
+  it('accepts a valid card, and readCard returns its parsed data', () => {
+    const card = {
       cardNumber: '4242424242424242',
       cvv: '123',
       holderName: 'Thandi Nkosi',
       expiryMonth: 12,
       expiryYear: 2030,
     };
-    for (const typed of [good, { ...good, cvv: ' 123 ' }]) {
-      expect(checkCardFields(typed, now, en.fieldErrors)).toStrictEqual({});
-      expect(readCard(typed, now)).toEqual(read);
+    for (const texts of [validTexts, { ...validTexts, cvv: ' 123 ' }]) {
+      expect(checkCardFields(texts, now, en.fieldErrors)).toStrictEqual({});
+      expect(readCard(texts, now)).toEqual(card);
     }
-    expect(checkCardFields({ ...good, holderName: 'x'.repeat(100) }, now, en.fieldErrors)).toStrictEqual({});
-  });
-
-  it('rejects a card with an invalid expiry', () => {
-    expect(() => readCard({ ...good, expiry: '13 / 30' }, now)).toThrow('The fields were not checked');
+    expect(checkCardFields({ ...validTexts, holderName: 'x'.repeat(100) }, now, en.fieldErrors)).toStrictEqual({});
   });
 
   it.each([
@@ -52,49 +52,52 @@ describe('checkCardFields', () => {
     [{ holderName: '  ' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: '\u200b\u2060 \ufeff' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: 'x'.repeat(101) }, 'holderName', 'Use at most 100 characters.'],
-  ])('the input %j has a problem in %s', (change, field, words) => {
-    expect(checkCardFields({ ...good, ...change }, now, en.fieldErrors)).toStrictEqual({ [field]: words });
+  ])('returns for the input %j in field %s the error "%s"', (change, field, message) => {
+    expect(checkCardFields({ ...validTexts, ...change }, now, en.fieldErrors)).toStrictEqual({ [field]: message });
   });
 
-  it('describes a problem in the language of the page', () => {
-    const problems = checkCardFields({ ...good, cvv: '1', holderName: 'x'.repeat(101) }, now, zu.fieldErrors);
+  it('returns errors in the language of the page', () => {
+    const problems = checkCardFields({ ...validTexts, cvv: '1', holderName: 'x'.repeat(101) }, now, zu.fieldErrors);
     expect(problems).toStrictEqual({
       cvv: 'I-CVV yaleli khadi inezinombolo ezingu-3.',
       holderName: 'Sebenzisa izinhlamvu ezingeqi ku-100.',
     });
   });
 
-  it('names both lengths of the CVV if the brand is unknown', () => {
-    expect(checkCardFields({ ...good, cardNumber: '', cvv: '12' }, now, en.fieldErrors).cvv).toBe(
+  it('returns an error with both CVV lengths if the brand is unknown', () => {
+    expect(checkCardFields({ ...validTexts, cardNumber: '', cvv: '12' }, now, en.fieldErrors).cvv).toBe(
       'The CVV has 3 or 4 digits.',
     );
   });
 
-  it('names every field of an empty form', () => {
+  it('returns an error for every field of an empty form, in the order of the page', () => {
     const empty = { cardNumber: '', expiry: '', cvv: '', holderName: '' };
     const inOrder = ['cardNumber', 'expiry', 'cvv', 'holderName'];
     expect([Object.keys(checkCardFields(empty, now, en.fieldErrors)), CARD_FIELDS]).toEqual([inOrder, inOrder]);
   });
 });
 
-describe('caretAfterFormat', () => {
+describe('findCaretAfterFormat', () => {
   it.each([
-    // at the end stays at the end
+    // A caret at the end stays at the end.
     ['42424', 5, '4242 4', 6],
     ['5', 1, '05', 2],
-    // in the middle stays behind the same digit
+    // A caret in the middle stays behind the same digit.
     ['4242 94242 4242', 6, '4242 9424 2424 2', 6],
     ['4242942424242', 4, '4242 9424 2424 2', 4],
     ['4242 4242', 0, '4242 4242', 0],
-    // behind a digit that is not shown any more
+    // A caret behind a digit that the formatted text omits moves to the end.
     ['42424242x', 8, '4242', 4],
-  ])('the text %p with the caret at %d, formatted as %p, has its caret at %d', (typed, caret, formatted, expected) => {
-    expect(caretAfterFormat(typed, caret, formatted)).toBe(expected);
-  });
+  ])(
+    'moves the caret of the text %p from %d, after formatting as %p, to %d',
+    (createTypedField, caret, formatted, expected) => {
+      expect(findCaretAfterFormat(createTypedField, caret, formatted)).toBe(expected);
+    },
+  );
 });
 
-/** A text field of a browser that card-form.ts formats. */
-class Field {
+/** Simulates a text field of a browser, formatted as card-form.ts does. */
+class SimulatedField {
   text = '';
   caret = 0;
   constructor(private readonly name: CardFieldName) {}
@@ -130,9 +133,9 @@ class Field {
   private replace(from: number, to: number, by: string, inputType: string | undefined): this {
     const edited = this.text.slice(0, from) + by + this.text.slice(to);
     const caret = from + by.length;
-    const isFormatted = isFormattedAfter(this.name, { inputType, caret, length: edited.length });
+    const isFormatted = shouldFormatAfter(this.name, { inputType, caret, length: edited.length });
     this.text = isFormatted ? this.format(edited) : edited;
-    return this.at(isFormatted && this.text !== edited ? caretAfterFormat(edited, caret, this.text) : caret);
+    return this.at(isFormatted && this.text !== edited ? findCaretAfterFormat(edited, caret, this.text) : caret);
   }
 
   private format(text: string): string {
@@ -140,13 +143,13 @@ class Field {
   }
 }
 
-const typed = (name: CardFieldName, keys: string): Field => {
-  const field = new Field(name);
+const createTypedField = (name: CardFieldName, keys: string): SimulatedField => {
+  const field = new SimulatedField(name);
   for (const key of keys) field.type(key);
   return field;
 };
 
-describe('typing an expiry date', () => {
+describe('a payer who types an expiry date', () => {
   it.each([
     ['1230', '12 / 30'],
     ['12/30', '12 / 30'],
@@ -157,67 +160,84 @@ describe('typing an expiry date', () => {
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
     ['203012', '12 / 30'],
-  ])('the keys %s produce %s', (keys, shown) => expect(typed('expiry', keys).text).toBe(shown));
+  ])('the keys %s, one after the other, result in %s', (keys, text) =>
+    expect(createTypedField('expiry', keys).text).toBe(text),
+  );
 
-  it.each<[string, (field: Field) => Field, string]>([
+  it.each<[string, (field: SimulatedField) => SimulatedField, string]>([
     ['the second digit of the month', (field) => field.at(2).backspace().type('1'), '11 / 30'],
     ['the first digit of the month', (field) => field.at(0).delete().type('0'), '02 / 30'],
     ['the month', (field) => field.at(2).backspace().backspace().type('0').type('5'), '05 / 30'],
     ['the year', (field) => field.backspace().backspace().type('2').type('9'), '12 / 29'],
-    ['all of it', (field) => field.fill('').type('0').type('5').type('2').type('9'), '05 / 29'],
-    ['what the browser filled in', (field) => field.fill('2029-05'), '05 / 29'],
-    ['what was pasted', (field) => field.fill('5/2029', 'insertFromPaste'), '05 / 29'],
-  ])('corrects %s', (_, correct, shown) => {
-    expect(correct(typed('expiry', '1230')).leave().text).toBe(shown);
+    ['the whole date', (field) => field.fill('').type('0').type('5').type('2').type('9'), '05 / 29'],
+    ['the date by autofill', (field) => field.fill('2029-05'), '05 / 29'],
+    ['the date by pasting', (field) => field.fill('5/2029', 'insertFromPaste'), '05 / 29'],
+  ])('can correct %s', (_, correct, text) => {
+    expect(correct(createTypedField('expiry', '1230')).leave().text).toBe(text);
   });
 });
 
-describe('any edit', () => {
+describe('any sequence of edits', () => {
   const edit = fc.oneof(
-    { arbitrary: fc.constantFrom(...'0123456789').map((key) => (field: Field) => field.type(key)), weight: 4 },
-    fc.constant((field: Field) => field.backspace()),
-    fc.constant((field: Field) => field.delete()),
-    fc.nat(24).map((place) => (field: Field) => field.at(place)),
+    { arbitrary: fc.constantFrom(...'0123456789').map((key) => (field: SimulatedField) => field.type(key)), weight: 4 },
+    fc.constant((field: SimulatedField) => field.backspace()),
+    fc.constant((field: SimulatedField) => field.delete()),
+    fc.nat(24).map((position) => (field: SimulatedField) => field.at(position)),
   );
   const edits = fc.array(edit, { minLength: 1, maxLength: 40 });
-  const digitsOf = (text: string): string => text.replace(/\D/g, '');
+  const extractDigits = (text: string): string => text.replace(/\D/g, '');
 
-  /** Only the typed or deleted digit has changed; a number that is too long loses its last digits. */
-  const isOneDigitApart = (was: string, is: string, place: number, behind: number): boolean => {
-    if (is.length > was.length)
+  /**
+   * True if only the typed or deleted digit has changed. A number that is too long may also have lost its last digits.
+   */
+  const isOneDigitApart = (
+    digitsBefore: string,
+    digitsAfter: string,
+    caretBefore: number,
+    caretAfter: number,
+  ): boolean => {
+    if (digitsAfter.length > digitsBefore.length)
       return (
-        is.slice(0, place) === was.slice(0, place) && is.slice(place + 1) === was.slice(place) && behind === place + 1
+        digitsAfter.slice(0, caretBefore) === digitsBefore.slice(0, caretBefore) &&
+        digitsAfter.slice(caretBefore + 1) === digitsBefore.slice(caretBefore) &&
+        caretAfter === caretBefore + 1
       );
-    if (is.length < was.length) return was.startsWith(is.slice(0, behind)) && was.endsWith(is.slice(behind));
+    if (digitsAfter.length < digitsBefore.length)
+      return (
+        digitsBefore.startsWith(digitsAfter.slice(0, caretAfter)) &&
+        digitsBefore.endsWith(digitsAfter.slice(caretAfter))
+      );
     return true;
   };
 
-  it('of a number keeps the same digits as a plain field, and the caret at the same digit', () => {
+  it('of a card number changes only the edited digit, and leaves the caret at that digit', () => {
     fc.assert(
       fc.property(edits, (all) => {
-        const field = new Field('cardNumber');
-        for (const each of all) {
+        const field = new SimulatedField('cardNumber');
+        for (const applyEdit of all) {
           const [before, caret] = [field.text, field.caret];
-          each(field);
-          const [was, is] = [digitsOf(before), digitsOf(field.text)];
-          const place = digitsOf(before.slice(0, caret)).length;
-          const behind = digitsOf(field.text.slice(0, field.caret)).length;
-          expect([before, field.text, isOneDigitApart(was, is, place, behind)]).toEqual([before, field.text, true]);
+          applyEdit(field);
+          const digits = [extractDigits(before), extractDigits(field.text)] as const;
+          const caretBefore = extractDigits(before.slice(0, caret)).length;
+          const caretAfter = extractDigits(field.text.slice(0, field.caret)).length;
+          const isValid = isOneDigitApart(...digits, caretBefore, caretAfter);
+          expect([before, field.text, isValid]).toEqual([before, field.text, true]);
         }
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('of a date keeps it parsable, and every field can be emptied with Backspace and with Delete', () => {
+  it('of a date does not change its meaning when the payer leaves the field, and any field can be emptied with Backspace or Delete', () => {
     const now = new Date('2026-11-20T18:03:36.123Z');
     fc.assert(
       fc.property(fc.constantFrom<CardFieldName>('expiry', 'cardNumber'), edits, (name, all) => {
-        const field = new Field(name);
-        for (const each of all) each(field);
-        const read = name === 'expiry' ? parseExpiry(field.text, now) : undefined;
-        expect(name === 'expiry' ? parseExpiry(field.leave().text, now) : undefined).toEqual(read);
-        const [copy, presses] = [new Field(name).fill(field.text), 2 * field.text.length];
+        const field = new SimulatedField(name);
+        for (const applyEdit of all) applyEdit(field);
+        const parsed = name === 'expiry' ? parseExpiry(field.text, now) : undefined;
+        expect(name === 'expiry' ? parseExpiry(field.leave().text, now) : undefined).toEqual(parsed);
+        const copy = new SimulatedField(name).fill(field.text);
+        const presses = 2 * field.text.length;
         field.at(field.text.length);
         copy.at(0);
         for (let press = 0; press < presses; press++) {

@@ -5,7 +5,7 @@ import type { ScriptMessages } from '../script-messages.js';
 
 type FieldErrors = ScriptMessages['fieldErrors'];
 
-/** As typed. */
+/** The texts of the fields, as the payer typed them. */
 export interface CardFieldTexts {
   cardNumber: string;
   expiry: string;
@@ -15,10 +15,10 @@ export interface CardFieldTexts {
 
 export type CardFieldName = keyof CardFieldTexts;
 
-/** In the order of the page: the first invalid field gets the focus. */
+/** In the order of the page, because the first invalid field gets the focus. */
 export const CARD_FIELDS: readonly CardFieldName[] = ['cardNumber', 'expiry', 'cvv', 'holderName'];
 
-/** Error message of each invalid field; no entry for a valid one. */
+/** The error message of each invalid field. */
 export function checkCardFields(
   texts: CardFieldTexts,
   now: Date,
@@ -33,7 +33,7 @@ export function checkCardFields(
   return Object.fromEntries(Object.entries(problems).filter(([, problem]) => problem !== undefined));
 }
 
-/** The card to encrypt. @throws Error if the expiry is invalid: call {@link checkCardFields} first */
+/** The card to encrypt. Call {@link checkCardFields} first. @throws Error if the expiry is invalid */
 export function readCard(texts: CardFieldTexts, now: Date) {
   const expiry = parseExpiry(texts.expiry, now);
   if (!expiry.ok) throw new Error('The fields were not checked');
@@ -46,30 +46,32 @@ export function readCard(texts: CardFieldTexts, now: Date) {
   };
 }
 
-/** An edit of a text field, from the browser's input event. */
+/** Describes an edit of a text field, from the browser's input event. */
 export interface FieldEdit {
   /** `inputType` of the event; undefined for autofill. */
   readonly inputType: string | undefined;
   /** Position of the caret after the edit. */
   readonly caret: number;
+  /** Length of the text after the edit. */
   readonly length: number;
 }
 
 /**
- * True if the field is formatted immediately after this edit; false if only when the payer leaves it. After a deletion, formatting
- * would restore the gap that was just deleted; in the middle of a date it would move digits between month and year.
+ * True if the form must format the field immediately after this edit. False if it must format the field only when the
+ * payer leaves it: formatting after a deletion would restore the deleted space, and in the middle of a date it would
+ * move digits between month and year.
  */
-export function isFormattedAfter(field: CardFieldName, { inputType, caret, length }: FieldEdit): boolean {
+export function shouldFormatAfter(field: CardFieldName, { inputType, caret, length }: FieldEdit): boolean {
   if (inputType === undefined || !/^insert(?!FromPaste|FromDrop|ReplacementText)|^(delete|history)/.test(inputType))
     return true;
   return inputType.startsWith('insert') && (field !== 'expiry' || caret === length);
 }
 
 /**
- * Position of the caret after formatting: behind the same digit as before. Otherwise correcting a
- * digit in the middle would move the caret to the end.
+ * Position of the caret after formatting: behind the same digit as before. Without this, a correction in the middle
+ * would move the caret to the end.
  */
-export function caretAfterFormat(typed: string, caret: number, formatted: string): number {
+export function findCaretAfterFormat(typed: string, caret: number, formatted: string): number {
   if (caret >= typed.length) return formatted.length;
   let digitsLeft = typed.slice(0, caret).replace(/\D/g, '').length;
   let position = 0;
@@ -88,13 +90,13 @@ function checkCardNumber(text: string, errors: FieldErrors): string | undefined 
 function checkExpiry(text: string, now: Date, errors: FieldErrors): string | undefined {
   const expiry = parseExpiry(text, now);
   if (expiry.ok) return undefined;
-  const words = {
+  const messages = {
     incomplete: errors.expiryMissing,
     month: errors.expiryMonth,
     past: errors.expiryPast,
     far: errors.expiryFar,
   };
-  return words[expiry.problem];
+  return messages[expiry.problem];
 }
 
 function checkCvv(text: string, cardNumber: string, errors: FieldErrors): string | undefined {
@@ -102,12 +104,14 @@ function checkCvv(text: string, cardNumber: string, errors: FieldErrors): string
   if (cvv === '') return errors.cvvMissing;
   const lengths = cardBrand(cardNumber).cvvLengths;
   if (/^\d+$/.test(cvv) && lengths.includes(cvv.length)) return undefined;
-  const [only] = lengths;
-  return lengths.length === 1 && only !== undefined ? fill(errors.cvvWrong, { digits: only }) : errors.cvvWrongEither;
+  const [firstLength] = lengths;
+  return lengths.length === 1 && firstLength !== undefined
+    ? fill(errors.cvvWrong, { digits: firstLength })
+    : errors.cvvWrongEither;
 }
 
 function checkHolderName(text: string, errors: FieldErrors): string | undefined {
-  // A bank cannot use a name of invisible characters.
+  // Rejects a name that consists only of invisible characters.
   if (/^[\s\p{Default_Ignorable_Code_Point}\p{Cf}]*$/u.test(text)) return errors.holderNameMissing;
   return text.length > HOLDER_NAME_MAX_LENGTH
     ? fill(errors.holderNameLong, { max: HOLDER_NAME_MAX_LENGTH })

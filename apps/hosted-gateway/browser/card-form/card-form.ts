@@ -2,14 +2,14 @@
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
 import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
 import type { ScriptMessages } from '../script-messages.js';
-import { byId, paragraph } from '../views/document-parts.js';
+import { byId, createParagraph } from '../views/document-parts.js';
 import {
   CARD_FIELDS,
   type CardFieldName,
   type CardFieldTexts,
-  caretAfterFormat,
   checkCardFields,
-  isFormattedAfter,
+  findCaretAfterFormat,
+  shouldFormatAfter,
 } from './card-fields.js';
 
 const IDS: Readonly<Record<CardFieldName, string>> = {
@@ -31,7 +31,7 @@ export class CardForm {
   private readonly message = byId('form-error');
   private readonly title = document.title;
   private isPressingPay = false;
-  /** The typed card while the payment is in progress and the fields are empty. */
+  /** The texts of the fields during a payment, while the fields are empty. */
   private savedTexts: CardFieldTexts | undefined;
 
   constructor(
@@ -40,30 +40,32 @@ export class CardForm {
   ) {}
 
   /**
-   * Enables the form. `pay` gets a card whose fields are valid.
+   * Enables the form.
    *
-   * @param checkOthers validates the other fields of the form, which are above the card fields
+   * @param pay called with the texts when the payer presses Pay and all fields are valid
+   * @param checkAmountFields validates the fields for amount and tip, which are above the card fields
    */
-  start(pay: (texts: CardFieldTexts) => void, checkOthers: () => boolean): void {
-    // A browser may restore the input after a reload. After a decline the payer should type the card again.
+  start(pay: (texts: CardFieldTexts) => void, checkAmountFields: () => boolean): void {
+    // Removes input that the browser may have restored after a reload.
     this.form.reset();
     for (const field of CARD_FIELDS) this.watch(field);
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
-    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
+    for (const type of ['pointerup', 'pointercancel'])
+      window.addEventListener(type, () => (this.isPressingPay = false));
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const texts = this.texts();
+      const texts = this.readTexts();
       if (this.fields.disabled) return;
-      const isCardRight = this.showProblems(texts);
-      // During a payment the previous notice stays until the next one replaces it, so that nothing moves.
-      if (checkOthers() && isCardRight) pay(texts);
+      const isCardValid = this.showProblems(texts);
+      // Does not remove the previous notice before a payment, so that the page does not move.
+      if (checkAmountFields() && isCardValid) pay(texts);
       else this.showNotice('');
     });
     this.enable(true);
   }
 
   get isTyped(): boolean {
-    return Object.values(this.texts()).some((text) => text !== '');
+    return Object.values(this.readTexts()).some((text) => text !== '');
   }
 
   enable(isEnabled: boolean): void {
@@ -72,7 +74,7 @@ export class CardForm {
 
   /** Empties the fields during the payment, because browser extensions can read hidden fields too. */
   clearFields(): void {
-    this.savedTexts = this.texts();
+    this.savedTexts = this.readTexts();
     document.title = this.title;
     for (const field of CARD_FIELDS) this.input(field).value = '';
   }
@@ -89,41 +91,44 @@ export class CardForm {
     if (text !== '') this.message.focus();
   }
 
-  /** Same as {@link showMessage}, but keeps the focus, because the payer may be typing. */
+  /** Shows a message above the form without moving the focus, because the payer may be typing. */
   showNotice(text: string): void {
-    this.show(text === '' ? [] : [paragraph(text)]);
+    this.showParagraphs(text === '' ? [] : [createParagraph(text)]);
     document.title = this.title;
   }
 
-  /** Shows why the last attempt failed. The input stays, except the CVV, which must not be stored. The invalid field gets the focus. */
+  /**
+   * Shows why the last attempt failed, and focuses the declined field. Does not clear the fields, except the CVV, which
+   * must not be stored.
+   */
   showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
     const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
-    this.show([
-      paragraph(title, 'notice-title'),
-      paragraph(next),
-      ...details.map((text) => paragraph(text, 'notice-detail')),
+    this.showParagraphs([
+      createParagraph(title, 'notice-title'),
+      createParagraph(next),
+      ...details.map((text) => createParagraph(text, 'notice-detail')),
     ]);
     document.title = `${title} · ${this.title}`;
-    const wrong = CARD_FIELDS.find((name) => name === field);
-    if (wrong !== undefined) this.showProblem(wrong, title);
-    (wrong === undefined ? this.message : this.input(wrong)).focus();
+    const declinedField = CARD_FIELDS.find((name) => name === field);
+    if (declinedField !== undefined) this.showProblem(declinedField, title);
+    (declinedField === undefined ? this.message : this.input(declinedField)).focus();
   }
 
-  private show(paragraphs: readonly HTMLElement[]): void {
-    // The server's message about the previous attempt no longer applies.
+  private showParagraphs(paragraphs: readonly HTMLElement[]): void {
+    // Removes the message that the server rendered about an earlier attempt.
     document.getElementById('decline')?.remove();
     this.message.replaceChildren(...paragraphs);
     this.message.hidden = paragraphs.length === 0;
   }
 
-  /** Removes card data: the browser may keep the document in its cache. */
+  /** Removes the card data, because the browser may store the document in its back/forward cache. */
   clear(): void {
     this.savedTexts = undefined;
     this.form.reset();
   }
 
-  private texts(): CardFieldTexts {
+  private readTexts(): CardFieldTexts {
     const text = (field: CardFieldName) => this.input(field).value;
     return { cardNumber: text('cardNumber'), expiry: text('expiry'), cvv: text('cvv'), holderName: text('holderName') };
   }
@@ -131,34 +136,40 @@ export class CardForm {
   private showProblems(texts: CardFieldTexts): boolean {
     const problems = checkCardFields(texts, this.now(), this.messages.fieldErrors);
     for (const field of CARD_FIELDS) this.showProblem(field, problems[field]);
-    const firstWrong = CARD_FIELDS.find((field) => problems[field] !== undefined);
-    if (firstWrong) this.input(firstWrong).focus();
-    return firstWrong === undefined;
+    const firstInvalid = CARD_FIELDS.find((field) => problems[field] !== undefined);
+    if (firstInvalid) this.input(firstInvalid).focus();
+    return firstInvalid === undefined;
   }
 
   private watch(field: CardFieldName): void {
-    const input = this.input(field);
-    input.addEventListener('input', (event) => {
+    const getInput = this.input(field);
+    getInput.addEventListener('input', (event) => {
       const { inputType, isComposing } = event instanceof InputEvent ? event : {};
-      const edit = { inputType, caret: input.selectionStart ?? input.value.length, length: input.value.length };
-      // Until composition ends the text belongs to the input method.
-      if (isComposing !== true && isFormattedAfter(field, edit)) this.format(field, input);
+      const edit = {
+        inputType,
+        caret: getInput.selectionStart ?? getInput.value.length,
+        length: getInput.value.length,
+      };
+      // Does not format the text while an input method is composing it.
+      if (isComposing !== true && shouldFormatAfter(field, edit)) this.format(field, getInput);
       if (field === 'cardNumber') this.showBrand();
       // Removes an error as soon as the field is valid. New errors appear only when the payer leaves the field.
-      if (input.getAttribute('aria-invalid') === 'true' && !this.problemOf(field)) this.showProblem(field, undefined);
+      if (getInput.getAttribute('aria-invalid') === 'true' && !this.findProblem(field))
+        this.showProblem(field, undefined);
     });
-    input.addEventListener('blur', () => {
-      this.format(field, input);
-      // An error message that appears while the button is pressed would move it, and the click would miss.
+    getInput.addEventListener('blur', () => {
+      this.format(field, getInput);
+      // Shows no error while the button is pressed, because the text would move the button, and the click would miss
+      // it.
       if (this.isPressingPay) return;
-      if (input.value.trim() !== '') this.showProblem(field, this.problemOf(field));
+      if (getInput.value.trim() !== '') this.showProblem(field, this.findProblem(field));
     });
   }
 
   private format(field: CardFieldName, input: HTMLInputElement): void {
     const formatted = FORMATS[field]?.(input.value);
     if (formatted === undefined || formatted === input.value) return;
-    const caret = caretAfterFormat(input.value, input.selectionStart ?? input.value.length, formatted);
+    const caret = findCaretAfterFormat(input.value, input.selectionStart ?? input.value.length, formatted);
     input.value = formatted;
     if (document.activeElement === input) input.setSelectionRange(caret, caret);
   }
@@ -170,20 +181,20 @@ export class CardForm {
     const { cvvHints } = this.messages;
     byId('card-cvv-hint').textContent =
       cvvHints[others.length === 0 && (digits === 3 || digits === 4) ? digits : 'either'];
-    // The valid CVV length depends on the brand.
-    if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.problemOf('cvv'));
+    // Validates the CVV again, because its length depends on the brand.
+    if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.findProblem('cvv'));
   }
 
-  private problemOf(field: CardFieldName): string | undefined {
-    return checkCardFields(this.texts(), this.now(), this.messages.fieldErrors)[field];
+  private findProblem(field: CardFieldName): string | undefined {
+    return checkCardFields(this.readTexts(), this.now(), this.messages.fieldErrors)[field];
   }
 
   private showProblem(field: CardFieldName, problem: string | undefined): void {
     const input = this.input(field);
     if (problem) input.setAttribute('aria-invalid', 'true');
     else input.removeAttribute('aria-invalid');
-    const text = byId(`${IDS[field]}-error`);
-    if (text.textContent !== (problem ?? '')) text.textContent = problem ?? '';
+    const errorElement = byId(`${IDS[field]}-error`);
+    if (errorElement.textContent !== (problem ?? '')) errorElement.textContent = problem ?? '';
   }
 
   private input(field: CardFieldName): HTMLInputElement {

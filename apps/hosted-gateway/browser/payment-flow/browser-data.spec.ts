@@ -1,16 +1,16 @@
 import { readBrowserData } from './browser-data.js';
 
-const replaced = (name: 'navigator' | 'screen', value: unknown): void =>
+const replaceGlobal = (name: 'navigator' | 'screen', value: unknown): void =>
   void Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-const { navigator: before } = globalThis;
+const { navigator: originalNavigator } = globalThis;
 afterEach(() => {
-  replaced('navigator', before);
+  replaceGlobal('navigator', originalNavigator);
   Reflect.deleteProperty(globalThis, 'screen');
 });
 
-test('the browser data contain what only a script can read', () => {
-  replaced('navigator', { language: 'en-ZA' });
-  replaced('screen', { width: 1440, height: 900, colorDepth: 24 });
+test('readBrowserData returns language, screen and time zone of the browser', () => {
+  replaceGlobal('navigator', { language: 'en-ZA' });
+  replaceGlobal('screen', { width: 1440, height: 900, colorDepth: 24 });
   expect(readBrowserData()).toEqual({
     language: 'en-ZA',
     screenWidth: 1440,
@@ -20,6 +20,6 @@ test('the browser data contain what only a script can read', () => {
   });
 });
 
-test('there are no browser data if the browser does not provide them', () => {
+test('readBrowserData returns undefined if the browser does not provide these data', () => {
   expect(readBrowserData()).toBeUndefined();
 });

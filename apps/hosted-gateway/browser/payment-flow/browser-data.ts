@@ -1,5 +1,5 @@
-/** Browser data for 3-D Secure 2 that only a script can read; the server reads the rest from the request. */
-export interface ScreenAndClock {
+/** Browser data for 3-D Secure 2 that only a script can read. The server reads other browser data from the request. */
+export interface ScriptBrowserData {
   language: string;
   screenWidth: number;
   screenHeight: number;
@@ -7,8 +7,8 @@ export interface ScreenAndClock {
   timeZoneOffsetMinutes: number;
 }
 
-/** Undefined in a browser that does not provide it: a payment does not need it. */
-export function readBrowserData(): ScreenAndClock | undefined {
+/** Reads the browser data. Undefined in a browser that does not provide them, because a payment does not need them. */
+export function readBrowserData(): ScriptBrowserData | undefined {
   try {
     return {
       language: navigator.language,

@@ -5,7 +5,7 @@ type Listener = (event: { data?: string }) => void;
 
 const CALLS = { path: '/pay/1', query: '' };
 
-/** A fake EventSource; the test sends its events. */
+/** A fake EventSource. The test sends its events. */
 class ScriptedEventSource {
   static readonly CLOSED = 2;
   static opened: ScriptedEventSource[] = [];
@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => ['EventSource', 'window'].forEach((name) => Reflect.deleteProperty(globalThis, name)));
 
-function streamed() {
+function openStream() {
   const states: SessionState[] = [];
   const breaks: boolean[] = [];
   const close = streamStates(
@@ -47,8 +47,8 @@ function streamed() {
 }
 
 describe('streamStates', () => {
-  it('passes on every valid state, and ignores other data', () => {
-    const { states, source } = streamed();
+  it('calls onState with every valid state, and ignores other data', () => {
+    const { states, source } = openStream();
     expect(source?.url).toBe('/pay/1/events');
     for (const data of ['{"state":"open","version":1}', '{"state":"processing"}', '{"version":3}', 'null', '{'])
       source?.emit('state', data);
@@ -58,44 +58,44 @@ describe('streamStates', () => {
     ]);
   });
 
-  it('reports whether the browser will reconnect', () => {
-    const { breaks, close, source } = streamed();
+  it('calls onBroken after an error, with the information whether the stream is closed', () => {
+    const { breaks, close, source } = openStream();
     source?.emit('error');
     close();
     source?.emit('error');
     expect(breaks).toEqual([false, true]);
   });
 
-  it('ends immediately in a browser without streams', () => {
+  it('calls onBroken immediately in a browser without EventSource', () => {
     Reflect.deleteProperty(globalThis, 'EventSource');
-    const { breaks, source } = streamed();
+    const { breaks, source } = openStream();
     expect([breaks, source]).toEqual([[true], undefined]);
   });
 });
 
-describe('calls to the gateway', () => {
-  const fetched = jest.spyOn(globalThis, 'fetch');
-  afterEach(() => fetched.mockReset());
-  afterAll(() => fetched.mockRestore());
+describe('the calls to the gateway', () => {
+  const fetchMock = jest.spyOn(globalThis, 'fetch');
+  afterEach(() => fetchMock.mockReset());
+  afterAll(() => fetchMock.mockRestore());
   const common = {
     cache: 'no-store',
     credentials: 'same-origin',
     redirect: 'error',
     signal: expect.any(AbortSignal) as AbortSignal,
   };
-  /** If the body is undefined, the connection breaks while the response is read. */
-  const answer = (status: number, body: string | undefined): void => {
+  /** Lets fetch return this response. If the body is undefined, the connection breaks while the response is read. */
+  const respondWith = (status: number, body: string | undefined): void => {
     const response = new Response(body, { status });
     if (body === undefined) jest.spyOn(response, 'text').mockRejectedValue(new TypeError('broken off'));
-    fetched.mockResolvedValue(response);
+    fetchMock.mockResolvedValue(response);
   };
 
   const body = { reference: 'r', try: 1, encryptedCard: 'c' };
 
   it('post a payment as JSON, to no other host, and at most once', async () => {
-    answer(202, '{}');
+    respondWith(202, '{}');
     await postPayment(CALLS, body);
-    expect(fetched.mock.calls).toEqual([
+    expect(fetchMock.mock.calls).toEqual([
       [
         '/pay/1/payments',
         {
@@ -110,12 +110,12 @@ describe('calls to the gateway', () => {
 
   it('contain the language if the URL of the page has one', async () => {
     const calls = { path: '/pay/1', query: '?lang=zu' };
-    answer(202, '{}');
+    respondWith(202, '{}');
     await postPayment(calls, body);
-    answer(200, '{}');
+    respondWith(200, '{}');
     await fetchState(calls, new AbortController().signal);
     streamStates(calls, jest.fn(), jest.fn());
-    const urls = [...fetched.mock.calls.map(([url]) => url), ScriptedEventSource.opened[0]?.url];
+    const urls = [...fetchMock.mock.calls.map(([url]) => url), ScriptedEventSource.opened[0]?.url];
     expect(urls).toEqual(['/pay/1/payments?lang=zu', '/pay/1/state?lang=zu', '/pay/1/events?lang=zu']);
   });
 
@@ -131,82 +131,99 @@ describe('calls to the gateway', () => {
     [502, 'no JSON', {}],
     [502, '"text"', {}],
     [502, undefined, {}],
-  ])('read the valid fields of the response %i %s', async (httpStatus, text, said) => {
-    answer(httpStatus, text);
-    const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
-    expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...said });
-  });
+  ])(
+    'return the valid fields of the response to a payment, with status %i and body %s',
+    async (httpStatus, text, received) => {
+      respondWith(httpStatus, text);
+      const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
+      expect(outcome).toStrictEqual({ kind: 'response', httpStatus, ...received });
+    },
+  );
 
   const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
   it.each<[string, object, object | undefined]>([
-    ['whole', { ...decline, field: 'cvv', reference: 'R 1', more: 1 }, { ...decline, field: 'cvv', reference: 'R 1' }],
-    ['with a field and a reference that are none', { ...decline, field: 1, reference: 2 }, decline],
-    ['without a field', decline, decline],
-    ['without its words', { ...decline, next: undefined }, undefined],
-    ['without its number', { ...decline, try: '2' }, undefined],
-  ])('read the decline in a response, %s', async (_, said, read) => {
-    const text = JSON.stringify({ state: 'declined', version: 3, decline: said });
-    const state = { state: 'declined', version: '3', ...(read === undefined ? {} : { decline: read }) };
-    answer(200, text);
+    [
+      'with all fields',
+      { ...decline, field: 'cvv', reference: 'R 1', more: 1 },
+      { ...decline, field: 'cvv', reference: 'R 1' },
+    ],
+    ['with an invalid field and an invalid reference', { ...decline, field: 1, reference: 2 }, decline],
+    ['without the optional fields', decline, decline],
+    ['without a required text', { ...decline, next: undefined }, undefined],
+    ['without a valid attempt number', { ...decline, try: '2' }, undefined],
+  ])('parse a decline %s', async (_, received, parsed) => {
+    const text = JSON.stringify({ state: 'declined', version: 3, decline: received });
+    const state = { state: 'declined', version: '3', ...(parsed === undefined ? {} : { decline: parsed }) };
+    respondWith(200, text);
     expect(await postPayment(CALLS, body)).toMatchObject({ received: state });
-    answer(200, text);
+    respondWith(200, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 
   it.each<[string, object, object | undefined]>([
-    ['whole', { try: 2, triesLeft: '4 of 5 tries left.', more: 1 }, { try: 2, triesLeft: '4 of 5 tries left.' }],
-    ['without its words', { try: 2 }, undefined],
-    ['without its number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
-  ])('read the next try in a response, %s', async (_, said, read) => {
-    answer(200, JSON.stringify({ state: 'open', version: 3, coming: said }));
-    const state = { state: 'open', version: '3', ...(read === undefined ? {} : { coming: read }) };
+    [
+      'with all fields',
+      { try: 2, triesLeft: '4 of 5 tries left.', more: 1 },
+      { try: 2, triesLeft: '4 of 5 tries left.' },
+    ],
+    ['without the required text', { try: 2 }, undefined],
+    ['without a valid number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
+  ])('parse the next attempt %s', async (_, received, parsed) => {
+    respondWith(200, JSON.stringify({ state: 'open', version: 3, coming: received }));
+    const state = { state: 'open', version: '3', ...(parsed === undefined ? {} : { coming: parsed }) };
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 
   it('request more time, and return the new expiry', async () => {
-    const later = { state: 'open', version: 2, expiresAt: '2026-03-01T10:45:00.000Z' };
-    answer(200, JSON.stringify(later));
-    expect(await requestMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...later, version: '2' });
-    const [url, options] = fetched.mock.lastCall as unknown as [string, RequestInit];
+    const extended = { state: 'open', version: 2, expiresAt: '2026-03-01T10:45:00.000Z' };
+    respondWith(200, JSON.stringify(extended));
+    expect(await requestMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...extended, version: '2' });
+    const [url, options] = fetchMock.mock.lastCall as unknown as [string, RequestInit];
     expect([url, options]).toEqual([
       '/pay/1/more-time?lang=zu',
       expect.objectContaining({ method: 'POST', cache: 'no-store', credentials: 'same-origin', redirect: 'error' }),
     ]);
-    answer(503, JSON.stringify(later));
+    respondWith(503, JSON.stringify(extended));
     expect(await requestMoreTime(CALLS)).toBeUndefined();
-    fetched.mockRejectedValue(new TypeError('refused'));
+    fetchMock.mockRejectedValue(new TypeError('refused'));
     expect(await requestMoreTime(CALLS)).toBeUndefined();
   });
 
-  it('report the gateway as unreachable if a post gets no response', async () => {
-    fetched.mockRejectedValue(new TypeError('refused'));
+  it('return unreachable if the POST gets no response', async () => {
+    fetchMock.mockRejectedValue(new TypeError('refused'));
     expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });
   });
 
   it.each([
-    ['without a network', false, false, true],
-    ['with one', true, true, false],
-    ['and had lost it meanwhile', true, false, false],
-    ['and had found it meanwhile', false, true, false],
-    ['in a browser that does not say', undefined, undefined, false],
-  ])('report whether a post that failed %s was never sent', async (_, before, after, neverSent) => {
-    const network = jest.spyOn(globalThis, 'navigator', 'get');
-    network.mockReturnValueOnce({ onLine: before } as Navigator).mockReturnValue({ onLine: after } as Navigator);
-    fetched.mockRejectedValue(new TypeError('no network'));
-    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent });
-    network.mockRestore();
-  });
+    { onLineBefore: false, onLineAfter: false, neverSent: true },
+    { onLineBefore: true, onLineAfter: true, neverSent: false },
+    { onLineBefore: true, onLineAfter: false, neverSent: false },
+    { onLineBefore: false, onLineAfter: true, neverSent: false },
+    // A browser without `navigator.onLine`.
+    { onLineBefore: undefined, onLineAfter: undefined, neverSent: false },
+  ])(
+    'return neverSent = $neverSent if a POST fails, with navigator.onLine $onLineBefore before it and $onLineAfter after it',
+    async ({ onLineBefore, onLineAfter, neverSent }) => {
+      const network = jest.spyOn(globalThis, 'navigator', 'get');
+      network
+        .mockReturnValueOnce({ onLine: onLineBefore } as Navigator)
+        .mockReturnValue({ onLine: onLineAfter } as Navigator);
+      fetchMock.mockRejectedValue(new TypeError('no network'));
+      expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent });
+      network.mockRestore();
+    },
+  );
 
-  it('report that a post may have been sent if the browser was online for a moment', async () => {
+  it('return neverSent = false if the browser was online for a moment during the POST', async () => {
     const network = jest.spyOn(globalThis, 'navigator', 'get').mockReturnValue({ onLine: false } as Navigator);
-    const removed = jest.spyOn(window, 'removeEventListener');
-    fetched.mockImplementationOnce(() => {
+    const removeListener = jest.spyOn(window, 'removeEventListener');
+    fetchMock.mockImplementationOnce(() => {
       window.dispatchEvent(new Event('online'));
       return Promise.reject(new TypeError('no network'));
     });
     expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });
-    expect(removed).toHaveBeenCalledWith('online', expect.any(Function));
-    fetched.mockRejectedValueOnce(new TypeError('no network'));
+    expect(removeListener).toHaveBeenCalledWith('online', expect.any(Function));
+    fetchMock.mockRejectedValueOnce(new TypeError('no network'));
     expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: true });
     network.mockRestore();
   });
@@ -221,15 +238,15 @@ describe('calls to the gateway', () => {
     [404, '<h1>proxy</h1>', undefined],
     [404, '{"state":"open"}', undefined],
     [503, '{"state":"open"}', undefined],
-  ])('read the state in the response %i %s', async (status, text, state) => {
-    answer(status, text);
+  ])('return the state of the response with status %i and body %s', async (status, text, state) => {
+    respondWith(status, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toEqual(state);
-    expect(fetched.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
+    expect(fetchMock.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
   });
 
-  describe('without a response to a request for the state', () => {
-    const answersWhenAborted = (): void =>
-      void fetched.mockImplementation((_, init) => {
+  describe('a call for the state without a response', () => {
+    const hangUntilAborted = (): void =>
+      void fetchMock.mockImplementation((_, init) => {
         const { promise, reject } = Promise.withResolvers<Response>();
         init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
         return promise;
@@ -237,24 +254,24 @@ describe('calls to the gateway', () => {
     beforeEach(() => void jest.useFakeTimers());
     afterEach(() => void jest.useRealTimers());
 
-    it('stop waiting after eight seconds', async () => {
-      answersWhenAborted();
+    it('is aborted after eight seconds', async () => {
+      hangUntilAborted();
       const state = fetchState(CALLS, new AbortController().signal);
       await jest.advanceTimersByTimeAsync(7_999);
-      expect(fetched.mock.calls[0]![1]!.signal!.aborted).toBe(false);
+      expect(fetchMock.mock.calls[0]![1]!.signal!.aborted).toBe(false);
       await jest.advanceTimersByTimeAsync(1);
       expect(await state).toBeUndefined();
     });
 
-    it('stop waiting when the page aborts them, and remove their timer and listener', async () => {
-      answersWhenAborted();
+    it('ends when the page aborts it, and removes its timer and listener', async () => {
+      hangUntilAborted();
       const page = new AbortController();
-      const removed = jest.spyOn(page.signal, 'removeEventListener');
+      const removeListener = jest.spyOn(page.signal, 'removeEventListener');
       const state = fetchState(CALLS, page.signal);
       page.abort();
       expect(await state).toBeUndefined();
       expect(jest.getTimerCount()).toBe(0);
-      expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+      expect(removeListener).toHaveBeenCalledWith('abort', expect.any(Function));
     });
   });
 });

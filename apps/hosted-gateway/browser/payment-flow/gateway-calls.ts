@@ -1,8 +1,8 @@
 /**
- * The HTTP calls of the page, each with a timeout, below the base path from the server: that of the session or of the scanned
- * code. They return the result and decide nothing.
+ * The HTTP calls of the page, each with a timeout. Their base path contains the session id or the scanned code. They
+ * only return the result; payment-flow.ts decides about the next step.
  */
-import type { ScreenAndClock } from './browser-data.js';
+import type { ScriptBrowserData } from './browser-data.js';
 import {
   type DeclinedAttempt,
   type NextAttempt,
@@ -15,13 +15,13 @@ export interface PaymentBody {
   reference: string;
   try: number;
   encryptedCard: string;
-  /** Cents, chosen by the payer of an invoice. */
+  /** Amount in cents that the payer of an invoice chose. */
   amount?: number;
   tipAmount?: number;
-  browser?: ScreenAndClock | undefined;
+  browser?: ScriptBrowserData | undefined;
 }
 
-/** Longer than the 15 s within which the gateway answers: giving up earlier would only cause a second request. */
+/** Longer than the 15 s within which the gateway responds. A shorter timeout would only cause a second request. */
 const POST_TIMEOUT_MS = 25_000;
 const STATE_TIMEOUT_MS = 8_000;
 
@@ -29,7 +29,7 @@ const STATE_TIMEOUT_MS = 8_000;
 export interface CallsAddress {
   /** Base path on this origin. */
   readonly path: string;
-  /** Query added to the address of each call: the language, if the page's address names one; otherwise empty. */
+  /** Query of each call: the language if the address of the page contains one, otherwise empty. */
   readonly query: string;
 }
 
@@ -48,19 +48,20 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       redirect: 'error',
       signal: AbortSignal.timeout(POST_TIMEOUT_MS),
     });
-    const answer = await readObject(response);
-    const received = stateIn(answer);
-    const message = Array.isArray(answer['errors']) ? (answer['errors'] as { message?: unknown }[])[0]?.message : '';
+    const json = await readJsonObject(response);
+    const received = parseState(json);
+    const message = Array.isArray(json['errors']) ? (json['errors'] as { message?: unknown }[])[0]?.message : '';
     return {
-      kind: 'answered',
+      kind: 'response',
       httpStatus: response.status,
-      ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
-      ...(typeof answer['redirectUrl'] === 'string' ? { redirectUrl: answer['redirectUrl'] } : {}),
+      ...(typeof json['state'] === 'string' ? { state: json['state'] } : {}),
+      ...(typeof json['redirectUrl'] === 'string' ? { redirectUrl: json['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
       ...(received === undefined ? {} : { received }),
     };
   } catch {
-    // Offline, the browser sends nothing. If the network changed during the call, the request may have been sent.
+    // A browser that is offline sends nothing. But if the network changed during the call, it may have sent the
+    // request.
     const isOffline = navigator.onLine === false;
     return { kind: 'unreachable', neverSent: wasNeverSent({ wasOffline, cameOnline, isOffline }) };
   } finally {
@@ -68,11 +69,11 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
   }
 }
 
-/** The session's state; undefined if the call failed. `not-found` for an unknown session. */
+/** Fetches the state of the session. Undefined if the call failed, and `not-found` for an unknown session. */
 export async function fetchState(calls: CallsAddress, signal: AbortSignal): Promise<SessionState | undefined> {
-  // Not AbortSignal.any: phones of a few years ago do not support it.
-  const bound = new AbortController();
-  const abort = () => bound.abort();
+  // AbortSignal.any would be simpler, but older phones do not support it.
+  const controller = new AbortController();
+  const abort = () => controller.abort();
   signal.addEventListener('abort', abort);
   const timer = setTimeout(abort, STATE_TIMEOUT_MS);
   try {
@@ -81,12 +82,12 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
       cache: 'no-store',
       credentials: 'same-origin',
       redirect: 'error',
-      signal: bound.signal,
+      signal: controller.signal,
     });
-    const answer = await readObject(response);
-    // Only a 404 of this service counts: a proxy may send its own.
-    if (response.status === 404 && answer['status'] === 'NotFound') return { state: 'not-found' };
-    return response.ok ? stateIn(answer) : undefined;
+    const json = await readJsonObject(response);
+    // Ignores a 404 that a proxy sent.
+    if (response.status === 404 && json['status'] === 'NotFound') return { state: 'not-found' };
+    return response.ok ? parseState(json) : undefined;
   } catch {
     return undefined;
   } finally {
@@ -95,7 +96,7 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
   }
 }
 
-/** Asks for more time. Returns the session's state from the server's answer; undefined when there was no answer. */
+/** Requests more time for the session. Returns its state from the response. Undefined if the call failed. */
 export async function requestMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
   try {
     const response = await fetch(`${path}/more-time${query}`, {
@@ -106,20 +107,20 @@ export async function requestMoreTime({ path, query }: CallsAddress): Promise<Se
       redirect: 'error',
       signal: AbortSignal.timeout(STATE_TIMEOUT_MS),
     });
-    return response.ok ? stateIn(await readObject(response)) : undefined;
+    return response.ok ? parseState(await readJsonObject(response)) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /**
- * Opens a stream of state changes; the returned function closes it. On each connection error `onBroken` is called, possibly
- * several times: the caller should poll meanwhile. The browser reconnects automatically, unless `isOver` is true.
+ * Opens a stream of state changes. The returned function closes it. Calls `onBroken` at each connection error, possibly
+ * several times. Then the caller should poll. The browser reconnects automatically, unless `isClosed` is true.
  */
 export function streamStates(
   calls: CallsAddress,
   onState: (state: SessionState) => void,
-  onBroken: (isOver: boolean) => void,
+  onBroken: (isClosed: boolean) => void,
 ): () => void {
   if (typeof EventSource === 'undefined') {
     onBroken(true);
@@ -127,47 +128,47 @@ export function streamStates(
   }
   const source = new EventSource(`${calls.path}/events${calls.query}`);
   source.addEventListener('state', (event: MessageEvent<string>) => {
-    const state = stateIn(asObject(event.data));
+    const state = parseState(parseObject(event.data));
     if (state) onState(state);
   });
   source.addEventListener('error', () => onBroken(source.readyState === EventSource.CLOSED));
   return () => source.close();
 }
 
-function stateIn({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
+function parseState({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  const [known, next] = [declineIn(decline), nextAttemptIn(coming)];
+  const [parsedDecline, parsedNext] = [parseDecline(decline), parseNextAttempt(coming)];
   return {
     state,
     version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
     ...(typeof expiresAt === 'string' ? { expiresAt } : {}),
-    ...(known === undefined ? {} : { decline: known }),
-    ...(next === undefined ? {} : { coming: next }),
+    ...(parsedDecline === undefined ? {} : { decline: parsedDecline }),
+    ...(parsedNext === undefined ? {} : { coming: parsedNext }),
   };
 }
 
-/** Undefined if incomplete: then the page reloads and the server renders the texts. */
-function declineIn(value: unknown): DeclinedAttempt | undefined {
-  const given = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
-  const { try: coming, title, next, triesLeft, field, reference } = given;
-  const isWhole = [title, next, triesLeft].every((text) => typeof text === 'string');
-  if (typeof coming !== 'number' || !isWhole) return undefined;
+/** Undefined if a field is missing. Then the page reloads, and the server renders the texts. */
+function parseDecline(value: unknown): DeclinedAttempt | undefined {
+  const fields = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
+  const { try: attempt, title, next, triesLeft, field, reference } = fields;
+  const isComplete = [title, next, triesLeft].every((text) => typeof text === 'string');
+  if (typeof attempt !== 'number' || !isComplete) return undefined;
   const texts = { title: title as string, next: next as string, triesLeft: triesLeft as string };
   return {
-    try: coming,
+    try: attempt,
     ...texts,
     ...(typeof field === 'string' ? { field } : {}),
     ...(typeof reference === 'string' ? { reference } : {}),
   };
 }
 
-/** Undefined if incomplete, as {@link declineIn}. */
-function nextAttemptIn(value: unknown): NextAttempt | undefined {
-  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof NextAttempt, unknown>>;
-  return typeof coming === 'number' && typeof triesLeft === 'string' ? { try: coming, triesLeft } : undefined;
+/** Undefined if a field is missing. */
+function parseNextAttempt(value: unknown): NextAttempt | undefined {
+  const { try: attempt, triesLeft } = (value ?? {}) as Partial<Record<keyof NextAttempt, unknown>>;
+  return typeof attempt === 'number' && typeof triesLeft === 'string' ? { try: attempt, triesLeft } : undefined;
 }
 
-function asObject(json: string): Record<string, unknown> {
+function parseObject(json: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -176,9 +177,9 @@ function asObject(json: string): Record<string, unknown> {
   }
 }
 
-async function readObject(response: Response): Promise<Record<string, unknown>> {
+async function readJsonObject(response: Response): Promise<Record<string, unknown>> {
   try {
-    return asObject(await response.text());
+    return parseObject(await response.text());
   } catch {
     return {};
   }

@@ -1,127 +1,138 @@
-import { EXPIRY_MARGIN_MS, IdleWatch, MAX_TIMER_MS, RETRY_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import { EXPIRY_MARGIN_MS, IdleWatch, MAX_TIMER_MS, RETRY_MS, STREAM_DELAY_MS } from './idle-watch.js';
 import type { SessionState } from './payment-flow.js';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 interface Stream {
-  readonly tell: (state: SessionState) => void;
-  readonly breakOff: (isOver: boolean) => void;
+  readonly emitState: (state: SessionState) => void;
+  readonly emitError: (isOver: boolean) => void;
   isOpen: boolean;
 }
 
-function watched() {
+function createWatch() {
   const streams: Stream[] = [];
-  const seen: string[] = [];
-  const page = { isVisible: true, asked: 0, answer: Promise.resolve<SessionState>({ state: 'asked' }) };
+  const receivedStates: string[] = [];
+  const page = { isVisible: true, fetchCount: 0, response: Promise.resolve<SessionState>({ state: 'fetched' }) };
   const watch = new IdleWatch({
     isVisible: () => page.isVisible,
     fetchState: () => {
-      page.asked++;
-      return page.answer;
+      page.fetchCount++;
+      return page.response;
     },
-    stream: (tell, breakOff) => {
-      const stream: Stream = { tell, breakOff, isOpen: true };
+    openStream: (emitState, emitError) => {
+      const stream: Stream = { emitState, emitError, isOpen: true };
       streams.push(stream);
       return () => (stream.isOpen = false);
     },
-    onState: ({ state }) => seen.push(state),
+    onState: ({ state }) => receivedStates.push(state),
   });
-  return { watch, streams, seen, page, open: () => streams.filter(({ isOpen }) => isOpen).length };
+  return {
+    watch,
+    streams,
+    receivedStates,
+    page,
+    countOpenStreams: () => streams.filter(({ isOpen }) => isOpen).length,
+  };
 }
 
 describe('IdleWatch', () => {
-  it('opens its stream shortly after the page has loaded, and passes on its states', async () => {
-    const { watch, streams, seen, open } = watched();
+  it('opens a stream shortly after start, and calls onState with its states', async () => {
+    const { watch, streams, receivedStates, countOpenStreams } = createWatch();
     watch.start();
-    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS - 1);
-    expect(open()).toBe(0);
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS - 1);
+    expect(countOpenStreams()).toBe(0);
     await jest.advanceTimersByTimeAsync(1);
-    expect(open()).toBe(1);
-    streams[0]!.tell({ state: 'processing' });
-    expect(seen).toEqual(['processing']);
+    expect(countOpenStreams()).toBe(1);
+    streams[0]!.emitState({ state: 'processing' });
+    expect(receivedStates).toEqual(['processing']);
   });
 
-  it('stops when the payer presses Pay, and restarts when the form is shown again', async () => {
-    const { watch, streams, seen, open } = watched();
+  it('closes the stream and ignores its states after stop, and opens another stream after the next start', async () => {
+    const { watch, streams, receivedStates, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
     watch.stop();
-    streams[0]!.tell({ state: 'succeeded' });
+    streams[0]!.emitState({ state: 'succeeded' });
     await jest.advanceTimersByTimeAsync(60_000);
-    expect([seen, open()]).toEqual([[], 0]);
+    expect([receivedStates, countOpenStreams()]).toEqual([[], 0]);
     watch.start();
-    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS);
-    expect([streams.length, open()]).toEqual([2, 1]);
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS);
+    expect([streams.length, countOpenStreams()]).toEqual([2, 1]);
   });
 
-  it('ignores a response to a request from before Pay was pressed, and uses a later one', async () => {
-    const { watch, seen, page } = watched();
-    const before = Promise.withResolvers<SessionState>();
-    page.answer = before.promise;
+  it('ignores the response to a request from before stop, also after a restart', async () => {
+    const { watch, receivedStates, page } = createWatch();
+    const requestBeforeStop = Promise.withResolvers<SessionState>();
+    page.response = requestBeforeStop.promise;
     watch.start(0);
-    const look = watch.fetchNow();
+    const pendingFetch = watch.fetchNow();
     watch.stop();
     watch.start(0);
-    before.resolve({ state: 'older' });
-    await look;
-    expect(seen).toEqual([]);
-    page.answer = Promise.resolve({ state: 'newer' });
+    requestBeforeStop.resolve({ state: 'older' });
+    await pendingFetch;
+    expect(receivedStates).toEqual([]);
+    page.response = Promise.resolve({ state: 'newer' });
     await watch.fetchNow();
-    expect(seen).toEqual(['newer']);
+    expect(receivedStates).toEqual(['newer']);
     watch.stop();
     await watch.fetchNow();
-    expect(seen).toEqual(['newer']);
+    expect(receivedStates).toEqual(['newer']);
   });
 
   it('has no stream while the tab is hidden, and fetches the state when it becomes visible', async () => {
-    const { watch, seen, page, open } = watched();
+    const { watch, receivedStates, page, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
     page.isVisible = false;
-    watch.visibilityChanged();
+    watch.onVisibilityChange();
     await jest.advanceTimersByTimeAsync(60_000);
-    expect([open(), page.asked]).toEqual([0, 0]);
+    expect([countOpenStreams(), page.fetchCount]).toEqual([0, 0]);
     page.isVisible = true;
-    watch.visibilityChanged();
+    watch.onVisibilityChange();
     await jest.advanceTimersByTimeAsync(0);
-    expect([open(), seen]).toEqual([1, ['asked']]);
+    expect([countOpenStreams(), receivedStates]).toEqual([1, ['fetched']]);
   });
 
   it('fetches the state if the server rejects the stream, and retries', async () => {
-    const { watch, streams, page, open } = watched();
+    const { watch, streams, page, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
-    for (let time = 1; time <= 3; time++) {
-      streams.at(-1)!.breakOff(true);
-      expect(open()).toBe(0);
+    for (let count = 1; count <= 3; count++) {
+      streams.at(-1)!.emitError(true);
+      expect(countOpenStreams()).toBe(0);
       await jest.advanceTimersByTimeAsync(RETRY_MS);
-      expect([streams.length, page.asked]).toEqual([time + 1, time]);
+      expect([streams.length, page.fetchCount]).toEqual([count + 1, count]);
     }
   });
 
-  it('lets the browser reconnect if it can', async () => {
-    const { watch, streams, page, open } = watched();
+  it('does nothing after a connection error if the browser reconnects', async () => {
+    const { watch, streams, page, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
-    streams[0]!.breakOff(false);
+    streams[0]!.emitError(false);
     await jest.advanceTimersByTimeAsync(RETRY_MS);
-    expect([streams.length, open(), page.asked]).toEqual([1, 1, 0]);
+    expect([streams.length, countOpenStreams(), page.fetchCount]).toEqual([1, 1, 0]);
   });
 
   it.each([
-    ['after it has expired', 60_000, 60_000 + EXPIRY_MARGIN_MS, 1],
-    ['not before', 60_000, 60_000 + EXPIRY_MARGIN_MS - 1, 0],
-    ['a millisecond before it is too late', 1 - EXPIRY_MARGIN_MS, 1, 1],
-    ['never where it is too late', -EXPIRY_MARGIN_MS, 1, 0],
-    ['at most a day ahead', MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, MAX_TIMER_MS, 1],
-    ['never later than that', MAX_TIMER_MS - EXPIRY_MARGIN_MS, MAX_TIMER_MS, 0],
-  ])('fetches the state of a session once, %s', async (_, expiresInMs, afterMs, asked) => {
-    const { watch, page } = watched();
-    // The clock of the device has no effect.
-    const now = new Date('2041-01-01T00:00:00.000Z');
-    watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
-    await jest.advanceTimersByTimeAsync(afterMs);
-    expect(page.asked).toBe(asked);
-  });
+    { expiresInMs: 60_000, afterMs: 60_000 + EXPIRY_MARGIN_MS, fetches: 1 },
+    { expiresInMs: 60_000, afterMs: 60_000 + EXPIRY_MARGIN_MS - 1, fetches: 0 },
+    // An expiry in the past is ignored.
+    { expiresInMs: 1 - EXPIRY_MARGIN_MS, afterMs: 1, fetches: 1 },
+    { expiresInMs: -EXPIRY_MARGIN_MS, afterMs: 1, fetches: 0 },
+    // An expiry beyond the limit for timers is ignored.
+    { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, afterMs: MAX_TIMER_MS, fetches: 1 },
+    { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS, afterMs: MAX_TIMER_MS, fetches: 0 },
+  ])(
+    'of a session that expires in $expiresInMs ms fetches the state $fetches times within $afterMs ms',
+    async ({ expiresInMs, afterMs, fetches }) => {
+      const { watch, page } = createWatch();
+      // Uses the time of the server, so the clock of the device has no effect.
+      const now = new Date('2041-01-01T00:00:00.000Z');
+      watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
+      await jest.advanceTimersByTimeAsync(afterMs);
+      expect(page.fetchCount).toBe(fetches);
+    },
+  );
 });

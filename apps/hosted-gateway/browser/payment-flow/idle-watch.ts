@@ -1,85 +1,90 @@
 /**
- * Watches the session while the form waits for the payer. The session may be paid with a phone or through a partner, cancelled or
- * expired: then the payer should not fill in the form. A visible tab uses a stream. A hidden tab closes it and fetches the state
- * when it becomes visible again, because a browser shares few connections to a host among all its tabs.
+ * Watches the session while the form is shown. If the session is paid on another device, cancelled or expired, the
+ * payer should not fill in the form. A visible tab uses a stream. A hidden tab closes the stream, and fetches the state
+ * when it becomes visible again, because a browser has only few connections to a host for all of its tabs.
  */
 import type { SessionState } from './payment-flow.js';
 
-/** Delay after page load, so that the page loads first. No payer can scan the code and pay faster. */
-export const WATCH_AFTER_MS = 1_000;
-/** If the server rejects a stream, interval until the next attempt; the state is fetched as often. */
+/** Delay before the stream is opened, so that the page loads first. No payer can scan the code and pay in this time. */
+export const STREAM_DELAY_MS = 1_000;
+/**
+ * Time until the next attempt after the server has rejected a stream. The watch also fetches the state at each attempt.
+ */
 export const RETRY_MS = 10_000;
-/** Margin for small differences between the clocks of server and browser. */
+/** Time after the expiry before the state is fetched, for small differences between the clocks of server and browser. */
 export const EXPIRY_MARGIN_MS = 1_000;
-/** Limit for timers: one beyond 2^31 ms would fire immediately. */
+/** Limit for timers, because browsers run a timer beyond 2^31 ms immediately. */
 export const MAX_TIMER_MS = 86_400_000;
 
-export interface IdleWatchParts {
+export interface IdleWatchDependencies {
   readonly isVisible: () => boolean;
   readonly fetchState: () => Promise<SessionState | undefined>;
-  readonly stream: (onState: (state: SessionState) => void, onBroken: (isOver: boolean) => void) => () => void;
+  readonly openStream: (onState: (state: SessionState) => void, onBroken: (isClosed: boolean) => void) => () => void;
   readonly onState: (state: SessionState) => void;
 }
 
 export class IdleWatch {
   private isRunning = false;
-  private stops = 0;
+  private stopCount = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closeStream: (() => void) | undefined;
 
-  constructor(private readonly parts: IdleWatchParts) {}
+  constructor(private readonly dependencies: IdleWatchDependencies) {}
 
-  start(afterMs = WATCH_AFTER_MS): void {
+  start(afterMs = STREAM_DELAY_MS): void {
     this.isRunning = true;
-    this.openIn(afterMs);
+    this.scheduleOpen(afterMs);
   }
 
-  /** Stops, for example because the payer pressed Pay and the poller takes over. */
+  /** Stops watching, for example because the payer pressed Pay and the poller watches the payment. */
   stop(): void {
     this.isRunning = false;
-    this.stops++;
+    this.stopCount++;
     this.close();
   }
 
-  /** The tab became visible or hidden. */
-  visibilityChanged(): void {
+  /** Must be called when the tab has become visible or hidden. */
+  onVisibilityChange(): void {
     if (!this.isRunning) return;
     this.close();
-    if (!this.parts.isVisible()) return;
+    if (!this.dependencies.isVisible()) return;
     void this.fetchNow();
-    this.openIn(0);
+    this.scheduleOpen(0);
   }
 
   async fetchNow(): Promise<void> {
-    const { stops } = this;
-    const state = await this.parts.fetchState();
-    // If it was stopped meanwhile, and possibly restarted, this state may be outdated.
-    if (state && this.isRunning && this.stops === stops) this.parts.onState(state);
+    const { stopCount } = this;
+    const state = await this.dependencies.fetchState();
+    // If the watch was stopped during the request, and possibly restarted, this state may be outdated.
+    if (state && this.isRunning && this.stopCount === stopCount) this.dependencies.onState(state);
   }
 
-  /** Fetches the state once after the session has expired, since its form can no longer pay. Ignores an expiry in the past. */
+  /**
+   * Fetches the state once after the session has expired, so that the page no longer shows a form. Ignores an expiry in
+   * the past.
+   */
   fetchAtExpiry(expiresAt: string, now: Date): void {
     const untilExpiry = Date.parse(expiresAt) - now.getTime() + EXPIRY_MARGIN_MS;
     if (untilExpiry > 0 && untilExpiry < MAX_TIMER_MS) setTimeout(() => void this.fetchNow(), untilExpiry);
   }
 
-  private openIn(delayMs: number): void {
+  private scheduleOpen(delayMs: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.open(), delayMs);
   }
 
   private open(): void {
-    if (!this.isRunning || !this.parts.isVisible()) return;
+    if (!this.isRunning || !this.dependencies.isVisible()) return;
     this.close();
-    this.closeStream = this.parts.stream(
+    this.closeStream = this.dependencies.openStream(
       (state) => {
-        if (this.isRunning) this.parts.onState(state);
+        if (this.isRunning) this.dependencies.onState(state);
       },
-      (isOver) => {
-        if (!this.isRunning || !isOver) return;
+      (isClosed) => {
+        if (!this.isRunning || !isClosed) return;
         this.close();
         void this.fetchNow();
-        this.openIn(RETRY_MS);
+        this.scheduleOpen(RETRY_MS);
       },
     );
   }

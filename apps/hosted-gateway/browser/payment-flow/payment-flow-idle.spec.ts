@@ -1,48 +1,52 @@
-import { type SessionState, whileIdle } from './payment-flow.js';
+import { decideWhileIdle, type SessionState } from './payment-flow.js';
 
-describe('whileIdle', () => {
+describe('decideWhileIdle', () => {
   const shown = { state: 'open', version: '1' };
   const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
   const declined = { state: 'declined', version: '3', decline };
-  const idle = (received: SessionState, mayHaveArrived = false, tryNumber = 1, isTyped = false) =>
-    whileIdle({ received, shown, tryNumber, mayHaveArrived, isTyped });
+  const decide = (received: SessionState, mayHaveArrived = false, attemptNumber = 1, isTyped = false) =>
+    decideWhileIdle({ received, shown, attemptNumber, mayHaveArrived, isTyped });
 
-  it('keeps the input while another payer pays, unless that may be this payer', () => {
+  it('ignores the payment of another payer if the form is not empty, unless it may be a payment of this form', () => {
     const processing = { state: 'processing', version: '2' };
-    expect(idle(processing, false, 1, true)).toEqual({ do: 'ignore' });
-    expect(idle(processing, true, 1, true)).toEqual({ do: 'reload' });
-    expect(idle({ state: 'succeeded', version: '3' }, false, 1, true)).toEqual({ do: 'reload' });
+    expect(decide(processing, false, 1, true)).toEqual({ do: 'ignore' });
+    expect(decide(processing, true, 1, true)).toEqual({ do: 'reload' });
+    expect(decide({ state: 'succeeded', version: '3' }, false, 1, true)).toEqual({ do: 'reload' });
   });
 
-  it('reports an attempt of another device if this one has sent nothing', () =>
-    expect(idle(declined)).toEqual({ do: 'apply-state', state: declined, say: 'elsewhere' }));
+  it('shows a notice about another payer if this form has sent nothing', () =>
+    expect(decide(declined)).toEqual({ do: 'apply-state', state: declined, notice: 'other-payer' }));
 
-  it('shows the decline as its own when a payment of this page may have arrived', () =>
-    expect(idle(declined, true)).toEqual({ do: 'apply-state', state: declined, say: 'decline' }));
+  it('shows the decline as that of this form if a payment of this form may have arrived', () =>
+    expect(decide(declined, true)).toEqual({ do: 'apply-state', state: declined, notice: 'own-decline' }));
 
-  it('reports nothing for an attempt that the form already offers', () => {
+  it('shows no notice if the form already offers the next attempt', () => {
     for (const mayHaveArrived of [false, true])
-      expect(idle(declined, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: declined, say: 'nothing' });
+      expect(decide(declined, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: declined, notice: 'none' });
   });
 
   const coming = { try: 2, triesLeft: '4 of 5 tries left.' };
-  const openAgain = { state: 'open', version: '3', coming };
+  const nextAttempt = { state: 'open', version: '3', coming };
 
-  it('keeps the input when the attempt of another payer of an invoice has failed, and continues with the next', () => {
+  it('shows the form for the next attempt after the attempt of another payer of an invoice has failed', () => {
     for (const isTyped of [true, false])
-      expect(idle(openAgain, false, 1, isTyped)).toEqual({ do: 'apply-state', state: openAgain, say: 'elsewhere' });
+      expect(decide(nextAttempt, false, 1, isTyped)).toEqual({
+        do: 'apply-state',
+        state: nextAttempt,
+        notice: 'other-payer',
+      });
     for (const mayHaveArrived of [true, false])
-      expect(idle(openAgain, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: openAgain, say: 'nothing' });
+      expect(decide(nextAttempt, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: nextAttempt, notice: 'none' });
   });
 
-  it('applies no state without a version', () => {
+  it('reloads if the state has no version', () => {
     const received = { state: 'open', coming };
-    const input = { received, shown: { state: 'declined' }, tryNumber: 1, mayHaveArrived: false, isTyped: true };
-    expect(whileIdle(input)).toEqual({ do: 'reload' });
+    const input = { received, shown: { state: 'declined' }, attemptNumber: 1, mayHaveArrived: false, isTyped: true };
+    expect(decideWhileIdle(input)).toEqual({ do: 'reload' });
   });
 
-  it('reloads if the failed attempt may be one of this form', () =>
-    expect(idle(openAgain, true)).toEqual({ do: 'reload' }));
+  it('reloads if the failed attempt may be an attempt of this form', () =>
+    expect(decide(nextAttempt, true)).toEqual({ do: 'reload' }));
 
   it('reloads for a state that the form cannot show', () => {
     for (const received of [
@@ -53,11 +57,11 @@ describe('whileIdle', () => {
       { state: 'open', version: '3' },
       { state: 'expired', version: '3', coming },
     ])
-      expect(idle(received)).toEqual({ do: 'reload' });
+      expect(decide(received)).toEqual({ do: 'reload' });
   });
 
-  it('ignores the current state and older ones', () => {
-    expect(idle({ state: 'open', version: '1' })).toEqual({ do: 'ignore' });
-    expect(idle({ ...declined, version: '0' }, true)).toEqual({ do: 'ignore' });
+  it('ignores the state that is shown, and older states', () => {
+    expect(decide({ state: 'open', version: '1' })).toEqual({ do: 'ignore' });
+    expect(decide({ ...declined, version: '0' }, true)).toEqual({ do: 'ignore' });
   });
 });

@@ -1,19 +1,19 @@
 /**
- * Pure decisions about the next step of the page. The main rule: once the payer has pressed Pay, only a state from
- * the server ends the wait. A lost response is not a failed payment, so the form never comes back on a guess, and
- * every retry has the same `reference` and is therefore the same payment (C7).
+ * Pure functions that decide the next step of the page. The main rule: after the payer has pressed Pay, the page waits
+ * until the server reports a state. A lost response is not a failed payment. Therefore the page never shows the form
+ * again without a state from the server, and every retry has the same `reference`, so that it cannot charge twice (C7).
  */
 
-/** A session's state from the server. */
+/** The state of a session or invoice, from the server (`PageState` in show-page.ts). */
 export interface SessionState {
   state: string;
-  /** Converted to text; it may be a number on the wire. */
+  /** Version of the state, converted to text. The server may send a number. */
   version?: string | undefined;
-  /** Expiry of the form; ISO 8601 UTC. */
+  /** Expiry of the session (ISO 8601 UTC). */
   expiresAt?: string;
-  /** After a failed attempt: the texts of the form. */
+  /** Present after a failed attempt: the texts of the form. */
   decline?: DeclinedAttempt | undefined;
-  /** Of an open form: its next attempt, which changes after another payer's attempt has failed. */
+  /** Present if the form is open: the next attempt. It changes after the attempt of another payer has failed. */
   coming?: NextAttempt | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface NextAttempt {
   triesLeft: string;
 }
 
-/** The texts are from the server. */
+/** The texts of the form after a failed attempt, from the server. */
 export interface DeclinedAttempt extends NextAttempt {
   title: string;
   next: string;
@@ -41,91 +41,99 @@ export type NextAttemptState = SessionState & { coming: NextAttempt };
 
 export type PostResult =
   | {
-      kind: 'answered';
+      kind: 'response';
       httpStatus: number;
       state?: string;
       message?: string;
       redirectUrl?: string;
       received?: SessionState;
     }
-  /** `neverSent`: the browser was offline and sent nothing. Otherwise the request may have arrived. */
+  /**
+   * There was no response. `neverSent`: the browser was offline and sent nothing. Otherwise the request may have
+   * arrived.
+   */
   | { kind: 'unreachable'; neverSent?: boolean };
 
-/** Whether the server has this payment. `elsewhere`: another payer's payment is in progress. */
-export type Sent = 'yes' | 'unknown' | 'no' | 'elsewhere';
+/**
+ * Result of sending a payment. `accepted`: the server has the payment. `unknown`: the server may have it. `not-sent`:
+ * the browser was offline. `other-payment`: the server rejected the payment, because another payment is in progress.
+ */
+export type SendResult = 'accepted' | 'unknown' | 'not-sent' | 'other-payment';
 
 export type NextStep =
-  /** The server renders the current state. */
+  /** Reload the page, so that the server renders the current state. */
   | { do: 'reload' }
-  /** The same form for the next attempt, with the input except the CVV. */
+  /** Show the form for the next attempt, with the same input except the CVV. */
   | { do: 'next-attempt'; state: DeclinedState }
-  /** To the bank's page, which redirects back. */
-  | { do: 'leave'; to: string }
-  /** Poll the state. */
-  | { do: 'poll'; sent: Sent }
-  | Correction;
+  /** Redirect to the bank's page, which will redirect back. */
+  | { do: 'redirect'; url: string }
+  /** Poll the state until it changes. */
+  | { do: 'poll'; result: SendResult }
+  | FormError;
 
-/** The form again, with the server's message or one of the page. */
-export interface Correction {
-  do: 'correct';
+/** Show the form again, with the error message of the server or a message of the page. */
+export interface FormError {
+  do: 'show-form-error';
   message?: string;
   problem: 'refused' | 'tooMany' | 'notSent';
 }
 
-/** After `POST …/payments`. */
-export function afterPost(outcome: PostResult): NextStep {
-  if (outcome.kind === 'unreachable') return { do: 'poll', sent: outcome.neverSent === true ? 'no' : 'unknown' };
+/** Decides the next step after the POST of a payment. */
+export function decideAfterPost(outcome: PostResult): NextStep {
+  if (outcome.kind === 'unreachable')
+    return { do: 'poll', result: outcome.neverSent === true ? 'not-sent' : 'unknown' };
   const { httpStatus, state, message, redirectUrl, received } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
-    if (received && hasDecline(received)) return { do: 'next-attempt', state: received };
-    if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'leave', to: redirectUrl };
-    // The response is from a proxy: the payment may or may not have reached the gateway.
-    if (state === undefined) return { do: 'poll', sent: 'unknown' };
-    return state === 'processing' ? { do: 'poll', sent: 'yes' } : { do: 'reload' };
+    if (received && canContinueAfterDecline(received)) return { do: 'next-attempt', state: received };
+    if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'redirect', url: redirectUrl };
+    // The response comes from a proxy, so the payment may or may not have reached the gateway.
+    if (state === undefined) return { do: 'poll', result: 'unknown' };
+    return state === 'processing' ? { do: 'poll', result: 'accepted' } : { do: 'reload' };
   }
   // Another payment of this session is in progress, perhaps from another tab of this payer.
-  if (httpStatus === 409) return { do: 'poll', sent: 'elsewhere' };
+  if (httpStatus === 409) return { do: 'poll', result: 'other-payment' };
   if (httpStatus === 402 || httpStatus === 404 || httpStatus === 410) return { do: 'reload' };
-  if (httpStatus === 429) return { do: 'correct', problem: 'tooMany' };
+  if (httpStatus === 429) return { do: 'show-form-error', problem: 'tooMany' };
   if (httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408) {
-    return { do: 'correct', problem: 'refused', ...(message === undefined ? {} : { message }) };
+    return { do: 'show-form-error', problem: 'refused', ...(message === undefined ? {} : { message }) };
   }
-  return { do: 'poll', sent: 'unknown' };
+  return { do: 'poll', result: 'unknown' };
 }
 
 /**
- * After `correct`, with the state that was then fetched. If the page is outdated, the payer needs the
- * new one. A rejection is about one send only: if an earlier send may have arrived, neither the rejection nor an open
- * session proves that nothing is charged, so the message must not claim it.
+ * Decides the next step after the server rejected a payment. The caller has then fetched the current state. If an
+ * earlier request of the same payment may have arrived, neither the rejection nor an open session proves that nothing
+ * was charged. So the message must not claim it.
  *
  * @param current undefined if the server did not respond
  */
-export function afterRefusal(input: {
-  refusal: Correction;
+export function decideAfterRejection(input: {
+  rejection: FormError;
   current: SessionState | undefined;
   shown: SessionState;
   mayHaveArrived: boolean;
 }): NextStep {
-  const { refusal, current, shown, mayHaveArrived } = input;
+  const { rejection, current, shown, mayHaveArrived } = input;
   if (current && isChanged(current, shown)) return { do: 'reload' };
-  if (!mayHaveArrived) return refusal;
-  return current ? { ...refusal, problem: 'notSent' } : { do: 'poll', sent: 'unknown' };
+  if (!mayHaveArrived) return rejection;
+  return current ? { ...rejection, problem: 'notSent' } : { do: 'poll', result: 'unknown' };
 }
 
-/** Only http(s): an address such as `javascript:` would be executed. */
+/** True for an http(s) URL. The browser would execute a URL such as `javascript:`. */
 function isWebAddress(address: string | undefined): address is string {
   return address !== undefined && /^https?:\/\//i.test(address);
 }
 
-/** Whether the form can continue with the next attempt. */
-export function hasDecline(state: SessionState): state is DeclinedState {
+/** True if the state contains all data that the form needs for the next attempt. */
+export function canContinueAfterDecline(state: SessionState): state is DeclinedState {
   return state.state === 'declined' && state.decline !== undefined && state.version !== undefined;
 }
 
 /**
- * Whether this response settles a reference: then a later press of Pay is a new payment.
+ * True if this response settles a reference: the result is known, so the next pay request needs a new reference.
  *
- * @param mayHaveArrived an earlier send of the reference may have arrived: then the bank may approve it despite this 400
+ * @param mayHaveArrived an earlier request with the reference may have arrived, so the bank may approve it although
+ * this response is a 400
  */
 export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
@@ -134,94 +142,101 @@ export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): 
   return (httpStatus >= 200 && httpStatus < 300 && state !== undefined) || httpStatus === 402;
 }
 
-/** Whether a POST without a response was never sent: the browser was offline at the start, at the end, and all the time in between. */
+/**
+ * True if a POST without a response was never sent, because the browser was offline before it, after it, and at all
+ * times in between.
+ */
 export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean; isOffline: boolean }): boolean {
   return network.wasOffline && !network.cameOnline && network.isOffline;
 }
 
 /**
- * The event that the page waits for while it polls. `answer`: the POST is in flight. `no`: for a network, nothing was sent yet.
- * `interrupted`: for a payment that was sent before a reload.
+ * What the page knows about its payment while it polls. `in-flight`: the POST has no response yet. `interrupted`: a
+ * reload interrupted the payment.
  */
-export type Waiting = 'answer' | 'yes' | 'unknown' | 'no' | 'elsewhere' | 'interrupted';
+export type SendState = SendResult | 'in-flight' | 'interrupted';
 
-/** The event that the page waits for after a send. If an earlier send may have arrived, the payment never counts as unsent. */
-export function waitingAfterSend(sent: Sent, mayHaveArrived: boolean): Sent {
-  return sent === 'no' && mayHaveArrived ? 'unknown' : sent;
+/** The state of the payment after a request. If an earlier request may have arrived, the payment is never `not-sent`. */
+export function sendStateAfter(result: SendResult, mayHaveArrived: boolean): SendResult {
+  return result === 'not-sent' && mayHaveArrived ? 'unknown' : result;
 }
 
-/** Whether the page must now show that the bank processes the payment. Before, it showed "sending" or "offline". */
-export function isNewlyProcessing(polled: SessionState, waiting: Waiting): boolean {
-  return polled.state === 'processing' && (waiting === 'answer' || waiting === 'no');
+/** True if the page shows "sending" or "offline", but must now show that the bank processes the payment. */
+export function isNewlyProcessing(polled: SessionState, sendState: SendState): boolean {
+  return polled.state === 'processing' && (sendState === 'in-flight' || sendState === 'not-sent');
 }
 
-export type PollStep = 'wait' | 'reload' | 'send-again' | 'restore-form';
+export type PollStep = 'wait' | 'reload' | 'resend' | 'restore-form';
 
-/** Limit of sends of an unanswered payment before the form comes back. */
+/** Number of requests without a response after which the form is shown again. */
 export const MAX_SENDS = 4;
-/** After this many unchanged polls, the payment of another payer counts as over. */
-const ELSEWHERE_POLLS = 4;
-/** After this many unchanged polls, a payment interrupted by a reload counts as not sent: the server would have received it by then. */
+/** Number of unchanged polls after which the page assumes that the other payment has ended. */
+const OTHER_PAYMENT_POLLS = 4;
+/** Number of unchanged polls after which the page assumes that the server has not received an interrupted payment. */
 const INTERRUPTED_POLLS = 4;
 
 /**
- * After a poll.
+ * Decides the next step after a poll.
  *
  * @param shown the state that this document shows
  * @param unchangedPolls number of consecutive polls that returned `shown`, including this one
- * @param sends number of sends of the payment
+ * @param sendCount number of requests with this payment
  */
-export function afterPoll(input: {
+export function decideAfterPoll(input: {
   polled: SessionState;
   shown: SessionState;
-  waiting: Waiting;
+  sendState: SendState;
   unchangedPolls: number;
-  sends: number;
+  sendCount: number;
 }): PollStep {
-  const { polled, shown, waiting } = input;
-  if (polled.state === 'processing') return waiting === 'interrupted' ? 'reload' : 'wait';
+  const { polled, shown, sendState } = input;
+  if (polled.state === 'processing') return sendState === 'interrupted' ? 'reload' : 'wait';
   if (isChanged(polled, shown)) return 'reload';
-  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'restore-form' : 'wait';
-  if (waiting === 'elsewhere') return input.unchangedPolls >= ELSEWHERE_POLLS ? 'reload' : 'wait';
-  // The server has responded, so the network is back. A send without a network does not count.
-  if (waiting === 'no') return 'send-again';
-  if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'restore-form';
+  if (sendState === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'restore-form' : 'wait';
+  if (sendState === 'other-payment') return input.unchangedPolls >= OTHER_PAYMENT_POLLS ? 'reload' : 'wait';
+  // The poll got a response, so the browser is online again.
+  if (sendState === 'not-sent') return 'resend';
+  if (sendState === 'unknown') return input.sendCount < MAX_SENDS ? 'resend' : 'restore-form';
   return 'wait';
 }
 
 export type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
-  /** The same form for the next attempt. `say`: whose attempt has failed, or nothing if the form already offers this attempt. */
-  | { do: 'apply-state'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
-  | { do: 'apply-state'; state: NextAttemptState; say: 'elsewhere' | 'nothing' };
+  /**
+   * Show the form for the next attempt. `notice`: whose attempt failed, or `none` if the form already offers this
+   * attempt.
+   */
+  | { do: 'apply-state'; state: DeclinedState; notice: 'own-decline' | 'other-payer' | 'none' }
+  | { do: 'apply-state'; state: NextAttemptState; notice: 'other-payer' | 'none' };
 
 /**
- * After a new state arrived while the form waited for the payer.
+ * Decides the next step after a new state has arrived while the form is shown.
  *
- * @param tryNumber number of the attempt that the form offers
- * @param mayHaveArrived a payment of this form got no response: the failed attempt is assumed to be that one
- * @param isTyped the form is not empty: it stays while another payer pays, whose payment may fail
+ * @param attemptNumber number of the attempt that the form offers
+ * @param mayHaveArrived a payment of this form got no response, so the failed attempt is probably this payment
+ * @param isTyped the form is not empty. Then it stays during the payment of another payer, because that payment may
+ * fail
  */
-export function whileIdle(input: {
+export function decideWhileIdle(input: {
   received: SessionState;
   shown: SessionState;
-  tryNumber: number;
+  attemptNumber: number;
   mayHaveArrived: boolean;
   isTyped: boolean;
 }): IdleStep {
-  const { received, shown, tryNumber, mayHaveArrived, isTyped } = input;
+  const { received, shown, attemptNumber, mayHaveArrived, isTyped } = input;
   if (!isChanged(received, shown)) return { do: 'ignore' };
   if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
   if (hasNextAttempt(received)) {
-    const { try: comingTry } = received.coming;
-    if (comingTry === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
-    // Another payer's attempt has failed. Only a reload shows whether one of this form has failed too.
-    return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, say: 'elsewhere' };
+    if (received.coming.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
+    // The attempt of another payer has failed. After a reload the page shows whether an attempt of this form has failed
+    // too.
+    return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, notice: 'other-payer' };
   }
-  if (!hasDecline(received)) return { do: 'reload' };
-  if (received.decline.try === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
-  return { do: 'apply-state', state: received, say: mayHaveArrived ? 'decline' : 'elsewhere' };
+  if (!canContinueAfterDecline(received)) return { do: 'reload' };
+  if (received.decline.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
+  return { do: 'apply-state', state: received, notice: mayHaveArrived ? 'own-decline' : 'other-payer' };
 }
 
 function hasNextAttempt(state: SessionState): state is NextAttemptState {
@@ -229,28 +244,30 @@ function hasNextAttempt(state: SessionState): state is NextAttemptState {
 }
 
 /**
- * Whether the server would now render another page. `open`, `declined` and (with another card) `verification` can all show the
- * form: among these the version decides, if known. A response with an older version is
- * outdated.
+ * True if the server would now render another page. The pages `open`, `declined` and (for another card) `verification`
+ * can all show the form. So if both states are one of these, the state has changed only if its version is newer.
  */
 export function isChanged(polled: SessionState, shown: SessionState): boolean {
-  const bothFree = isFree(polled.state) && isFree(shown.state);
-  if (bothFree && polled.version !== undefined && shown.version !== undefined) {
+  const canBothShowForm = canShowForm(polled.state) && canShowForm(shown.state);
+  if (canBothShowForm && polled.version !== undefined && shown.version !== undefined) {
     return isNewer(polled.version, shown.version);
   }
   return polled.state !== shown.state;
 }
 
 function isNewer(version: string, known: string): boolean {
-  const areNumbers = [version, known].every((one) => /^\d+$/.test(one));
+  const areNumbers = [version, known].every((text) => /^\d+$/.test(text));
   return areNumbers ? Number(version) > Number(known) : version !== known;
 }
 
-function isFree(state: string): boolean {
+function canShowForm(state: string): boolean {
   return state === 'open' || state === 'declined' || state === 'verification';
 }
 
-/** 250 ms at first, growing to 2 s: fast while banks usually respond, then slower to save a phone's battery. */
+/**
+ * Delay before a poll: 250 ms at first, growing to 2 s. Most banks respond soon; later polls are slower to save a
+ * phone's battery.
+ */
 export function pollDelayMs(polls: number): number {
   return Math.min(2000, Math.round(250 * 1.4 ** Math.min(polls, 20)));
 }
@@ -260,7 +277,7 @@ export const STREAM_SILENCE_MS = 12_000;
 /** After this time without a result the page says that the payment takes longer than usual. */
 export const LATE_AFTER_MS = 10_000;
 
-/** The methods of sessionStorage that are used. */
+/** The methods of sessionStorage that {@link PaymentReference} uses. */
 export interface KeyValueStore {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -268,56 +285,57 @@ export interface KeyValueStore {
 }
 
 /**
- * The payment reference of the next attempt. Created once and kept across reloads until the server responds. Without
- * storage it lives as long as the document.
+ * The payment reference of the next attempt. It is created once, and stored across reloads until a response of the
+ * server settles it. If the browser allows no storage, it is lost with the document.
  */
 export class PaymentReference {
   private readonly key: string;
   private value: string | undefined;
-  private isSentUnanswered: boolean;
+  private mayBeSent: boolean;
 
   constructor(
     private readonly store: KeyValueStore | undefined,
     sessionId: string,
-    tryNumber: number,
+    attemptNumber: number,
     private readonly randomUuid: () => string,
   ) {
-    this.key = `svc-pay/${sessionId}/${tryNumber}`;
-    this.isSentUnanswered = this.isUnanswered();
+    this.key = `svc-pay/${sessionId}/${attemptNumber}`;
+    this.mayBeSent = this.isPending();
   }
 
   get(): string {
-    this.value ??= this.attempt((store) => store.getItem(this.key)) ?? this.randomUuid();
+    this.value ??= this.tryStore((store) => store.getItem(this.key)) ?? this.randomUuid();
     const value = this.value;
-    this.attempt((store) => store.setItem(this.key, value));
+    this.tryStore((store) => store.setItem(this.key, value));
     return value;
   }
 
-  /** Whether the payer pressed Pay before a reload and the response never came. */
-  isUnanswered(): boolean {
-    return typeof this.attempt((store) => store.getItem(this.key)) === 'string';
+  /** True if a reference is stored: the payer pressed Pay, and no response has settled the reference. */
+  isPending(): boolean {
+    return typeof this.tryStore((store) => store.getItem(this.key)) === 'string';
   }
 
   /**
-   * Whether a payment with this reference may have arrived at the server: this document sent it without a response, or
-   * an earlier document may have sent it. A press whose only response is a rejection does not count.
+   * True if a payment with this reference may have arrived at the server: this document sent it and got no response, or
+   * an earlier document may have sent it. False if the server has rejected the only request.
    */
   get mayHaveArrived(): boolean {
-    return this.isSentUnanswered;
+    return this.mayBeSent;
   }
 
-  /** A send got no response with its result. */
-  markUnanswered(): void {
-    this.isSentUnanswered = true;
+  /** Must be called after a request without a response. */
+  markMayHaveArrived(): void {
+    this.mayBeSent = true;
   }
 
+  /** Must be called when the result is known. The next call of {@link get} creates a new reference. */
   settle(): void {
     this.value = undefined;
-    this.isSentUnanswered = false;
-    this.attempt((store) => store.removeItem(this.key));
+    this.mayBeSent = false;
+    this.tryStore((store) => store.removeItem(this.key));
   }
 
-  private attempt<T>(use: (store: KeyValueStore) => T): T | undefined {
+  private tryStore<T>(use: (store: KeyValueStore) => T): T | undefined {
     try {
       return this.store && use(this.store);
     } catch {

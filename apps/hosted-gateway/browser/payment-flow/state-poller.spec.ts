@@ -5,65 +5,66 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 interface Stream {
-  readonly tell: (state: SessionState) => void;
-  readonly breakOff: () => void;
+  readonly emitState: (state: SessionState) => void;
+  readonly emitError: () => void;
   isOpen: boolean;
 }
 
-function pollerWith(answers: (SessionState | undefined)[]) {
-  const seen: (string | undefined)[] = [];
+/** Creates a poller whose polls return these states. */
+function createPoller(responses: (SessionState | undefined)[]) {
+  const results: (string | undefined)[] = [];
   const streams: Stream[] = [];
-  let asked = 0;
+  let pollCount = 0;
   const poller = new StatePoller(
-    async () => answers[asked++],
-    (state) => seen.push(state.state),
-    () => seen.push(undefined),
-    (tell, breakOff) => {
-      const stream = { tell, breakOff, isOpen: true };
+    async () => responses[pollCount++],
+    (state) => results.push(state.state),
+    () => results.push(undefined),
+    (emitState, emitError) => {
+      const stream = { emitState, emitError, isOpen: true };
       streams.push(stream);
       return () => (stream.isOpen = false);
     },
   );
-  return { poller, seen, streams, asked: () => asked };
+  return { poller, results, streams, countPolls: () => pollCount };
 }
 const processing = { state: 'processing' };
 
 describe('StatePoller', () => {
   it('polls at growing intervals until it is stopped', async () => {
-    const { poller, seen, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+    const { poller, results, countPolls } = createPoller(Array.from({ length: 100 }, () => processing));
     poller.start();
     await jest.advanceTimersByTimeAsync(249);
-    expect(asked()).toBe(0);
+    expect(countPolls()).toBe(0);
     await jest.advanceTimersByTimeAsync(1);
-    expect(asked()).toBe(1);
+    expect(countPolls()).toBe(1);
     await jest.advanceTimersByTimeAsync(60_000);
-    const afterAMinute = asked();
-    expect(afterAMinute).toBeGreaterThan(30);
-    expect(afterAMinute).toBeLessThan(40);
+    const pollsInAMinute = countPolls();
+    expect(pollsInAMinute).toBeGreaterThan(30);
+    expect(pollsInAMinute).toBeLessThan(40);
     poller.stop();
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(asked()).toBe(afterAMinute);
-    expect(seen).toHaveLength(afterAMinute);
+    expect(countPolls()).toBe(pollsInAMinute);
+    expect(results).toHaveLength(pollsInAMinute);
   });
 
-  it('keeps polling after failures, and reports them', async () => {
-    const { poller, seen } = pollerWith([undefined, undefined, processing]);
+  it('continues to poll after a failure, and calls onFailure', async () => {
+    const { poller, results } = createPoller([undefined, undefined, processing]);
     poller.start();
     await jest.advanceTimersByTimeAsync(250 + 350 + 490);
-    expect(seen).toEqual([undefined, undefined, 'processing']);
+    expect(results).toEqual([undefined, undefined, 'processing']);
     poller.stop();
   });
 
-  it('polls immediately on request, and aborts a pending poll', async () => {
+  it('polls immediately when pollNow is called, and aborts a pending poll', async () => {
     const signals: AbortSignal[] = [];
-    const seen: string[] = [];
+    const results: string[] = [];
     const poller = new StatePoller(
       (signal) => {
         signals.push(signal);
         return signals.length === 1 ? new Promise(() => undefined) : Promise.resolve(processing);
       },
-      (state) => seen.push(state.state),
-      () => seen.push('silence'),
+      (state) => results.push(state.state),
+      () => results.push('failure'),
       () => () => undefined,
     );
     poller.start();
@@ -72,82 +73,82 @@ describe('StatePoller', () => {
     poller.pollNow();
     await jest.advanceTimersByTimeAsync(0);
     expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
-    expect(seen).toEqual(['processing']);
+    expect(results).toEqual(['processing']);
     poller.stop();
   });
 
-  it('polls only after a silence while the stream works, and immediately when it breaks', async () => {
-    const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+  it('polls only 12 seconds after the last event of the stream, and immediately when the stream breaks', async () => {
+    const { poller, results, streams, countPolls } = createPoller(Array.from({ length: 100 }, () => processing));
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
-    const [{ tell, breakOff }] = streams as [Stream];
-    tell(processing);
+    const [{ emitState, emitError }] = streams as [Stream];
+    emitState(processing);
     await jest.advanceTimersByTimeAsync(11_000);
-    tell(processing);
+    emitState(processing);
     await jest.advanceTimersByTimeAsync(11_000);
-    expect([asked(), seen.length]).toEqual([1, 3]);
+    expect([countPolls(), results.length]).toEqual([1, 3]);
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(asked()).toBe(2);
-    breakOff();
+    expect(countPolls()).toBe(2);
+    emitError();
     await jest.advanceTimersByTimeAsync(0);
-    expect(asked()).toBe(3);
-    // It keeps polling, however often the connection fails.
-    breakOff();
+    expect(countPolls()).toBe(3);
+    // Further errors of the stream do not change the interval.
+    emitError();
     await jest.advanceTimersByTimeAsync(350 + 490);
-    expect([asked(), streams.length]).toEqual([5, 1]);
+    expect([countPolls(), streams.length]).toEqual([5, 1]);
     poller.stop();
-    tell(processing);
-    expect(seen).toHaveLength(7);
+    emitState(processing);
+    expect(results).toHaveLength(7);
   });
 
-  it('has a stream for each payment: the previous one is closed, and its later states are ignored', async () => {
-    const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
-    const open = () => streams.map(({ isOpen }) => isOpen);
+  it('closes the stream when it stops, ignores later events of that stream, and opens another after the next start', async () => {
+    const { poller, results, streams, countPolls } = createPoller(Array.from({ length: 100 }, () => processing));
+    const openStreams = () => streams.map(({ isOpen }) => isOpen);
     poller.start();
-    expect(open()).toEqual([]);
+    expect(openStreams()).toEqual([]);
     await jest.advanceTimersByTimeAsync(250);
-    streams[0]!.tell(processing);
-    expect(open()).toEqual([true]);
+    streams[0]!.emitState(processing);
+    expect(openStreams()).toEqual([true]);
     poller.stop();
-    expect(open()).toEqual([false]);
+    expect(openStreams()).toEqual([false]);
 
     poller.start();
     await jest.advanceTimersByTimeAsync(249);
-    streams[0]!.tell({ state: 'declined' });
-    streams[0]!.breakOff();
+    streams[0]!.emitState({ state: 'declined' });
+    streams[0]!.emitError();
     await jest.advanceTimersByTimeAsync(0);
-    expect([seen, asked()]).toEqual([['processing', 'processing'], 1]);
-    // The stream has sent nothing about this payment yet, so the next poll is soon.
+    expect([results, countPolls()]).toEqual([['processing', 'processing'], 1]);
+    // The new stream has sent no event yet, so the next poll follows after the usual interval.
     await jest.advanceTimersByTimeAsync(1 + 350);
-    expect([asked(), open()]).toEqual([3, [false, true]]);
-    streams[1]!.tell(processing);
-    streams[0]!.breakOff();
+    expect([countPolls(), openStreams()]).toEqual([3, [false, true]]);
+    streams[1]!.emitState(processing);
+    streams[0]!.emitError();
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(asked()).toBe(3);
+    expect(countPolls()).toBe(3);
     poller.stop();
   });
 
-  it('keeps polling when polls fail, although the stream seems open', async () => {
-    const { poller, streams, asked } = pollerWith([processing, undefined, undefined]);
+  it('polls at the usual intervals after a poll has failed, although the stream seems open', async () => {
+    const { poller, streams, countPolls } = createPoller([processing, undefined, undefined]);
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
-    streams[0]!.tell(processing);
+    streams[0]!.emitState(processing);
     await jest.advanceTimersByTimeAsync(12_000);
-    expect(asked()).toBe(2);
+    expect(countPolls()).toBe(2);
     await jest.advanceTimersByTimeAsync(2_000);
-    expect(asked()).toBeGreaterThan(2);
+    expect(countPolls()).toBeGreaterThan(2);
     poller.stop();
   });
 
-  it('reports nothing after it was stopped, and polls nothing before it was started', async () => {
-    const { poller, seen, asked } = pollerWith([processing]);
+  it('does not poll before start, and ignores the result of a poll after stop', async () => {
+    const { poller, results, countPolls } = createPoller([processing]);
     poller.pollNow();
     await jest.advanceTimersByTimeAsync(1000);
-    expect(asked()).toBe(0);
+    expect(countPolls()).toBe(0);
     poller.start();
     jest.advanceTimersByTime(250);
     poller.stop();
     await jest.advanceTimersByTimeAsync(1000);
-    expect(seen).toEqual([]);
+    expect(results).toEqual([]);
   });
 });

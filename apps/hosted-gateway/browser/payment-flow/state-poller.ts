@@ -1,6 +1,6 @@
 /**
- * Polls the session's state until stopped: at growing intervals, and immediately when a result is likely. While
- * the stream delivers changes, it polls only after a longer silence.
+ * Polls the state of the session until stopped: at growing intervals, and immediately when a result is likely. While
+ * the stream works, it polls only if no event has arrived for a longer time.
  */
 import { pollDelayMs, type SessionState, STREAM_SILENCE_MS } from './payment-flow.js';
 
@@ -8,33 +8,33 @@ export class StatePoller {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight: AbortController | undefined;
   private polls = 0;
-  private running = false;
+  private isRunning = false;
   private isStreaming = false;
   private closeStream: (() => void) | undefined;
 
   /**
-   * @param ask fetches the state; undefined if the call failed
+   * @param fetchState fetches the state; undefined if the call failed
    * @param onState called with each state
-   * @param onSilence called when a poll failed
-   * @param stream opens a stream; the function that it returns closes it
+   * @param onFailure called when a poll failed
+   * @param openStream opens a stream, and returns a function that closes it
    */
   constructor(
-    private readonly ask: (signal: AbortSignal) => Promise<SessionState | undefined>,
+    private readonly fetchState: (signal: AbortSignal) => Promise<SessionState | undefined>,
     private readonly onState: (state: SessionState) => void,
-    private readonly onSilence: () => void,
-    private readonly stream: (onState: (state: SessionState) => void, onBroken: () => void) => () => void,
+    private readonly onFailure: () => void,
+    private readonly openStream: (onState: (state: SessionState) => void, onBroken: () => void) => () => void,
   ) {}
 
   start(firstDelayMs = pollDelayMs(0)): void {
-    if (this.running) return;
-    this.running = true;
+    if (this.isRunning) return;
+    this.isRunning = true;
     this.polls = 0;
     this.schedule(firstDelayMs);
   }
 
-  /** Also closes the stream: its next state would belong to an attempt that is over. */
+  /** Stops polling and closes the stream, because later states would belong to another attempt. */
   stop(): void {
-    this.running = false;
+    this.isRunning = false;
     this.isStreaming = false;
     this.closeStream?.();
     this.closeStream = undefined;
@@ -43,19 +43,19 @@ export class StatePoller {
     this.inFlight = undefined;
   }
 
-  /** Polls immediately, because the network is back or the tab is visible again. Aborts a pending poll, which may hang. */
+  /** Polls immediately, for example when the network is available again. Aborts a pending poll, because it may hang. */
   pollNow(): void {
-    if (!this.running) return;
+    if (!this.isRunning) return;
     this.inFlight?.abort();
     this.polls = 0;
     this.schedule(0);
   }
 
-  /** Called after the first poll, so that a payment with an immediate result needs no stream. */
-  private open(): void {
-    if (!this.running || this.closeStream) return;
+  /** Opens the stream. Called after the first poll, so that a payment with an immediate result needs no stream. */
+  private openStreamOnce(): void {
+    if (!this.isRunning || this.closeStream) return;
     let isOpen = true;
-    const close = this.stream(
+    const close = this.openStream(
       (state) => {
         if (isOpen) this.onStreamState(state);
       },
@@ -69,14 +69,12 @@ export class StatePoller {
     };
   }
 
-  /** The stream delivered a state. */
   private onStreamState(state: SessionState): void {
     this.isStreaming = true;
     this.onState(state);
-    if (this.running && !this.inFlight) this.schedule(STREAM_SILENCE_MS);
+    if (this.isRunning && !this.inFlight) this.schedule(STREAM_SILENCE_MS);
   }
 
-  /** The stream is broken for now. */
   private onStreamBroken(): void {
     if (!this.isStreaming) return;
     this.isStreaming = false;
@@ -89,21 +87,21 @@ export class StatePoller {
   }
 
   private async poll(): Promise<void> {
-    const question = new AbortController();
-    this.inFlight = question;
-    const state = await this.ask(question.signal);
-    // Aborted: the poller was stopped, or a newer poll is pending.
-    if (this.inFlight !== question || question.signal.aborted) return;
+    const controller = new AbortController();
+    this.inFlight = controller;
+    const state = await this.fetchState(controller.signal);
+    // Ignores the result if the poller was stopped, or if a newer poll is pending.
+    if (this.inFlight !== controller || controller.signal.aborted) return;
     this.inFlight = undefined;
     this.polls++;
     if (state) {
-      this.open();
+      this.openStreamOnce();
       this.onState(state);
     } else {
-      // If polling fails, the stream is broken too, even if the browser has not noticed it.
+      // If a poll fails, the stream is probably broken too, even if the browser has not detected it yet.
       this.isStreaming = false;
-      this.onSilence();
+      this.onFailure();
     }
-    if (this.running) this.schedule(this.isStreaming ? STREAM_SILENCE_MS : pollDelayMs(this.polls));
+    if (this.isRunning) this.schedule(this.isStreaming ? STREAM_SILENCE_MS : pollDelayMs(this.polls));
   }
 }

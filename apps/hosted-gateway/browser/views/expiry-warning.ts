@@ -1,11 +1,11 @@
-/** Minutes before the session expires: announces the expiry once, and offers one extension. */
+/** The warning in the last minutes of a session: announces the expiry, and offers one extension. */
 import { fill } from '../../src/languages/fill.js';
 import { formatTime } from '../../src/languages/format-amount.js';
 import { messages } from '../messages.js';
 import { requestMoreTime } from '../payment-flow/gateway-calls.js';
 import { MAX_TIMER_MS } from '../payment-flow/idle-watch.js';
 import { byId } from './document-parts.js';
-import { calls, data, now } from './page-document.js';
+import { callsAddress, now, pageData } from './page-document.js';
 
 const WARN_BEFORE_MS = 5 * 60_000;
 
@@ -15,38 +15,38 @@ export class ExpiryWarning {
   private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onLater called when the session was extended */
-  constructor(private readonly onLater: () => void) {
-    this.moreTime?.addEventListener('click', () => void this.ask());
-    this.plan();
+  /** @param onExtended called after the session was extended */
+  constructor(private readonly onExtended: () => void) {
+    this.moreTime?.addEventListener('click', () => void this.requestExtension());
+    this.scheduleWarning();
   }
 
-  /** Applies the expiry from the server. Another tab or device may have extended the session. */
+  /** Applies a new expiry from the server, because another tab or device may have extended the session. */
   updateExpiry(expiresAt: string | undefined): void {
-    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
-    data['expiresAt'] = expiresAt;
+    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(pageData['expiresAt'] ?? ''))) return;
+    pageData['expiresAt'] = expiresAt;
     this.moreTime?.remove();
     this.warning.hidden = true;
-    this.plan();
-    this.onLater();
+    this.scheduleWarning();
+    this.onExtended();
   }
 
-  private plan(): void {
+  private scheduleWarning(): void {
     clearTimeout(this.timer);
-    const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
-    if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
+    const untilWarning = Date.parse(pageData['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
+    if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.showWarning(), Math.max(0, untilWarning));
   }
 
-  private warn(): void {
+  private showWarning(): void {
     this.warning.hidden = false;
-    this.text.textContent = fill(messages.expiring, { time: formatTime(data['expiresAt'] ?? '', messages.format) });
+    this.text.textContent = fill(messages.expiring, { time: formatTime(pageData['expiresAt'] ?? '', messages.format) });
   }
 
-  private async ask(): Promise<void> {
+  private async requestExtension(): Promise<void> {
     const { moreTime } = this;
     if (!moreTime) return;
     moreTime.disabled = true;
-    this.updateExpiry((await requestMoreTime(calls))?.expiresAt);
+    this.updateExpiry((await requestMoreTime(callsAddress))?.expiresAt);
     // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
   }

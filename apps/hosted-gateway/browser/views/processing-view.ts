@@ -1,11 +1,14 @@
-/** The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not written again. */
+/**
+ * The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not
+ * written again.
+ */
 import { messages } from '../messages.js';
 import { byId } from './document-parts.js';
 
 const { processing } = messages;
 
 export function showProcessing(isProcessing: boolean): void {
-  // Hidden and not focusable, but still in the layout, so that nothing moves when the payer presses Pay.
+  // The class hides the form but leaves its space in the layout, so that nothing moves when the payer presses Pay.
   byId('ways').classList.toggle('away', isProcessing);
   showStoreLink(!isProcessing);
   byId('processing-view').hidden = !isProcessing;
@@ -14,13 +17,16 @@ export function showProcessing(isProcessing: boolean): void {
   if (isProcessing) byId('processing-heading').focus();
 }
 
-/** Hides the link to the store while money may move: the store would show an unpaid order, and the bank may still approve the charge. */
+/**
+ * Hides the link to the store during a payment, because the store would show an unpaid order while the bank may still
+ * approve the charge.
+ */
 export function showStoreLink(isShown: boolean): void {
   document.querySelector('nav')?.classList.toggle('away', !isShown);
 }
 
 export function showStatus(heading: string, note: string): void {
-  // The notice that it takes longer stays until the payment is final.
+  // Does not replace the notice that the payment takes longer than usual.
   if (!byId('processing-late').hidden) return;
   const [shownHeading, shownNote] = [byId('processing-heading'), byId('processing-note')];
   // Screen readers announce every change of a live region.
@@ -29,7 +35,7 @@ export function showStatus(heading: string, note: string): void {
 }
 
 /** Shows that the payment takes longer than usual, and that the payer must not pay again. */
-export function showLate(): void {
+export function showLateNotice(): void {
   const heading = byId('processing-heading');
   if (heading.textContent === processing.lateHeading) return;
   heading.textContent = processing.lateHeading;

@@ -7,8 +7,8 @@ const RETURN_AFTER_SECONDS = 5;
 
 const BRAND_KEY = `svc-pay/${sessionId}/brand`;
 
-/** Stores the brand before the card is sent, with no more digits than a receipt shows anyway. */
-export function rememberBrand(brand: string, digits: string): void {
+/** Stores the card brand and the last four digits before the card is sent, so that the receipt can show the brand. */
+export function storeBrand(brand: string, digits: string): void {
   try {
     storageIfAllowed()?.setItem(BRAND_KEY, `${brand} **** ${digits.slice(-4)}`);
   } catch {
@@ -16,34 +16,34 @@ export function rememberBrand(brand: string, digits: string): void {
   }
 }
 
-/** Shows the brand only beside the card that was used in this browser: of other cards only the last digits are known. */
+/** Shows the brand beside the card number if this browser paid with that card. */
 export function showBrand(): void {
-  const known = storageIfAllowed()?.getItem(BRAND_KEY);
-  for (const place of document.querySelectorAll('.card-brand')) {
-    const label = place.nextElementSibling?.textContent ?? '';
-    if (label !== '' && known?.endsWith(` ${label}`)) place.textContent = known.slice(0, -label.length - 1);
+  const stored = storageIfAllowed()?.getItem(BRAND_KEY);
+  for (const element of document.querySelectorAll('.card-brand')) {
+    const label = element.nextElementSibling?.textContent ?? '';
+    if (label !== '' && stored?.endsWith(` ${label}`)) element.textContent = stored.slice(0, -label.length - 1);
   }
 }
 
-export function startReturn(): void {
+export function startRedirectCountdown(): void {
   byId('outcome-heading').focus();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
-  // No link on a phone that scanned the code: the page on the shop's device redirects.
+  // The page of a phone that scanned the code has no link, because the page on the other device redirects to the shop.
   if (!link?.getAttribute('href')) return;
-  const [said, seconds, stay] = [byId('returning'), byId('returning-seconds'), byId('stay')];
-  said.textContent = messages.returning;
-  let left = RETURN_AFTER_SECONDS;
-  const count = (): void => {
-    seconds.textContent = `(${left})`;
+  const [notice, seconds, stay] = [byId('returning'), byId('returning-seconds'), byId('stay')];
+  notice.textContent = messages.returning;
+  let secondsLeft = RETURN_AFTER_SECONDS;
+  const countDown = (): void => {
+    seconds.textContent = `(${secondsLeft})`;
     // `replace`, because the back button must not return to a page that redirects again.
-    if (left-- <= 0) location.replace(link.href);
+    if (secondsLeft-- <= 0) location.replace(link.href);
   };
-  count();
-  const timer = setInterval(count, 1000);
+  countDown();
+  const timer = setInterval(countDown, 1000);
   stay.hidden = false;
   stay.addEventListener('click', () => {
     clearInterval(timer);
-    for (const part of [said, seconds]) part.textContent = '';
+    for (const element of [notice, seconds]) element.textContent = '';
     stay.hidden = true;
     byId('outcome-heading').focus();
   });

@@ -11,7 +11,10 @@ import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
-/** Answers the queries of reconciliation: the payments of sessions on a day. */
+/**
+ * Responds to the queries of the daily reconciliation: totals and details of the payments of sessions that were
+ * accepted on a day.
+ */
 @Controller()
 export class BooksConsumer {
   private readonly sessions: ReconciliationReader;

@@ -1,6 +1,7 @@
 import { isoTime, numberOr0 } from '@svc/messaging';
 
-const MEMBERS = [
+/** Fields of the payment snapshot that reconciliation compares. */
+const FIELDS = [
   ...[
     'state',
     'siteId',
@@ -14,13 +15,16 @@ const MEMBERS = [
   ...['modifiedUTCDate', 'paymentMethodType', 'paymentMethodLabel', 'errors'],
 ];
 
-/** Results of final payments of sessions, by paymentUTCDate. */
+/**
+ * Selects the final payments of sessions that were accepted in the period $1 to $2, in the form in which reconciliation
+ * compares them.
+ */
 export const SESSIONS_BOOK = `
   SELECT snapshot ->> 'mode' AS mode, ${numberOr0("snapshot ->> 'merchantId'")} AS merchant_id, payment_reference AS key,
          ${numberOr0("snapshot ->> 'processedAmount'")} AS amount, false AS open,
          jsonb_build_object(
            'paymentReference', snapshot -> 'paymentReference', 'reference', lower(snapshot ->> 'reference'),
            'sessionId', snapshot #> '{source,sessionId}', 'rowSessionId', session_id, 'rowUTCDate', ${isoTime('accepted_at')},
-           ${MEMBERS.map((name) => `'${name}', snapshot -> '${name}'`).join(', ')}) AS line
+           ${FIELDS.map((name) => `'${name}', snapshot -> '${name}'`).join(', ')}) AS line
     FROM hosted_payments
    WHERE accepted_at >= $1 AND accepted_at < $2 AND snapshot ->> 'state' IN ('success', 'failed')`;

@@ -7,17 +7,18 @@ import type { FastifyInstance } from 'fastify';
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { SameOriginGuard } from '../pay/same-origin.guard.js';
 
-/** A browser's report is below 2 KB, but a request may contain several. */
+/** Browsers send reports below 2 KB, but a request may contain several reports. */
 const MAX_REPORT_BYTES = 16 * 1024;
-/** Media types of reports: for `report-uri` and for `report-to`. */
+/** Media types of reports that browsers send to `report-uri` and to `report-to`. */
 const REPORT_TYPES = ['application/csp-report', 'application/reports+json'];
-/** Limit for each IP address (browsers batch reports); more are rejected and not counted. */
+/** Limit of requests from one IP address. Further requests are rejected, and their reports are not counted. */
 export const MAX_REPORTS_PER_MINUTE = 100;
 
 /**
- * Counts violations of the payment page's content security policy, as browsers report them. A growing number means that
- * foreign content is in payers' pages. SameOriginGuard rejects reports that another website triggers, but any program can send them,
- * and a report contains addresses that a payer has visited. Therefore its content is neither read nor stored.
+ * Counts the violations of the payment page's content security policy that browsers report. A growing number means that
+ * payers' pages contain foreign content. SameOriginGuard rejects reports from other websites, but any program can send
+ * reports. The content of a report is neither read nor stored, because it cannot be trusted and may contain URLs that a
+ * payer has visited.
  */
 @Controller('pay/csp-reports')
 export class CspReportsController {
@@ -25,8 +26,8 @@ export class CspReportsController {
 
   constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost) {
     const fastify = httpAdapter.getInstance<FastifyInstance>();
-    const bound = { parseAs: 'buffer', bodyLimit: MAX_REPORT_BYTES } as const;
-    fastify.addContentTypeParser(REPORT_TYPES, bound, (_request, _body, done) => done(null, undefined));
+    const options = { parseAs: 'buffer', bodyLimit: MAX_REPORT_BYTES } as const;
+    fastify.addContentTypeParser(REPORT_TYPES, options, (_request, _body, done) => done(null, undefined));
   }
 
   @Post()

@@ -18,8 +18,8 @@ import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.gua
 import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
 
 /**
- * Deliveries to a merchant's endpoints: the notifications, the responses of the endpoint, and resending (E5). Requires an API key,
- * even for a site whose other calls need none.
+ * Deliveries of notifications to a merchant's endpoints, the responses of the endpoints, and resending (E5). Requires
+ * an API key, also from a site that needs none for other calls.
  *
  * @group Deliveries
  */
@@ -45,7 +45,7 @@ export class DeliveriesController {
       throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
     if (isNotEmpty(after) && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
     const request = {
-      owner: ownerOf(site),
+      owner: buildOwner(site),
       ...(isNotEmpty(state) ? { state } : {}),
       ...(isNotEmpty(after) ? { after } : {}),
     };
@@ -60,7 +60,7 @@ export class DeliveriesController {
   @Get(':id')
   @Header('cache-control', 'no-store')
   async get(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<DeliveryDetails> {
-    return { ...(await this.commands.request(GetDeliveryV1, deliveryRequest(site, id))), ...SUCCESS };
+    return { ...(await this.commands.request(GetDeliveryV1, buildDeliveryRequest(site, id))), ...SUCCESS };
   }
 
   /**
@@ -74,20 +74,20 @@ export class DeliveriesController {
   @Post(':id/resend')
   @HttpCode(202)
   async resend(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<typeof SUCCESS> {
-    await this.commands.request(ResendDeliveryV1, deliveryRequest(site, id));
+    await this.commands.request(ResendDeliveryV1, buildDeliveryRequest(site, id));
     return SUCCESS;
   }
 }
 
 const SUCCESS: { readonly status: 'Success'; readonly errors: HostedError[] } = { status: 'Success', errors: [] };
 
-function ownerOf({ merchantId, siteId, mode }: AuthenticatedSite): DeliveryOwner {
+function buildOwner({ merchantId, siteId, mode }: AuthenticatedSite): DeliveryOwner {
   return { merchantId, siteId, mode };
 }
 
-function deliveryRequest(site: AuthenticatedSite, id: string): { owner: DeliveryOwner; id: string } {
+function buildDeliveryRequest(site: AuthenticatedSite, id: string): { owner: DeliveryOwner; id: string } {
   if (!isUuid(id)) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
-  return { owner: ownerOf(site), id };
+  return { owner: buildOwner(site), id };
 }
 
 function isNotEmpty(text: string | undefined): text is string {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Delivery, GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
+const CALLS_PER_MINUTE = 6;
 const ID = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
 const DELIVERY: Delivery = {
   id: ID,
@@ -23,43 +24,43 @@ const DELIVERY: Delivery = {
 
 let gateway: Gateway;
 let merchant: Merchant;
-let asked: unknown[];
+let sentCommands: unknown[];
 beforeAll(async () => {
-  gateway = await startGateway({ SVC_DELIVERIES_CALLS_PER_MINUTE: '6' });
+  gateway = await startGateway({ SVC_DELIVERIES_CALLS_PER_MINUTE: String(CALLS_PER_MINUTE) });
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  asked = [];
-  merchant = await gateway.aMerchant();
-  const answers = (reply: unknown) => (request: unknown) => {
-    asked.push(request);
+  sentCommands = [];
+  merchant = await gateway.createMerchant();
+  const recordAndReply = (reply: unknown) => (request: unknown) => {
+    sentCommands.push(request);
     return { ok: true as const, reply };
   };
-  await gateway.responds(ListDeliveriesV1, answers({ deliveries: [DELIVERY], hasMore: true, after: ID }));
-  await gateway.responds(GetDeliveryV1, answers({ ...DELIVERY, attempts: [] }));
-  await gateway.responds(ResendDeliveryV1, answers({ due: true }));
+  await gateway.respondTo(ListDeliveriesV1, recordAndReply({ deliveries: [DELIVERY], hasMore: true, after: ID }));
+  await gateway.respondTo(GetDeliveryV1, recordAndReply({ ...DELIVERY, attempts: [] }));
+  await gateway.respondTo(ResendDeliveryV1, recordAndReply({ due: true }));
 });
 
-const ownerOf = ({ merchantId, siteId }: Merchant, mode = 'test') => ({ merchantId, siteId, mode });
+const buildOwner = ({ merchantId, siteId }: Merchant, mode = 'test') => ({ merchantId, siteId, mode });
 const SUCCESS = { status: 'Success', errors: [] };
 
-it.each(['v3.1', 'v3'])(
-  'API %s queries deliveries of the site and mode of the key, and returns them in the envelope',
+test.each(['v3.1', 'v3'])(
+  'API %s lists, reads and resends deliveries of the site and mode of the key',
   async (version) => {
     const { headers } = merchant;
-    const at = `/api/${version}/deliveries`;
-    const list = await gateway.call('GET', `${at}?state=gone&after=${ID}`, { headers });
+    const baseUrl = `/api/${version}/deliveries`;
+    const list = await gateway.call('GET', `${baseUrl}?state=gone&after=${ID}`, { headers });
     expect([list.status, list.body, list.headers['cache-control']]).toEqual([
       200,
       { deliveries: [DELIVERY], hasMore: true, after: ID, ...SUCCESS },
       'no-store',
     ]);
-    const one = await gateway.call('GET', `${at}/${ID}`, { headers });
-    expect([one.status, one.body]).toEqual([200, { ...DELIVERY, attempts: [], ...SUCCESS }]);
-    const again = await gateway.call('POST', `${at}/${ID}/resend`, { headers });
-    expect([again.status, again.body]).toEqual([202, SUCCESS]);
-    const owner = ownerOf(merchant);
-    expect(asked).toEqual([
+    const delivery = await gateway.call('GET', `${baseUrl}/${ID}`, { headers });
+    expect([delivery.status, delivery.body]).toEqual([200, { ...DELIVERY, attempts: [], ...SUCCESS }]);
+    const resent = await gateway.call('POST', `${baseUrl}/${ID}/resend`, { headers });
+    expect([resent.status, resent.body]).toEqual([202, SUCCESS]);
+    const owner = buildOwner(merchant);
+    expect(sentCommands).toEqual([
       { owner, state: 'gone', after: ID },
       { owner, id: ID },
       { owner, id: ID },
@@ -67,16 +68,16 @@ it.each(['v3.1', 'v3'])(
   },
 );
 
-it('requests live deliveries with a live key, and all states without a query', async () => {
+test('with a live key and an empty query the API lists live deliveries in all states', async () => {
   const { merchantId, siteId } = merchant;
-  const live = await gateway.aMerchant({ merchantId, siteId, mode: 'live' });
+  const live = await gateway.createMerchant({ merchantId, siteId, mode: 'live' });
   await gateway.call('GET', '/api/v3.1/deliveries?state=&after=', { headers: live.headers });
-  expect(asked).toEqual([{ owner: ownerOf(merchant, 'live') }]);
+  expect(sentCommands).toEqual([{ owner: buildOwner(merchant, 'live') }]);
 });
 
-it('requires a key, even for a site whose other calls need none', async () => {
-  const open = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
-  for (const { headers } of [merchant, open]) {
+test('the API requires a key, also from a site that needs none for other calls', async () => {
+  const keylessSite = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  for (const { headers } of [merchant, keylessSite]) {
     const { 'x-api-key': _, ...keyless } = headers;
     for (const [method, path] of [
       ['GET', ''],
@@ -85,30 +86,33 @@ it('requires a key, even for a site whose other calls need none', async () => {
     ] as const)
       expect((await gateway.call(method, `/api/v3.1/deliveries${path}`, { headers: keyless })).status).toBe(401);
   }
-  expect(asked).toEqual([]);
+  expect(sentCommands).toEqual([]);
 });
 
-it.each(['nothing', `${ID}x`, 'x'.repeat(150)])('sends no command for %s, which is not an id', async (id) => {
-  const { headers } = merchant;
-  expect((await gateway.call('GET', `/api/v3.1/deliveries/${id}`, { headers })).status).toBe(404);
-  expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
-  expect(asked).toEqual([]);
-});
+test.each(['nothing', `${ID}x`, 'x'.repeat(150)])(
+  'the invalid id %s gets a 404, and the API sends no command',
+  async (id) => {
+    const { headers } = merchant;
+    expect((await gateway.call('GET', `/api/v3.1/deliveries/${id}`, { headers })).status).toBe(404);
+    expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
+    expect(sentCommands).toEqual([]);
+  },
+);
 
-it.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&after=${ID}`])(
-  'rejects the invalid query %s with a 400, and sends no command',
+test.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&after=${ID}`])(
+  'the invalid query %s gets a 400, and the API sends no command',
   async (query) => {
     const { status, body } = await gateway.call('GET', `/api/v3.1/deliveries?${query}`, { headers: merchant.headers });
     expect([status, body['errors']]).toEqual([
       400,
       [{ message: expect.stringMatching(/^(state|after) must be /) as string }],
     ]);
-    expect(asked).toEqual([]);
+    expect(sentCommands).toEqual([]);
   },
 );
 
-it('passes on an error, with Retry-After', async () => {
-  await gateway.responds(ResendDeliveryV1, () => ({
+test('the API returns an error of webhook-dispatcher, with Retry-After', async () => {
+  await gateway.respondTo(ResendDeliveryV1, () => ({
     ...{ ok: false as const, code: 'request.rate-limited' as const, message: 'Wait.', fields: [] },
     retryAfterSeconds: 9,
   }));
@@ -121,16 +125,16 @@ it('passes on an error, with Retry-After', async () => {
   ]);
 });
 
-it('limits the calls of each site and mode, from any address', async () => {
+test('the API limits the calls of each site and mode, whatever their IP address', async () => {
   const { merchantId, siteId, headers } = merchant;
-  const call = async (of: Record<string, string>): Promise<number> =>
-    (await gateway.call('GET', '/api/v3.1/deliveries', { headers: of })).status;
-  for (let nth = 0; nth < 6; nth++) expect(await call(headers)).toBe(200);
-  expect(await call(headers)).toBe(429);
-  const live = await gateway.aMerchant({ merchantId, siteId, mode: 'live' });
-  expect(await call(live.headers)).toBe(200);
-  expect(await call((await gateway.aMerchant({ merchantId })).headers)).toBe(200);
-  expect(await call((await gateway.aMerchant({ siteId })).headers)).toBe(200);
+  const listDeliveries = async (callerHeaders: Record<string, string>): Promise<number> =>
+    (await gateway.call('GET', '/api/v3.1/deliveries', { headers: callerHeaders })).status;
+  for (let count = 0; count < CALLS_PER_MINUTE; count++) expect(await listDeliveries(headers)).toBe(200);
+  expect(await listDeliveries(headers)).toBe(429);
+  const live = await gateway.createMerchant({ merchantId, siteId, mode: 'live' });
+  expect(await listDeliveries(live.headers)).toBe(200);
+  expect(await listDeliveries((await gateway.createMerchant({ merchantId })).headers)).toBe(200);
+  expect(await listDeliveries((await gateway.createMerchant({ siteId })).headers)).toBe(200);
   gateway.clock.advance(60_001);
-  expect(await call(headers)).toBe(200);
+  expect(await listDeliveries(headers)).toBe(200);
 });

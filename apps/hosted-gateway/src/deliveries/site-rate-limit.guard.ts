@@ -3,7 +3,7 @@ import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 
 /**
- * Rate limit for the deliveries API, for each site and mode, independent of the IP address. Runs after SiteGuard.
+ * Rate limit of the deliveries API for each site and mode, whatever the IP address. Must run after SiteGuard.
  *
  * @throws request.rate-limited
  */

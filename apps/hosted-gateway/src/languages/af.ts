@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** Afrikaans. The keys and what they are for: en.ts. */
+/** Afrikaans. en.ts describes the keys. */
 export const af: Messages = {
   name: 'Afrikaans',
 
@@ -25,7 +25,7 @@ export const af: Messages = {
 
   language: {
     label: 'Taal',
-    emptiesForm: 'Die bladsy word in die ander taal herlaai, en die kaartvorm sal leeg wees. Gaan voort?',
+    confirmLanguageChange: 'Die bladsy word in die ander taal herlaai, en die kaartvorm sal leeg wees. Gaan voort?',
   },
 
   page: {
@@ -38,7 +38,7 @@ export const af: Messages = {
     footer: 'Jou kaartbesonderhede word in hierdie blaaier geënkripteer voordat dit gestuur word.',
     test: 'TOETS: geen geld beweeg nie',
     footerPlain: 'Veilige betalings deur Svc Payments',
-    givenBack: '’n Heffing wat te laat gekom het, is na jou kaart teruggegee. Jy hoef niks te doen nie.',
+    chargeReversed: '’n Heffing wat te laat gekom het, is na jou kaart teruggegee. Jy hoef niks te doen nie.',
     noScript:
       'Om met ’n kaart te betaal, is JavaScript nodig, want jou kaartbesonderhede word in hierdie blaaier geënkripteer ' +
       'voordat dit gestuur word. Skakel asseblief JavaScript aan en herlaai die bladsy, of gaan terug na die winkel. ' +
@@ -62,16 +62,16 @@ export const af: Messages = {
     expiring:
       'Jy kan tot {time} hier betaal. Daarna word niks gehef nie, en jy kan die betaling weer in die winkel begin.',
     moreTime: 'Gee my nog 15 minute',
-    late: 'Die vorm laai nog. As niks gebeur nie,',
+    stillLoading: 'Die vorm laai nog. As niks gebeur nie,',
     reload: 'laai die bladsy weer',
   },
 
   byCode: {
     heading: 'Of skandeer om te betaal',
-    fold: 'Betaal met ’n ander toestel',
-    alternative: 'QR-kode wat hierdie betaling op ’n foon oopmaak',
+    summary: 'Betaal met ’n ander toestel',
+    imageDescription: 'QR-kode wat hierdie betaling op ’n foon oopmaak',
     note: 'Skandeer die kode met jou foon se kamera, of met ’n betaaltoep wat ons kodes aanvaar.',
-    goesOn: 'Hierdie bladsy gaan vanself voort wanneer dit betaal is.',
+    continuesAutomatically: 'Hierdie bladsy gaan vanself voort wanneer dit betaal is.',
   },
 
   choice: {
@@ -100,7 +100,7 @@ export const af: Messages = {
   },
 
   formErrors: {
-    elsewhere:
+    otherPayerFailed:
       'Iemand het probeer om dit op ’n ander toestel te betaal, en dit het nie geslaag nie. Jy kan hier voortgaan.',
     refused: 'Die betaling is nie aanvaar nie. Gaan jou besonderhede na en probeer weer.',
     tooMany: 'Daar is nou te veel versoeke. Niks is gehef nie. Wag ’n minuut en probeer weer.',
@@ -135,7 +135,7 @@ export const af: Messages = {
   verification: {
     heading: 'Bevestig die betaling by jou bank',
     note: 'Jou bank wil seker maak dat dit jy is. Niks word gehef voordat jy bevestig het nie.',
-    goOn: 'Gaan voort na jou bank',
+    continueToBank: 'Gaan voort na jou bank',
     anotherCard: 'Gebruik ’n ander kaart',
     until: 'Jy kan bevestig tot',
   },

@@ -1,10 +1,11 @@
 /**
- * All texts of the payment page in English, for the server's views and the browser's script. The other languages have the
- * same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is a placeholder: keep its name, and put it where the
- * language needs it. A filled-in count is never one, so no message needs a singular form.
+ * All texts of the payment page in English, for the views on the server and the script in the browser. The other
+ * languages have the same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is a placeholder. A translation keeps the name of
+ * a placeholder, but may put it at another place. A count in a placeholder is never 1, so no message needs a singular
+ * form.
  *
- * A text about a failure says whether money moved and what to do next. It never blames the payer, and it never promises an unknown
- * result.
+ * A text about a failure explains whether money moved and what the payer can do next. It never blames the payer, and it
+ * never promises a result that is not known yet.
  */
 export const en = {
   /** Name of the language, in the language itself. */
@@ -33,7 +34,7 @@ export const en = {
   language: {
     label: 'Language',
     /** Confirmation before the page is loaded in another language while the form is not empty. */
-    emptiesForm: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
+    confirmLanguageChange: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
   },
 
   page: {
@@ -47,7 +48,7 @@ export const en = {
     footer: 'Your card details are encrypted in this browser before they are sent.',
     test: 'TEST: no money moves',
     footerPlain: 'Secure payments by Svc Payments',
-    givenBack: 'A charge that came too late was given back to your card. You do not have to do anything.',
+    chargeReversed: 'A charge that came too late was given back to your card. You do not have to do anything.',
     noScript:
       'Paying by card needs JavaScript, because your card details are encrypted in this browser before they are sent. ' +
       'Please switch JavaScript on and reload the page, or go back to the store. Nothing has been charged.',
@@ -64,42 +65,42 @@ export const en = {
     cvvHint: '3 digits on the back',
     cvvHintFour: '4 digits on the front',
     holderName: 'Name on card',
-    /** The amount follows. */
+    /** Text of the button, before the amount. */
     pay: 'Pay',
     lastTry: 'This is the last try.',
     triesLeft: '{left} of {tries} tries left.',
-    /** In the last minutes of a session. */
+    /** Shown in the last minutes of a session. */
     expiring:
       'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
     moreTime: 'Give me 15 more minutes',
-    /** Followed by the link `reload` and a full stop. */
-    late: 'The form is still loading. If nothing happens,',
+    /** Shown before the link `reload` and a full stop. */
+    stillLoading: 'The form is still loading. If nothing happens,',
     reload: 'load the page again',
   },
 
-  /** Beside the form: for a payer who prefers to use a phone. */
+  /** Texts beside the QR code, for a payer who prefers to pay with a phone. */
   byCode: {
     heading: 'Or scan to pay',
-    fold: 'Pay with another device',
-    alternative: 'QR code that opens this payment on a phone',
+    summary: 'Pay with another device',
+    imageDescription: 'QR code that opens this payment on a phone',
     note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
-    goesOn: 'This page goes on by itself when it is paid.',
+    continuesAutomatically: 'This page goes on by itself when it is paid.',
   },
 
-  /** Options that the merchant offers to the payer of an invoice. */
+  /** Labels of the fields in which the payer of an invoice may choose amount and tip. */
   choice: {
     amount: 'Amount to pay',
     tip: 'Tip (optional)',
   },
 
-  /** Beside those fields; `{least}` is an amount. */
+  /** Errors beside the fields for amount and tip. `{least}` is an amount. */
   choiceErrors: {
     notAnAmount: 'Enter an amount such as 12.50.',
     tooLittle: 'The least that can be paid is {least}.',
     tooMuch: 'This is more than can be paid at once.',
   },
 
-  /** Beside a field, after the payer left it or pressed Pay. */
+  /** Errors beside a field of the card form, after the payer left the field or pressed Pay. */
   fieldErrors: {
     cardNumberMissing: 'Enter the card number.',
     cardNumberWrong: 'This card number is not correct. Check the digits.',
@@ -114,9 +115,9 @@ export const en = {
     holderNameLong: 'Use at most {max} characters.',
   },
 
-  /** Above the form, when the payment could not be started. */
+  /** Errors above the form, when the payment could not be started. */
   formErrors: {
-    elsewhere: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
+    otherPayerFailed: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
     refused: 'The payment was not accepted. Check your details and try again.',
     tooMany: 'Too many requests at the moment. Nothing was charged. Wait a minute and try again.',
     notSent:
@@ -125,7 +126,10 @@ export const en = {
     cannotEncrypt: 'Your card details could not be encrypted. Nothing was sent. Reload the page and try again.',
   },
 
-  /** Above the form, when the server rejects the pay request, by code of the error catalogue. Other codes use the text of the catalogue in English, and `formErrors.refused` in other languages. */
+  /**
+   * Errors above the form, when the server rejects the pay request, by error code. For other codes, the page shows the
+   * text of the error catalogue in English, and `formErrors.refused` in other languages.
+   */
   refusals: {
     'card-key.not-in-use': 'This page is out of date. Reload it and try again. Nothing was charged.',
     'live-mode.unavailable': 'Cards cannot be paid with here yet. Nothing was charged.',
@@ -148,9 +152,9 @@ export const en = {
   verification: {
     heading: 'Confirm the payment with your bank',
     note: 'Your bank wants to make sure that it is you. Nothing is charged before you have confirmed.',
-    goOn: 'Continue to your bank',
+    continueToBank: 'Continue to your bank',
     anotherCard: 'Use another card',
-    /** Date and time follow. */
+    /** Shown before date and time. */
     until: 'You can confirm until',
   },
 
@@ -162,7 +166,7 @@ export const en = {
     card: 'Card',
     reference: 'Payment reference',
     date: 'Date',
-    /** On the receipt: the payer's next step. */
+    /** The next step of the payer, on the receipt. */
     next: 'The store is told of your payment. If you have a question about your order, ask the store and give the payment reference.',
     returnTo: 'Return to {merchant}',
     returning: 'You will be taken back in a few seconds.',
@@ -186,7 +190,10 @@ export const en = {
     },
   },
 
-  /** The same for an invoice of a till: there is no store to return to, and the cashier can create a new invoice. */
+  /**
+   * The texts of `closed` for the invoice of a till: there is no store to return to, and the cashier can create a new
+   * invoice.
+   */
   closedAtTill: {
     refused: {
       heading: 'This payment cannot be tried again here',
@@ -207,27 +214,30 @@ export const en = {
     note: 'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
   },
 
-  /** The state of the session is unknown while the service is unavailable. */
+  /** Shown while the service is unavailable, so that the state of the session is unknown. */
   unavailable: {
     heading: 'This page is not available at the moment',
     note: 'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
     again: 'This page tries again by itself every few seconds. You can also close it and come back later.',
   },
 
-  /** The static code of a till that has no open invoice. */
+  /** Shown for the static code of a till that has no open invoice. */
   atTill: {
     heading: 'This till has nothing to pay yet',
     note: 'Wait until the cashier is done, then pay here.',
     again: 'This page looks again by itself.',
   },
 
-  /** The payer scanned an unknown code. */
+  /** Shown to a payer who scanned an unknown code. */
   unknownCode: {
     heading: 'This code cannot be paid here',
     note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
   },
 
-  /** By errorReference (P4): the reason and the next step. Fraud is not mentioned: the payer may be its victim. */
+  /**
+   * The reason of a decline and the next step, by errorReference (P4). The texts do not mention fraud, because the
+   * payer may be its victim.
+   */
   declines: {
     '10': {
       title: 'Your bank declined the payment',
@@ -286,7 +296,7 @@ export const en = {
       next: 'If your bank shows the amount, it is given back. Try again, or use another card.',
     },
   },
-  /** For a reason without a text here. */
+  /** Shown for a reason that has no text in `declines`. */
   unknownDecline: {
     title: 'The payment did not go through',
     next: 'Try again, or use another card.',

@@ -1,4 +1,7 @@
-/** Fills the placeholders of a message. A separate file, because the page's script imports it without the languages. */
+/**
+ * Fills the placeholders of a message. A file of its own, so that the page's script can import it without all
+ * languages.
+ */
 export function fill(message: string, values: Readonly<Record<string, string | number>>): string {
-  return message.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+  return message.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

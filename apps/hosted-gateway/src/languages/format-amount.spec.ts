@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { formatAmount, formatTime } from './format-amount.js';
-import { languageOf, LANGUAGES } from './languages.js';
+import { getLanguage, LANGUAGES } from './languages.js';
 
-const formatOf = (tag: Parameters<typeof languageOf>[0]) => languageOf(tag).messages.format;
+const findFormat = (tag: Parameters<typeof getLanguage>[0]) => getLanguage(tag).messages.format;
 
 describe('formatAmount', () => {
   it.each([
@@ -15,13 +15,13 @@ describe('formatAmount', () => {
     [123456789, 'zu', 'R 1 234 567.89'],
     [123456789, 'xh', 'R 1 234 567.89'],
     [123456789, 'st', 'R 1 234 567.89'],
-  ] as const)('%d cents in %s are %s', (cents, tag, shown) => {
-    expect(formatAmount(cents, 'ZAR', formatOf(tag))).toBe(shown);
+  ] as const)('formats %d cents in language %s as "%s"', (cents, tag, text) => {
+    expect(formatAmount(cents, 'ZAR', findFormat(tag))).toBe(text);
   });
 
-  it('uses the symbol of the currency', () => expect(formatAmount(12345, 'EUR', formatOf('af'))).toBe('€123,45'));
+  it('uses the symbol of the currency', () => expect(formatAmount(12345, 'EUR', findFormat('af'))).toBe('€123,45'));
 
-  it('is exact to the cent in every language', () => {
+  it('shows every cent in every language', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 100_000_000_000 }),
@@ -33,9 +33,12 @@ describe('formatAmount', () => {
     );
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])('rejects %p', (cents) => {
-    expect(() => formatAmount(cents, 'ZAR', formatOf('en'))).toThrow(RangeError);
-  });
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])(
+    'rejects %p, which is not a whole number of cents from 0',
+    (cents) => {
+      expect(() => formatAmount(cents, 'ZAR', findFormat('en'))).toThrow(RangeError);
+    },
+  );
 });
 
 describe('formatTime', () => {
@@ -47,11 +50,13 @@ describe('formatTime', () => {
     ['zu', '20 Novemba 2026 ngo-23:30 UTC'],
     ['xh', '20 Novemba 2026 ngo-23:30 UTC'],
     ['st', '20 Pudungwana 2026 ka 23:30 UTC'],
-  ] as const)('in the language %s is %s', (tag, shown) => expect(formatTime(time, formatOf(tag), 'UTC')).toBe(shown));
+  ] as const)('formats a time in language %s as "%s"', (tag, text) =>
+    expect(formatTime(time, findFormat(tag), 'UTC')).toBe(text),
+  );
 
-  it('uses the given time zone, and 00 for midnight', () => {
-    expect(formatTime(time, formatOf('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');
-    expect(formatTime('2026-01-02T22:05:00.000Z', formatOf('en'), 'Africa/Johannesburg')).toBe(
+  it('converts a time to the time zone of the argument, and shows midnight as 00', () => {
+    expect(formatTime(time, findFormat('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');
+    expect(formatTime('2026-01-02T22:05:00.000Z', findFormat('en'), 'Africa/Johannesburg')).toBe(
       '3 January 2026 at 00:05 SAST',
     );
   });

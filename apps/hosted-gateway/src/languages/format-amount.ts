@@ -1,15 +1,15 @@
 /**
- * Formats amounts and dates in the page's language, not in the browser's region: browsers do not support
- * every language of the page, and a region could format the same amount differently from the receipt. Amounts are formatted
- * from integer cents without floating-point arithmetic.
+ * Formats amounts and dates in the language of the page. Does not use the locale of the browser, because browsers do
+ * not support every language of the page, and might format an amount differently from the receipt. Amounts are
+ * formatted from integer cents without floating-point arithmetic.
  */
 import { fill } from './fill.js';
 
 /**
- * Formats 123456 cents as "R 1 234.56", as usual in South Africa; with a decimal comma in Afrikaans. Uses plain spaces, so that the
- * text can be searched and read out; the style sheet prevents line breaks.
+ * Formats 123456 cents as "R 1 234.56", as is usual in South Africa, or with a decimal comma in Afrikaans. Uses plain
+ * spaces, so that the text can be searched and screen readers can read it. The style sheet prevents line breaks.
  *
- * @throws RangeError for anything but whole, non-negative cents
+ * @throws RangeError if amountCents is not a whole number, or negative
  */
 export function formatAmount(amountCents: number, currencyISOCode: string, language: { decimalMark: string }): string {
   if (!Number.isSafeInteger(amountCents) || amountCents < 0) throw new RangeError('amountCents must be whole cents');
@@ -22,12 +22,12 @@ export function formatAmount(amountCents: number, currencyISOCode: string, langu
     .replace(/\s/g, ' ');
 }
 
-/** Cache by currency: creating a format takes longer than rendering the rest of the page. */
+/** Cached by currency, because creating a format takes longer than rendering the rest of the page. */
 const amountFormats = new Map<string, Intl.NumberFormat>();
 
 function amountFormat(currency: string): Intl.NumberFormat {
-  const kept = amountFormats.get(currency);
-  if (kept) return kept;
+  const cachedFormat = amountFormats.get(currency);
+  if (cachedFormat) return cachedFormat;
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
     currency,
@@ -39,7 +39,10 @@ function amountFormat(currency: string): Intl.NumberFormat {
   return format;
 }
 
-/** "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone: the script replaces it with local time. */
+/**
+ * Formats a time as "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone, so the script
+ * replaces the text by local time.
+ */
 export function formatTime(
   isoTime: string,
   { dateTime, months }: { dateTime: string; months: readonly string[] },
@@ -55,11 +58,11 @@ export function formatTime(
     timeZoneName: 'short',
     ...(timeZone === undefined ? {} : { timeZone }),
   }).formatToParts(new Date(isoTime));
-  const of = Object.fromEntries(parts.map(({ type, value }) => [type, value])) as Record<
+  const valueOfType = Object.fromEntries(parts.map(({ type, value }) => [type, value])) as Record<
     Intl.DateTimeFormatPartTypes,
     string
   >;
-  const month = months[Number(of.month) - 1] ?? of.month;
-  const time = `${of.hour}:${of.minute} ${of.timeZoneName}`;
-  return fill(dateTime, { day: Number(of.day), month, year: of.year, time });
+  const month = months[Number(valueOfType.month) - 1] ?? valueOfType.month;
+  const time = `${valueOfType.hour}:${valueOfType.minute} ${valueOfType.timeZoneName}`;
+  return fill(dateTime, { day: Number(valueOfType.day), month, year: valueOfType.year, time });
 }

@@ -1,51 +1,53 @@
 import { ERROR_CATALOGUE, type ErrorEntry } from '@svc/contracts';
-import { placesOf, textsByPath } from '../../test/messages.js';
-import { declineText, triesLeftText } from './decline-text.js';
+import { listPlaceholders, mapTextsByPath } from '../../test/messages.js';
+import { buildDeclineText, buildTriesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, explicitLanguage, languageOf, LANGUAGES, parseLanguageTag } from './languages.js';
+import { chooseLanguage, findExplicitLanguage, getLanguage, LANGUAGES, parseLanguageTag } from './languages.js';
 
-/** Texts that are the same in other languages: formats, numbers, names. */
-const ALIKE = [
+/** Messages that may be equal in English and another language: formats, numbers, names. */
+const MAY_EQUAL_ENGLISH = [
   ...['format.decimalMark', 'page.stateTitle', 'form.cardNumberPlaceholder', 'form.expiryPlaceholder', 'form.cvv'],
   ...['format.months.3', 'format.months.8', 'format.months.10'],
 ];
-const english = textsByPath(en);
-const others = LANGUAGES.filter(({ tag }) => tag !== 'en').map(
-  ({ tag, messages }) => [tag, textsByPath(messages)] as const,
+const englishTexts = mapTextsByPath(en);
+const otherLanguages = LANGUAGES.filter(({ tag }) => tag !== 'en').map(
+  ({ tag, messages }) => [tag, mapTextsByPath(messages)] as const,
 );
 
-describe.each(others)('%s', (_tag, messages) => {
-  it('contains every message, none of them empty or untranslated', () => {
-    expect(Object.keys(messages)).toEqual(Object.keys(english));
-    const same = Object.keys(english).filter((path) => messages[path] === english[path]);
-    expect(same.filter((path) => !ALIKE.includes(path))).toEqual([]);
+describe.each(otherLanguages)('the language %s', (_tag, messages) => {
+  it('contains every message, and none is empty or untranslated', () => {
+    expect(Object.keys(messages)).toEqual(Object.keys(englishTexts));
+    const equal = Object.keys(englishTexts).filter((path) => messages[path] === englishTexts[path]);
+    expect(equal.filter((path) => !MAY_EQUAL_ENGLISH.includes(path))).toEqual([]);
     for (const [path, text] of Object.entries(messages))
       expect([path, text.trim() === text && text !== '']).toEqual([path, true]);
   });
 
-  it('has the placeholders of the English message', () => {
+  it('has in every message the placeholders of the English message', () => {
     for (const [path, text] of Object.entries(messages))
-      expect([path, placesOf(text)]).toEqual([path, placesOf(english[path]!)]);
+      expect([path, listPlaceholders(text)]).toEqual([path, listPlaceholders(englishTexts[path]!)]);
   });
 
-  it('ends sentences like English, and is at most about 1.5 times as long, because the page has no more room', () => {
-    for (const [path, text] of Object.entries(messages).filter(([each]) => each !== 'format.decimalMark')) {
-      expect([path, /[.?…]$/.test(text)]).toEqual([path, /[.?…]$/.test(english[path]!)]);
-      expect([path, text.length <= english[path]!.length * 1.5 + 20]).toEqual([path, true]);
+  it('has sentences where English has them, and texts at most about 1.5 times as long, so that they fit into the page', () => {
+    for (const [path, text] of Object.entries(messages).filter(
+      ([messagePath]) => messagePath !== 'format.decimalMark',
+    )) {
+      expect([path, /[.?…]$/.test(text)]).toEqual([path, /[.?…]$/.test(englishTexts[path]!)]);
+      expect([path, text.length <= englishTexts[path]!.length * 1.5 + 20]).toEqual([path, true]);
     }
   });
 });
 
 describe('the language of a page', () => {
-  const languageFor = (accepted?: string, locale?: string | null, chosen?: 'xh') =>
+  const chooseTag = (accepted?: string, locale?: string | null, chosen?: 'xh') =>
     chooseLanguage({ accepted, chosen }, locale).tag;
 
-  it('is the choice of the payer, or else the language of the session, of the browser, or English', () => {
-    expect(languageFor('af', 'zu', 'xh')).toBe('xh');
-    expect(languageFor('af', 'zu')).toBe('zu');
-    expect(languageFor('af', null)).toBe('af');
-    expect(languageFor(undefined)).toBe('en');
+  it('is the one that the payer chose, else the locale of the session, else the language of the browser, else English', () => {
+    expect(chooseTag('af', 'zu', 'xh')).toBe('xh');
+    expect(chooseTag('af', 'zu')).toBe('zu');
+    expect(chooseTag('af', null)).toBe('af');
+    expect(chooseTag(undefined)).toBe('en');
   });
 
   it.each([
@@ -53,15 +55,15 @@ describe('the language of a page', () => {
     ['ZU-za', 'zu'],
     ['zul', 'zu'],
     ['st-LS', 'st'],
-    // Sepedi is not Sesotho, and a malformed tag is ignored.
+    // `nso` is Sepedi, which differs from Sesotho (`st`). Unsupported and malformed tags are ignored.
     ['nso', 'af'],
     ['de-DE', 'af'],
     ['zu_ZA', 'af'],
     ['', 'af'],
     ['z'.repeat(40), 'af'],
     [`zu-${'12345678-'.repeat(5)}`, 'af'],
-  ])('of a session with %j and a browser in Afrikaans is %s', (locale, tag) =>
-    expect(languageFor('af', locale)).toBe(tag),
+  ])('for a session with the locale %j and a browser in Afrikaans is %s', (locale, tag) =>
+    expect(chooseTag('af', locale)).toBe(tag),
   );
 
   it.each([
@@ -76,50 +78,52 @@ describe('the language of a page', () => {
     [`${'de,'.repeat(20)}zu`, 'en'],
     [';;;,,,q=1', 'en'],
     ['"><script>', 'en'],
-  ])('for Accept-Language %j is %s', (accepted, tag) => expect(languageFor(accepted)).toBe(tag));
+  ])('for Accept-Language %j is %s', (accepted, tag) => expect(chooseTag(accepted)).toBe(tag));
 
-  it('is only found by its own tag', () => {
+  it('can be chosen only by its exact tag', () => {
     expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(parseLanguageTag)).toEqual([
       'zu',
       ...Array<undefined>(7),
     ]);
   });
 
-  it('is explicit if it comes from the payer or the merchant, but not from the browser', () => {
-    expect(explicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
-    expect(explicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
+  it('is explicit if the payer or the merchant chose it, but not if it comes from the browser', () => {
+    expect(findExplicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
+    expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
   });
 });
 
-test('a placeholder without a value is unchanged, and values are not expanded again', () => {
+test('fill leaves a placeholder without a value unchanged, and does not fill placeholders inside of values', () => {
   expect(fill('{a} {b} {a} {c}', { a: 1, b: '$& {a}' })).toBe('1 $& {a} 1 {c}');
 });
 
-describe('after a failed attempt', () => {
-  it('every decline reason of the error catalogue for card payments has a text', () => {
+describe('the text after a failed attempt', () => {
+  it('exists for every decline reason of card payments in the error catalogue', () => {
     const entries = Object.entries<ErrorEntry>(ERROR_CATALOGUE);
-    const ofPayments = entries.filter(([code, { httpStatus }]) => httpStatus === 402 || code.startsWith('acquirer.'));
-    expect(ofPayments.length).toBeGreaterThan(10);
-    for (const [, { errorReference }] of ofPayments) expect(Object.keys(en.declines)).toContain(errorReference);
+    const declineErrors = entries.filter(
+      ([code, { httpStatus }]) => httpStatus === 402 || code.startsWith('acquirer.'),
+    );
+    expect(declineErrors.length).toBeGreaterThan(10);
+    for (const [, { errorReference }] of declineErrors) expect(Object.keys(en.declines)).toContain(errorReference);
   });
 
-  it.each(LANGUAGES)('a reason without a text is not shown in English in $tag', (language) => {
+  it.each(LANGUAGES)('for an unknown decline reason is in $tag', (language) => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
-      const { title, next } = declineText(language, { errorReference, message: 'Ask your bank.' });
+      const { title, next } = buildDeclineText(language, { errorReference, message: 'Ask your bank.' });
       const { unknownDecline } = language.messages;
       expect([title, next]).toEqual([
         unknownDecline.title,
         language.tag === 'en' ? 'Ask your bank.' : unknownDecline.next,
       ]);
     }
-    expect(declineText(language, undefined)).toEqual(language.messages.unknownDecline);
+    expect(buildDeclineText(language, undefined)).toEqual(language.messages.unknownDecline);
   });
 
-  it('shows the number of attempts left', () => {
-    expect(triesLeftText(languageOf('en'), 4)).toBe('4 of 5 tries left.');
-    expect(triesLeftText(languageOf('en'), 1)).toBe('This is the last try.');
-    expect(triesLeftText(languageOf('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
+  it('contains the number of attempts left', () => {
+    expect(buildTriesLeftText(getLanguage('en'), 4)).toBe('4 of 5 tries left.');
+    expect(buildTriesLeftText(getLanguage('en'), 1)).toBe('This is the last try.');
+    expect(buildTriesLeftText(getLanguage('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
   });
 });

@@ -1,11 +1,11 @@
-/** The languages of the payment page, and the choice of one for a payer. */
+/** The languages of the payment page, and the choice of the language for a payer. */
 import { af } from './af.js';
 import { en, type Messages } from './en.js';
 import { st } from './st.js';
 import { xh } from './xh.js';
 import { zu } from './zu.js';
 
-/** BCP 47, in the order of the switch on the page. */
+/** BCP 47 tags, in the order of the language links on the page. */
 export const LANGUAGE_TAGS = ['en', 'af', 'zu', 'xh', 'st'] as const;
 export type LanguageTag = (typeof LANGUAGE_TAGS)[number];
 
@@ -18,15 +18,15 @@ export interface Language {
 
 const MESSAGES: Readonly<Record<LanguageTag, Messages>> = { en, af, zu, xh, st };
 
-export const LANGUAGES: readonly Language[] = LANGUAGE_TAGS.map((tag) => languageOf(tag));
+export const LANGUAGES: readonly Language[] = LANGUAGE_TAGS.map((tag) => getLanguage(tag));
 
-export function languageOf(tag: LanguageTag): Language {
+export function getLanguage(tag: LanguageTag): Language {
   return { tag, direction: 'ltr', messages: MESSAGES[tag] };
 }
 
 /** The language preferences in a request. */
 export interface LanguagePreference {
-  /** Chosen with the switch on the page; from then on part of its address. */
+  /** The language that the payer chose on the page. The address of the page then contains it. */
   readonly chosen: LanguageTag | undefined;
   /** `Accept-Language` (RFC 9110), not validated. */
   readonly accepted: string | undefined;
@@ -36,40 +36,45 @@ export interface LanguagePreference {
  * The language of a page: the payer's choice, else the locale of the session, else the first supported language of the
  * browser, else English.
  *
- * @param locale of the session (BCP 47); an unsupported one is ignored
+ * @param locale of the session (BCP 47); an unsupported locale is ignored
  */
-export function chooseLanguage(wish: LanguagePreference, locale?: string | null): Language {
-  return languageOf(explicitLanguage(wish, locale) ?? findPreferred(wish.accepted ?? '') ?? 'en');
+export function chooseLanguage(preference: LanguagePreference, locale?: string | null): Language {
+  return getLanguage(findExplicitLanguage(preference, locale) ?? findPreferred(preference.accepted ?? '') ?? 'en');
 }
 
-/** The language that the payer or the merchant chose; undefined if only the preferences of the browser decide. */
-export function explicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
-  return chosen ?? findTag(locale ?? '');
+/**
+ * The language that the payer or the merchant chose. Undefined if neither did, so that the preferences of the browser
+ * are used.
+ */
+export function findExplicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
+  return chosen ?? findTagOfLocale(locale ?? '');
 }
 
-/** Parses `?lang=zu` of the page's addresses. Undefined for an unsupported language. */
+/** Parses the query parameter `lang` of the page. Undefined for an unsupported language. */
 export function parseLanguageTag(lang: unknown): LanguageTag | undefined {
   return LANGUAGE_TAGS.find((tag) => tag === lang);
 }
 
 /** Equal to the limit for the locale of a session. */
 const MAX_LOCALE_LENGTH = 35;
-/** More than any browser sends; the rest is ignored. */
+/** Further languages in `Accept-Language` are ignored. Browsers send fewer. */
 const MAX_LANGUAGE_RANGES = 20;
 
 function findPreferred(accepted: string): LanguageTag | undefined {
-  const wishes = accepted.split(',', MAX_LANGUAGE_RANGES).map((wish) => {
-    const [range = '', ...parameters] = wish.split(';').map((part) => part.trim());
+  const ranges = accepted.split(',', MAX_LANGUAGE_RANGES).map((rangeWithQuality) => {
+    const [range = '', ...parameters] = rangeWithQuality.split(';').map((text) => text.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    return { tag: findTag(range), quality: Number(quality) };
+    return { tag: findTagOfLocale(range), quality: Number(quality) };
   });
   // The sort is stable: languages of equal quality keep their order.
-  return wishes.filter(({ tag, quality }) => tag && quality > 0).sort((one, other) => other.quality - one.quality)[0]
-    ?.tag;
+  return ranges.filter(({ tag, quality }) => tag && quality > 0).sort((a, b) => b.quality - a.quality)[0]?.tag;
 }
 
-/** Accepts regions and the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are `zu`. */
-function findTag(locale: string): LanguageTag | undefined {
+/**
+ * The language of a locale. Ignores the region, and accepts the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are
+ * `zu`.
+ */
+function findTagOfLocale(locale: string): LanguageTag | undefined {
   if (locale === '' || locale.length > MAX_LOCALE_LENGTH) return undefined;
   try {
     return parseLanguageTag(new Intl.Locale(locale).language);

@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** Sesotho, in the spelling of South Africa. The keys and what they are for: en.ts. */
+/** Sesotho, in the spelling of South Africa. en.ts describes the keys. */
 export const st: Messages = {
   name: 'Sesotho',
 
@@ -25,7 +25,8 @@ export const st: Messages = {
 
   language: {
     label: 'Puo',
-    emptiesForm: 'Leqephe le tla bulwa hape ka puo e nngwe, mme foromo ya karete e tla ba feela. O tswela pele?',
+    confirmLanguageChange:
+      'Leqephe le tla bulwa hape ka puo e nngwe, mme foromo ya karete e tla ba feela. O tswela pele?',
   },
 
   page: {
@@ -38,7 +39,7 @@ export const st: Messages = {
     footer: 'Dintlha tsa karete ya hao di kenngwa khoutu ho browser ena pele di romelwa.',
     test: 'TEKO: ha ho tjhelete e tsamayang',
     footerPlain: 'Ditefo tse sireletsehileng ka Svc Payments',
-    givenBack:
+    chargeReversed:
       'Tjhelete e lefisitsweng morao ho nako e kgutliseditswe kareteng ya hao. Ha ho letho leo o lokelang ho le etsa.',
     noScript:
       'Ho lefa ka karete ho hloka JavaScript, hobane dintlha tsa karete ya hao di kenngwa khoutu ho browser ena pele di ' +
@@ -63,16 +64,16 @@ export const st: Messages = {
     expiring:
       'O ka lefa mona ho fihlela ka {time}. Kamora moo ha ho tjhelete e tla lefiswa, mme o ka qala tefo hape lebenkeleng.',
     moreTime: 'Mphe metsotso e meng e 15',
-    late: 'Foromo e ntse e buleha. Haeba ho sa etsahale letho,',
+    stillLoading: 'Foromo e ntse e buleha. Haeba ho sa etsahale letho,',
     reload: 'bula leqephe hape',
   },
 
   byCode: {
     heading: 'Kapa sekena ho lefa',
-    fold: 'Lefa ka sesebediswa se seng',
-    alternative: 'Khoutu ya QR e bulang tefo ena founong',
+    summary: 'Lefa ka sesebediswa se seng',
+    imageDescription: 'Khoutu ya QR e bulang tefo ena founong',
     note: 'Sekena khoutu ka khamera ya founo ya hao, kapa ka app ya ho lefa e amohelang dikhoutu tsa rona.',
-    goesOn: 'Leqephe lena le tswela pele ka bolona ha ho se ho lefilwe.',
+    continuesAutomatically: 'Leqephe lena le tswela pele ka bolona ha ho se ho lefilwe.',
   },
 
   choice: {
@@ -101,7 +102,8 @@ export const st: Messages = {
   },
 
   formErrors: {
-    elsewhere: 'Motho e mong o lekile ho lefa sena ka sesebediswa se seng, mme ha e a atleha. O ka tswela pele mona.',
+    otherPayerFailed:
+      'Motho e mong o lekile ho lefa sena ka sesebediswa se seng, mme ha e a atleha. O ka tswela pele mona.',
     refused: 'Tefo ha e a amohelwa. Hlahloba dintlha tsa hao mme o leke hape.',
     tooMany: 'Dikopo di ngata haholo hajwale. Ha ho tjhelete e lefisitsweng. Ema motsotso mme o leke hape.',
     notSent:
@@ -134,7 +136,7 @@ export const st: Messages = {
   verification: {
     heading: 'Netefatsa tefo le banka ya hao',
     note: 'Banka ya hao e batla ho etsa bonnete ba hore ke wena. Ha ho tjhelete e lefiswang pele o netefatsa.',
-    goOn: 'Tswela pele ho ya bankeng ya hao',
+    continueToBank: 'Tswela pele ho ya bankeng ya hao',
     anotherCard: 'Sebedisa karete e nngwe',
     until: 'O ka netefatsa ho fihlela ka',
   },

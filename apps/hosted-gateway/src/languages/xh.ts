@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** isiXhosa. The keys and what they are for: en.ts. */
+/** isiXhosa. en.ts describes the keys. */
 export const xh: Messages = {
   name: 'isiXhosa',
 
@@ -25,7 +25,8 @@ export const xh: Messages = {
 
   language: {
     label: 'Ulwimi',
-    emptiesForm: 'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
+    confirmLanguageChange:
+      'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
   },
 
   page: {
@@ -38,7 +39,7 @@ export const xh: Messages = {
     footer: 'Iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza phambi kokuba zithunyelwe.',
     test: 'UVAVANYO: akukho mali ihambayo',
     footerPlain: 'Iintlawulo ezikhuselekileyo nge-Svc Payments',
-    givenBack: 'Imali ebihlawuliswe emva kwexesha ibuyiselwe kwikhadi lakho. Akukho nto kufuneka uyenze.',
+    chargeReversed: 'Imali ebihlawuliswe emva kwexesha ibuyiselwe kwikhadi lakho. Akukho nto kufuneka uyenze.',
     noScript:
       'Ukuhlawula ngekhadi kufuna iJavaScript, kuba iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza ' +
       'phambi kokuba zithunyelwe. Nceda ulayite iJavaScript uze ulayishe iphepha kwakhona, okanye ubuyele evenkileni. ' +
@@ -62,16 +63,16 @@ export const xh: Messages = {
     expiring:
       'Ungahlawula apha de kube {time}. Emva koko akukho mali iya kuhlawuliswa, kwaye ungaqala ngokutsha ukuhlawula evenkileni.',
     moreTime: 'Ndinike eminye imizuzu eli-15',
-    late: 'Ifomu isalayisha. Ukuba akwenzeki nto,',
+    stillLoading: 'Ifomu isalayisha. Ukuba akwenzeki nto,',
     reload: 'layisha iphepha kwakhona',
   },
 
   byCode: {
     heading: 'Okanye skena ukuze uhlawule',
-    fold: 'Hlawula ngesinye isixhobo',
-    alternative: 'Ikhowudi ye-QR evula le ntlawulo kwifowuni',
+    summary: 'Hlawula ngesinye isixhobo',
+    imageDescription: 'Ikhowudi ye-QR evula le ntlawulo kwifowuni',
     note: 'Skena ikhowudi ngekhamera yefowuni yakho, okanye nge-app yokuhlawula eyamkela iikhowudi zethu.',
-    goesOn: 'Eli phepha liziqhubela ngokwalo xa kuhlawulwe.',
+    continuesAutomatically: 'Eli phepha liziqhubela ngokwalo xa kuhlawulwe.',
   },
 
   choice: {
@@ -100,7 +101,7 @@ export const xh: Messages = {
   },
 
   formErrors: {
-    elsewhere: 'Kukho umntu ozame ukuhlawula oku ngesinye isixhobo, kodwa akuphumelelanga. Ungaqhubeka apha.',
+    otherPayerFailed: 'Kukho umntu ozame ukuhlawula oku ngesinye isixhobo, kodwa akuphumelelanga. Ungaqhubeka apha.',
     refused: 'Intlawulo ayamkelwanga. Jonga iinkcukacha zakho uze uzame kwakhona.',
     tooMany: 'Zininzi kakhulu izicelo okwangoku. Akukho mali ihlawulisiweyo. Linda umzuzu uze uzame kwakhona.',
     notSent:
@@ -134,7 +135,7 @@ export const xh: Messages = {
   verification: {
     heading: 'Qinisekisa intlawulo nebhanki yakho',
     note: 'Ibhanki yakho ifuna ukuqiniseka ukuba nguwe. Akukho mali ihlawuliswayo phambi kokuba uqinisekise.',
-    goOn: 'Qhubekela kwibhanki yakho',
+    continueToBank: 'Qhubekela kwibhanki yakho',
     anotherCard: 'Sebenzisa elinye ikhadi',
     until: 'Ungaqinisekisa de kube',
   },

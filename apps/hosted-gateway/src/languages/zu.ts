@@ -1,6 +1,6 @@
 import type { Messages } from './en.js';
 
-/** isiZulu. The keys and what they are for: en.ts. */
+/** isiZulu. en.ts describes the keys. */
 export const zu: Messages = {
   name: 'isiZulu',
 
@@ -25,7 +25,8 @@ export const zu: Messages = {
 
   language: {
     label: 'Ulimi',
-    emptiesForm: 'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
+    confirmLanguageChange:
+      'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
   },
 
   page: {
@@ -38,7 +39,7 @@ export const zu: Messages = {
     footer: 'Imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi kokuba ithunyelwe.',
     test: 'ISIVIVINYO: akukho mali ehambayo',
     footerPlain: 'Izinkokhelo eziphephile nge-Svc Payments',
-    givenBack: 'Imali ebikhokhwe sekwephuzile ibuyiselwe ekhadini lakho. Akukho okumele ukwenze.',
+    chargeReversed: 'Imali ebikhokhwe sekwephuzile ibuyiselwe ekhadini lakho. Akukho okumele ukwenze.',
     noScript:
       'Ukukhokha ngekhadi kudinga i-JavaScript, ngoba imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi ' +
       'kokuba ithunyelwe. Sicela uvule i-JavaScript bese ulayisha kabusha ikhasi, noma ubuyele esitolo. Akukho mali ' +
@@ -62,16 +63,16 @@ export const zu: Messages = {
     expiring:
       'Ungakhokha lapha kuze kube {time}. Emva kwalokho akukho mali ezokhokhwa, futhi ungaqala kabusha ukukhokha esitolo.',
     moreTime: 'Nginike eminye imizuzu engu-15',
-    late: 'Ifomu lisalayisha. Uma kungenzeki lutho,',
+    stillLoading: 'Ifomu lisalayisha. Uma kungenzeki lutho,',
     reload: 'layisha ikhasi kabusha',
   },
 
   byCode: {
     heading: 'Noma skena ukuze ukhokhe',
-    fold: 'Khokha ngenye idivayisi',
-    alternative: 'Ikhodi ye-QR evula le nkokhelo efonini',
+    summary: 'Khokha ngenye idivayisi',
+    imageDescription: 'Ikhodi ye-QR evula le nkokhelo efonini',
     note: 'Skena ikhodi ngekhamera yefoni yakho, noma nge-app yokukhokha eyamukela amakhodi ethu.',
-    goesOn: 'Leli khasi liziqhubekela lona uma sekukhokhiwe.',
+    continuesAutomatically: 'Leli khasi liziqhubekela lona uma sekukhokhiwe.',
   },
 
   choice: {
@@ -100,7 +101,7 @@ export const zu: Messages = {
   },
 
   formErrors: {
-    elsewhere: 'Othile uzame ukukhokha lokhu ngenye idivayisi, kodwa akuphumelelanga. Ungaqhubeka lapha.',
+    otherPayerFailed: 'Othile uzame ukukhokha lokhu ngenye idivayisi, kodwa akuphumelelanga. Ungaqhubeka lapha.',
     refused: 'Inkokhelo ayamukelwanga. Hlola imininingwane yakho bese uzama futhi.',
     tooMany: 'Kunezicelo eziningi kakhulu njengamanje. Akukho mali ekhokhisiwe. Linda umzuzu bese uzama futhi.',
     notSent:
@@ -133,7 +134,7 @@ export const zu: Messages = {
   verification: {
     heading: 'Qinisekisa inkokhelo nebhange lakho',
     note: 'Ibhange lakho lifuna ukuqiniseka ukuthi nguwe. Akukho mali ekhokhiswayo ngaphambi kokuthi uqinisekise.',
-    goOn: 'Qhubekela ebhange lakho',
+    continueToBank: 'Qhubekela ebhange lakho',
     anotherCard: 'Sebenzisa elinye ikhadi',
     until: 'Ungaqinisekisa kuze kube',
   },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newOwnCode } from '@svc/kernel';
 import { updatesOf } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { payableOf } from '../sessions/session.js';
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { describePayable } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
@@ -11,16 +11,16 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('storing payments updates no index of their sessions', async () => {
+test('storing payments changes their sessions by HOT updates, which update no index', async () => {
   const repository = gateway.service.app.get(SessionRepository);
-  const first = (await repository.findWithPayments(await gateway.createSession(await gateway.aMerchant())))!;
+  const template = (await repository.findWithPayments(await gateway.createSession(await gateway.createMerchant())))!;
   const sessions = Array.from({ length: 120 }, () => {
-    return { ...first, sessionId: randomUUID(), requestId: randomUUID(), code: newOwnCode() };
+    return { ...template, sessionId: randomUUID(), requestId: randomUUID(), code: newOwnCode() };
   });
   await Promise.all(sessions.map((session) => repository.create(session, 'f'.repeat(64))));
-  const paid = sessions
-    .filter((_, nth) => nth % 3 === 0)
-    .map((session) => aPayment(payableOf(session), { version: 2 }));
-  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.upsertPayments(paid));
-  expect(updates).toEqual({ all: 40, hot: 40 });
+  const payments = sessions
+    .filter((_, index) => index % 3 === 0)
+    .map((session) => buildPayment(describePayable(session), { version: 2 }));
+  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.upsertPayments(payments));
+  expect(updates).toEqual({ all: payments.length, hot: payments.length });
 });

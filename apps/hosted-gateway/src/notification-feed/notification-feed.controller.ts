@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.guard.js';
 import { readFeed } from './read-feed.query.js';
 
-/** The notification feed: merchants use it to catch up after an outage (E5, E8). */
+/** The notification feed. Merchants read it after an outage to get the notifications that they missed (E5, E8). */
 @Controller(['api/v3.1/notifications', 'api/v3/notifications'])
 @UseGuards(SiteGuard, RequireApiKeyGuard)
 export class NotificationFeedController {

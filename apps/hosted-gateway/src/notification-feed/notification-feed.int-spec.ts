@@ -1,8 +1,8 @@
 import { type HostedPaymentSnapshot, notificationFields } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { planOf, waitUntil } from '@svc/testing';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { STRANGERS, strangersTo } from '../../test/merchants.js';
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { readFeed } from './read-feed.query.js';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 
 interface Page {
@@ -24,60 +24,67 @@ interface Page {
   hasMore: boolean;
 }
 
-async function read(after?: string, of = merchant): Promise<Page> {
+async function read(after?: string, caller = merchant): Promise<Page> {
   const query = after === undefined ? '' : `?after=${after}`;
-  const { status, body } = await gateway.call('GET', `/api/v3.1/notifications${query}`, { headers: of.headers });
+  const { status, body } = await gateway.call('GET', `/api/v3.1/notifications${query}`, { headers: caller.headers });
   expect(status).toBe(200);
   return body as Page;
 }
 
-interface Told {
-  told: string[];
+interface FeedContent {
+  /** Payment references of the notifications. */
+  references: string[];
+  /** Cursor after the last page. */
   after: string | undefined;
+  /** Number of pages. */
   pages: number;
 }
 
-/** All notifications after a cursor, as a merchant reads them after an outage. */
-async function readAll(after?: string): Promise<Told> {
-  const told: string[] = [];
+/** Reads all pages after a cursor, as a merchant does after an outage. */
+async function readAll(after?: string): Promise<FeedContent> {
+  const references: string[] = [];
   let pages = 0;
   for (let hasMore = true; hasMore; pages++) {
     const page = await read(after);
-    told.push(...page.notifications.map(({ notification }) => notification.paymentReference));
+    references.push(...page.notifications.map(({ notification }) => notification.paymentReference));
     ({ after, hasMore } = page);
   }
-  return { told, after, pages };
+  return { references, after, pages };
 }
 
-/** The same, once there are `count` of them: any open transaction on this server may delay them for a moment. */
-const readOnce = (count: number, after?: string): Promise<Told> =>
-  waitUntil(`${count} in the feed`, 20_000, async () => {
-    const all = await readAll(after);
-    return all.told.length >= count ? all : undefined;
+/**
+ * Reads all pages repeatedly until they contain `count` notifications. Any open transaction on the server delays new
+ * ones.
+ */
+const readUntil = (count: number, after?: string): Promise<FeedContent> =>
+  waitUntil(`${count} notifications in the feed`, 20_000, async () => {
+    const content = await readAll(after);
+    return content.references.length >= count ? content : undefined;
   });
 
-async function payment(
-  change: Partial<HostedPaymentSnapshot> & { version?: number } = {},
+/** Builds a payment of this session, or of a new session. */
+async function createPayment(
+  overrides: Partial<HostedPaymentSnapshot> & { version?: number } = {},
   sessionId?: string,
 ): Promise<HostedPaymentSnapshot> {
-  const payable = await gateway.payableOf(sessionId ?? (await gateway.createSession(merchant)));
-  return aPayment(payable, { version: 3, ...change });
+  const payable = await gateway.findPublishedPayable(sessionId ?? (await gateway.createSession(merchant)));
+  return buildPayment(payable, { version: 3, ...overrides });
 }
 
-test('the feed has each final payment once, oldest first, with the id and the body of its webhook', async () => {
-  const first = await payment();
-  const second = await payment({ state: 'failed' });
-  const processing = await payment({ state: 'processing', version: 2 });
+test('the feed contains each final payment once, oldest first, with the id and the body of its webhook', async () => {
+  const first = await createPayment();
+  const second = await createPayment({ state: 'failed' });
+  const processing = await createPayment({ state: 'processing', version: 2 });
   await sessions.upsertPayments([processing]);
   await sessions.upsertPayments([first]);
   await sessions.upsertPayments([second]);
   await sessions.upsertPayments([first]);
 
-  await readOnce(2);
+  await readUntil(2);
   const page = await read();
   expect(page).toMatchObject({ hasMore: false, status: 'Success', errors: [] });
   expect(page.notifications).toEqual(
-    [first, second].map((one) => ({ id: notificationIdOf(one), notification: notificationFields(one) })),
+    [first, second].map((payment) => ({ id: notificationIdOf(payment), notification: notificationFields(payment) })),
   );
   expect(await read(page.after)).toEqual({
     notifications: [],
@@ -87,33 +94,33 @@ test('the feed has each final payment once, oldest first, with the id and the bo
     errors: [],
   });
 
-  const done = {
+  const succeeded = {
     ...processing,
     state: 'success' as const,
     payable: { ...processing.payable, state: 'paid' as const, version: 3 },
   };
-  await sessions.upsertPayments([done]);
-  expect((await readOnce(1, page.after)).told).toEqual([processing.paymentReference]);
+  await sessions.upsertPayments([succeeded]);
+  expect((await readUntil(1, page.after)).references).toEqual([processing.paymentReference]);
 });
 
-test('an empty feed is an empty page without a cursor; the next call starts from the beginning again', async () => {
+test('an empty feed is an empty page without a cursor, so that the next call starts from the beginning again', async () => {
   expect(await read()).toEqual({ notifications: [], hasMore: false, status: 'Success', errors: [] });
 });
 
-test('the feed has pages of 100, and continues after any of them', async () => {
-  const payable = await gateway.payableOf(await gateway.createSession(merchant));
+test('the feed has pages of 100 notifications, and each cursor leads to the next page', async () => {
+  const payable = await gateway.findPublishedPayable(await gateway.createSession(merchant));
   const payments = Array.from({ length: 250 }, () =>
-    aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
+    buildPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
   );
   for (let i = 0; i < payments.length; i += 25) await sessions.upsertPayments(payments.slice(i, i + 25));
-  const { told, pages, after } = await readOnce(250);
+  const { references, pages, after } = await readUntil(250);
   expect(pages).toBe(3);
-  expect(new Set(told)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
-  expect(told).toHaveLength(250);
+  expect(new Set(references)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
+  expect(references).toHaveLength(250);
   expect((await read(after)).notifications).toEqual([]);
 });
 
-test('the feed reads a page directly in the order of the index', async () => {
+test('the query reads a page in the order of an index, without sorting', async () => {
   const { dataSource } = gateway;
   const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
   expect(plan).toMatch(
@@ -121,64 +128,64 @@ test('the feed reads a page directly in the order of the index', async () => {
   );
 });
 
-test('the feed skips nothing if the first write commits last', async () => {
-  const [early, late] = [await payment(), await payment()];
-  const slow = gateway.dataSource.createQueryRunner();
-  await slow.startTransaction();
-  await slow.query(
+test('the feed skips no notification if the transaction that began first commits last', async () => {
+  const [first, second] = [await createPayment(), await createPayment()];
+  const openTransaction = gateway.dataSource.createQueryRunner();
+  await openTransaction.startTransaction();
+  await openTransaction.query(
     `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)`,
-    [early.paymentReference, early.source.sessionId, JSON.stringify(early)],
+    [first.paymentReference, first.source.sessionId, JSON.stringify(first)],
   );
-  await sessions.upsertPayments([late]);
-  // The later one is committed, but not listed until the earlier transaction ends.
+  await sessions.upsertPayments([second]);
+  // The second payment is committed, but not in the feed until the transaction that began first has ended.
   const meanwhile = await readAll();
-  expect(meanwhile.told).toEqual([]);
-  await slow.commitTransaction();
-  await slow.release();
-  expect((await readOnce(2, meanwhile.after)).told).toEqual([early.paymentReference, late.paymentReference]);
+  expect(meanwhile.references).toEqual([]);
+  await openTransaction.commitTransaction();
+  await openTransaction.release();
+  expect((await readUntil(2, meanwhile.after)).references).toEqual([first.paymentReference, second.paymentReference]);
 });
 
-test('concurrent reads and writes: every notification is read exactly once', async () => {
-  const payments = await Promise.all(Array.from({ length: 60 }, () => payment()));
-  let writing = true;
-  const seen: string[] = [];
+test('a client that reads while payments are stored receives every notification exactly once', async () => {
+  const payments = await Promise.all(Array.from({ length: 60 }, () => createPayment()));
+  let isWriting = true;
+  const receivedReferences: string[] = [];
   let after: string | undefined;
-  const look = async (): Promise<void> => {
+  const readNext = async (): Promise<void> => {
     const page = await readAll(after);
-    seen.push(...page.told);
+    receivedReferences.push(...page.references);
     after = page.after;
   };
   const reading = (async () => {
-    while (writing) await look();
+    while (isWriting) await readNext();
   })();
-  await Promise.all(payments.map((one) => sessions.upsertPayments([one])));
-  writing = false;
+  await Promise.all(payments.map((payment) => sessions.upsertPayments([payment])));
+  isWriting = false;
   await reading;
-  await waitUntil('the last of them', 20_000, async () => {
-    await look();
-    return seen.length >= 60;
+  await waitUntil('all notifications', 20_000, async () => {
+    await readNext();
+    return receivedReferences.length >= 60;
   });
-  expect(seen).toHaveLength(60);
-  expect(new Set(seen)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
+  expect(receivedReferences).toHaveLength(60);
+  expect(new Set(receivedReferences)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
 });
 
-test('the feed omits a Failed after its session was paid', async () => {
+test('the feed omits a failed payment after its session was paid', async () => {
   const sessionId = await gateway.createSession(merchant);
-  const failed = await payment({ state: 'failed', version: 3 }, sessionId);
+  const failed = await createPayment({ state: 'failed', version: 3 }, sessionId);
   await sessions.upsertPayments([failed]);
-  const before = await readOnce(1);
-  expect(before.told).toEqual([failed.paymentReference]);
-  const paid = await payment({ version: 5 }, sessionId);
+  const before = await readUntil(1);
+  expect(before.references).toEqual([failed.paymentReference]);
+  const paid = await createPayment({ version: 5 }, sessionId);
   await sessions.upsertPayments([paid]);
-  expect((await readOnce(1, before.after)).told).toEqual([paid.paymentReference]);
-  expect((await readAll()).told).toEqual([paid.paymentReference]);
+  expect((await readUntil(1, before.after)).references).toEqual([paid.paymentReference]);
+  expect((await readAll()).references).toEqual([paid.paymentReference]);
 });
 
-describe('a feed contains only payments of the calling site and mode', () => {
-  test.each(STRANGERS)('%s reads its own payments', async (stranger) => {
-    const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
-    await sessions.upsertPayments([await payment()]);
-    const { after } = await readOnce(1);
+describe('the feed contains only payments of the calling site and mode:', () => {
+  test.each(OTHER_CALLERS)('%s reads only its own payments', async (callerKind) => {
+    const other = (await createOtherCallers(merchant, (site) => gateway.createMerchant(site)))[callerKind];
+    await sessions.upsertPayments([await createPayment()]);
+    const { after } = await readUntil(1);
     for (const key of [other.siteKey, other.merchantKey]) {
       const caller = { ...other, headers: { ...other.headers, 'x-api-key': key } };
       expect([(await read(undefined, caller)).notifications, (await read(after, caller)).notifications]).toEqual([
@@ -186,13 +193,17 @@ describe('a feed contains only payments of the calling site and mode', () => {
         [],
       ]);
     }
-    const own = aPayment(await gateway.payableOf(await gateway.createSession(other)), { version: 3 });
-    await sessions.upsertPayments([own]);
-    const page = await waitUntil('its own', 20_000, async () => {
-      const one = await read(undefined, other);
-      return one.notifications.length > 0 ? one : undefined;
+    const ownPayment = buildPayment(await gateway.findPublishedPayable(await gateway.createSession(other)), {
+      version: 3,
     });
-    expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([own.paymentReference]);
+    await sessions.upsertPayments([ownPayment]);
+    const page = await waitUntil('its own payment', 20_000, async () => {
+      const currentPage = await read(undefined, other);
+      return currentPage.notifications.length > 0 ? currentPage : undefined;
+    });
+    expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([
+      ownPayment.paymentReference,
+    ]);
   });
 
   test('a caller without a key is rejected', async () => {
@@ -200,8 +211,8 @@ describe('a feed contains only payments of the calling site and mode', () => {
   });
 });
 
-test('merchantId and siteId without a key can neither read it nor cancel a session (A8)', async () => {
-  const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+test('a caller with merchantId and siteId but no key can neither read the feed nor cancel a session (A8)', async () => {
+  const keyless = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
   const headers = { merchantid: String(keyless.merchantId), merchantsiteid: String(keyless.siteId) };
   const sessionId = await gateway.createSession(keyless);
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).status).toBe(401);
@@ -210,14 +221,14 @@ test('merchantId and siteId without a key can neither read it nor cancel a sessi
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers: keyless.headers })).status).toBe(200);
 });
 
-test('an empty `after` starts from the beginning, and an empty feed returns no cursor', async () => {
-  const nobody = await gateway.aMerchant();
-  expect(await read('', nobody)).toEqual(await read(undefined, nobody));
-  expect(await read('', nobody)).not.toHaveProperty('after');
+test('an empty parameter `after` reads from the beginning, and an empty feed returns no cursor', async () => {
+  const merchantWithoutPayments = await gateway.createMerchant();
+  expect(await read('', merchantWithoutPayments)).toEqual(await read(undefined, merchantWithoutPayments));
+  expect(await read('', merchantWithoutPayments)).not.toHaveProperty('after');
 });
 
 test.each(['nonsense', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])(
-  'after=%s is rejected with the name of the parameter',
+  'a request with after=%s is rejected with 400 and an error that names the parameter',
   async (after) => {
     const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
       headers: merchant.headers,

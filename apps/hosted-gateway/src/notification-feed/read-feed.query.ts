@@ -18,19 +18,20 @@ interface FeedRow extends FeedCursor {
 }
 
 /**
- * The notifications for the site's endpoint, delivered or not, oldest first: a merchant catches up after an outage without
- * the support of the platform. They are derived from this service's own copy of the payments. Ids and bodies equal those of
- * the webhooks, because both services derive them by the same rule (ADR 12).
+ * The notifications for the site's endpoint, delivered or not, oldest first. A merchant reads them after an outage.
+ * They are derived from this service's copy of the payments. Their ids and bodies equal those of the webhooks, because
+ * webhook-dispatcher derives them by the same rule (ADR 12).
  *
- * Rows commit out of order. The cursor is `(transaction, position)`, and a page only contains transactions older than every
- * open one. So a row that commits later is always after the cursor. As with the webhook, a Failed is left out once its
- * session was paid (E2). Throws `request.invalid` for an invalid cursor.
+ * Rows commit out of order. Therefore the cursor is `(transaction, position)`, and a page contains only rows of
+ * transactions that began before every open transaction. So a row that commits later is always after the cursor. The
+ * feed, like the webhooks, omits a failed payment after its session was paid (E2). Throws `request.invalid` for an
+ * invalid cursor.
  */
 export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: unknown): Promise<NotificationFeed> {
-  // A client without a stored cursor may send an empty one.
-  const isBeginning = after === undefined || after === '';
-  const cursor = isBeginning ? START_CURSOR : typeof after === 'string' ? decodeCursor(after) : undefined;
-  if (!cursor) throw invalidField('after', 'after must be a value that an earlier answer gave');
+  // A client that has not stored a cursor may send an empty one.
+  const isFromBeginning = after === undefined || after === '';
+  const cursor = isFromBeginning ? START_CURSOR : typeof after === 'string' ? decodeCursor(after) : undefined;
+  if (!cursor) throw invalidField('after', 'after must be a value from an earlier response');
   const rows = await dataSource.query<FeedRow[]>(
     `SELECT feed_txid::text AS txid, feed_position AS position, snapshot,
             snapshot->>'state' = 'failed' AND EXISTS (
@@ -44,7 +45,7 @@ export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: 
   );
   const page = rows.slice(0, PAGE_SIZE);
   const last = page.at(-1);
-  const next = last ? encodeCursor(last) : isBeginning ? undefined : (after as string);
+  const next = last ? encodeCursor(last) : isFromBeginning ? undefined : (after as string);
   return {
     notifications: page
       .filter(({ superseded }) => !superseded)

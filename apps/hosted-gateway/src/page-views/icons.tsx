@@ -1,4 +1,7 @@
-/** Inline SVG, so that the page loads nothing but its script and its style. Decorative: hidden from screen readers. */
+/**
+ * Icons as inline SVG, so that the page loads no other file. They are decorative, and therefore hidden from screen
+ * readers.
+ */
 
 export function LockIcon() {
   return (

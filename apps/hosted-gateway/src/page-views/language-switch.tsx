@@ -1,18 +1,18 @@
-/** Links to the same page in the other languages; they work without script. */
+/** Links to the same page in the other languages. They work without script. */
 import { LANGUAGES } from '../languages/languages.js';
-import { hrefIn, useFrame } from './page-frame.js';
+import { buildLanguageLink, useFrame } from './page-frame.js';
 
 export function LanguageSwitch() {
   const { language, query } = useFrame();
   const { label } = language.messages.language;
   return (
     <details class="languages" id="languages">
-      {/* What is seen is part of the name: someone who speaks to the browser says it. */}
+      {/* The accessible name contains the visible text, because users of voice control say that text. */}
       <summary aria-label={`${label}: ${language.messages.name}`}>{language.messages.name}</summary>
       <ul>
         {LANGUAGES.filter(({ tag }) => tag !== language.tag).map(({ tag, direction, messages }) => (
           <li>
-            <a href={hrefIn(tag, query)} lang={tag} hreflang={tag} dir={direction}>
+            <a href={buildLanguageLink(tag, query)} lang={tag} hreflang={tag} dir={direction}>
               {messages.name}
             </a>
           </li>

@@ -1,4 +1,7 @@
-/** The order and the merchant. All values are untrusted: rendered as text only, each isolated (bdi). */
+/**
+ * The order and the merchant. All values are untrusted: each is rendered as text, in an element that isolates its text
+ * direction (bdi).
+ */
 import type { Messages } from '../languages/en.js';
 import { formatAmount } from '../languages/format-amount.js';
 import { useMessages } from './page-frame.js';
@@ -9,7 +12,7 @@ export function Amount({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currenc
   return <bdi class="money">{formatAmount(of.amountCents, of.currencyISOCode, format)}</bdi>;
 }
 
-/** @param without parts that the view beside it already shows */
+/** @param without fields to omit because the view beside the summary shows them */
 export function OrderSummary({
   order,
   without = [],
@@ -18,7 +21,7 @@ export function OrderSummary({
   without?: readonly ('amount' | 'order')[];
 }) {
   const { page, format } = useMessages();
-  const { shown, folded } = fold([...order.customFields, ...linesOf(order, format)]);
+  const { shown, folded } = foldFields([...order.customFields, ...buildLineFields(order, format)]);
   const reference = without.includes('order') ? undefined : order.merchantOrderId;
   const isLong = formatAmount(order.amountCents, order.currencyISOCode, format).length > 12;
   return (
@@ -57,10 +60,10 @@ export function OrderSummary({
   );
 }
 
-/** Number of colours in the style sheet, each with enough contrast to the letter on it. */
+/** Number of the colours `tone-0`, `tone-1` … in the style sheet. Each has enough contrast to the letter on it. */
 const TONES = 8;
 
-/** The initial on a colour that is always the same for a merchant, as there are no logos. */
+/** Instead of a logo: the initial of the merchant on a colour that depends only on the merchant's name. */
 function MerchantMark({ name }: { name: string }) {
   const letter = /\p{L}|\p{N}/u.exec(name)?.[0] ?? '•';
   const tone =
@@ -87,28 +90,31 @@ export function Fact({ label, value }: { label: string; value: string }) {
 
 type Fields = OrderDetails['customFields'];
 
-/** Line items of a till's invoice, in the style of a till receipt. A returned item has a minus. */
-function linesOf({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
+/** The line items of a till's invoice, as on a till receipt. The amount of a returned item has a minus. */
+function buildLineFields({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
   return lines.map(({ label, quantity, amountCents }) => {
     const amount = formatAmount(Math.abs(amountCents), currencyISOCode, format);
     return {
-      key: quantity === 1 ? label : `${quantityText(quantity, format)} × ${label}`,
+      key: quantity === 1 ? label : `${formatQuantity(quantity, format)} × ${label}`,
       value: amountCents < 0 ? `−${amount}` : amount,
     };
   });
 }
 
-/** Rounded to a thousandth, the precision of scales. */
-function quantityText(quantity: number, { decimalMark }: Messages['format']): string {
+/** The quantity, rounded to a thousandth, which is the precision of scales. */
+function formatQuantity(quantity: number, { decimalMark }: Messages['format']): string {
   return String(Math.round(quantity * 1_000) / 1_000).replace('.', decimalMark);
 }
 
-/** Folds long lists: a merchant may send 20 fields of 512 characters, which would push the form off a phone's screen. */
-function fold(fields: Fields): { shown: Fields; folded: Fields } {
-  let room = 240;
+/**
+ * Splits a long list into fields to show and fields to fold. Without this, 20 fields of 512 characters would push the
+ * form off a phone's screen.
+ */
+function foldFields(fields: Fields): { shown: Fields; folded: Fields } {
+  let charactersLeft = 240;
   const end = fields.findIndex((field, index) => {
-    room -= field.key.length + field.value.length;
-    return index >= 4 || room < 0;
+    charactersLeft -= field.key.length + field.value.length;
+    return index >= 4 || charactersLeft < 0;
   });
   return end === -1 ? { shown: fields, folded: [] } : { shown: fields.slice(0, end), folded: fields.slice(end) };
 }

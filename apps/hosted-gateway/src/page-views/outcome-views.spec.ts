@@ -1,98 +1,98 @@
 import {
-  declined,
-  everyState,
-  open,
+  allPages,
+  declinedPage,
+  openPage,
   order,
-  render,
+  paidPage,
+  readVisibleText,
+  removeLanguageLinks,
+  renderHtml,
   reversedCharges,
-  succeeded,
-  textOf,
-  verification,
-  withoutLanguages,
+  verificationPage,
 } from '../../test/pages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
+const sessionPages = allPages.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
-describe('the other states', () => {
-  it('processing asks the payer to wait, and reloads automatically without scripts', () => {
-    const html = render({ ...order, state: 'processing', isLate: false });
-    expect(textOf(html)).toContain('Confirming with your bank…');
+describe('the page without a form', () => {
+  it('in state processing asks the payer to wait, and reloads automatically in browsers without scripts', () => {
+    const html = renderHtml({ ...order, state: 'processing', isLate: false });
+    expect(readVisibleText(html)).toContain('Confirming with your bank…');
     expect(/<p class="hint" id="processing-late" hidden/.test(html)).toBe(true);
-    const late = render({ ...order, state: 'processing', isLate: true });
-    expect(textOf(late)).toContain('Still checking with your bank. Do not pay again.');
+    const late = renderHtml({ ...order, state: 'processing', isLate: true });
+    expect(readVisibleText(late)).toContain('Still checking with your bank. Do not pay again.');
     expect(/<p class="hint" id="processing-late" hidden/.test(late)).toBe(false);
     expect(html).toMatch(/<noscript><meta http-equiv="refresh" content="5"\s*\/?><\/noscript>/);
     expect(html).not.toContain('<form');
   });
 
-  it('verification links to the bank with its deadline, and offers another card while an attempt is left', () => {
-    const html = render(verification);
+  it('in state verification has a link to the bank, its deadline, and a link to use another card if that is possible', () => {
+    const html = renderHtml(verificationPage);
     expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
-    expect(textOf(html)).toContain('Nothing is charged before you have confirmed.');
-    for (const told of ['20 November 2026 at 18:18 UTC', '20 November 2026 at 18:03 UTC', '**** 3220', 'R 123.45'])
-      expect(textOf(html)).toContain(told);
+    expect(readVisibleText(html)).toContain('Nothing is charged before you have confirmed.');
+    for (const shown of ['20 November 2026 at 18:18 UTC', '20 November 2026 at 18:03 UTC', '**** 3220', 'R 123.45'])
+      expect(readVisibleText(html)).toContain(shown);
     expect(html).toContain('href="?sessionId=1&amp;card=another"');
     expect(html).toMatch(/<noscript><meta http-equiv="refresh"/);
-    const { anotherCardUrl: _, ...alone } = verification;
-    expect(render(alone)).not.toContain('card=another');
-    expect(render({ ...verification, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
+    const { anotherCardUrl: _, ...withoutAnotherCard } = verificationPage;
+    expect(renderHtml(withoutAnotherCard)).not.toContain('card=another');
+    expect(renderHtml({ ...verificationPage, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
   });
 
-  it('every state shows reversed charges: amount, card and time', () => {
-    for (const model of ofSessions) {
-      const text = textOf(render({ ...model, reversedCharges } as PayPageModel));
-      for (const told of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
-        expect(text).toContain(told);
+  it('shows reversed charges in every state, with amount, card and time', () => {
+    for (const model of sessionPages) {
+      const text = readVisibleText(renderHtml({ ...model, reversedCharges } as PayPageModel));
+      for (const shown of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
+        expect(text).toContain(shown);
     }
-    expect(render({ ...open, reversedCharges: [] })).not.toContain('given back');
-    expect(render(open)).not.toContain('given back');
+    expect(renderHtml({ ...openPage, reversedCharges: [] })).not.toContain('given back');
+    expect(renderHtml(openPage)).not.toContain('given back');
   });
 
-  it('the page has a mark in the colour of the merchant, for any name', () => {
-    const markOf = (merchantName: string) =>
-      /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(render({ ...open, merchantName }));
-    expect(markOf('karoo coffee')?.slice(1)).toEqual(markOf('karoo coffee')?.slice(1));
-    expect(markOf('karoo coffee')?.[2]).toBe('K');
-    expect(markOf('"><b>7</b>')?.[2]).toBe('B');
-    expect([markOf('😀')?.[2], markOf('')?.[2], markOf('\u202E…')?.[2]]).toEqual(['•', '•', '•']);
-    const tones = new Set(Array.from({ length: 200 }, (_, index) => markOf(`Shop ${index}`)?.[1]));
+  it('shows the initial of any merchant name, in a colour that depends on the name', () => {
+    const findMark = (merchantName: string) =>
+      /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(renderHtml({ ...openPage, merchantName }));
+    expect(findMark('karoo coffee')?.slice(1)).toEqual(findMark('karoo coffee')?.slice(1));
+    expect(findMark('karoo coffee')?.[2]).toBe('K');
+    expect(findMark('"><b>7</b>')?.[2]).toBe('B');
+    expect([findMark('😀')?.[2], findMark('')?.[2], findMark('\u202E…')?.[2]]).toEqual(['•', '•', '•']);
+    const tones = new Set(Array.from({ length: 200 }, (_, index) => findMark(`Shop ${index}`)?.[1]));
     expect(tones.size).toBe(8);
   });
 
-  it('succeeded is a receipt with a link that works without scripts', () => {
-    const html = render(succeeded);
+  it('in state succeeded is a receipt with a link to the shop that works without scripts', () => {
+    const html = renderHtml(paidPage);
     for (const shown of ['Payment successful', '1VQ5K3P0ABCDEFGHJK', '20 November 2026 at 18:03 UTC', 'R 123.45']) {
-      expect(textOf(html)).toContain(shown);
+      expect(readVisibleText(html)).toContain(shown);
     }
     expect(html).toContain(
       '<a class="primary" id="return-link" href="https://shop.example/thanks?paymentStatus=Success">',
     );
-    const text = textOf(html);
-    for (const once of ['R 123.45', 'order-1001', '**** 4242'])
-      expect([once, text.split(once).length]).toEqual([once, 2]);
+    const text = readVisibleText(html);
+    for (const shownOnce of ['R 123.45', 'order-1001', '**** 4242'])
+      expect([shownOnce, text.split(shownOnce).length]).toEqual([shownOnce, 2]);
     expect(text).toContain('give the payment reference');
-    const { cardLabel: _, ...charge } = succeeded.charge!;
-    expect(textOf(render({ ...succeeded, charge }))).not.toContain('Card');
-    expect(textOf(html)).toContain('Return to Karoo Coffee');
+    const { cardLabel: _, ...charge } = paidPage.charge!;
+    expect(readVisibleText(renderHtml({ ...paidPage, charge }))).not.toContain('Card');
+    expect(readVisibleText(html)).toContain('Return to Karoo Coffee');
     expect(html).toContain('id="returning"');
   });
 
-  it('every state of a test session, but not of a live session, shows that no money moves', () => {
-    for (const model of [open, declined, succeeded, verification]) {
-      expect(textOf(render({ ...model, isTest: true }))).toContain('TEST: no money moves');
-      expect(textOf(render(model))).not.toContain('TEST');
+  it('of a test session shows in every state that no money moves, and of a live session does not', () => {
+    for (const model of [openPage, declinedPage, paidPage, verificationPage]) {
+      expect(readVisibleText(renderHtml({ ...model, isTest: true }))).toContain('TEST: no money moves');
+      expect(readVisibleText(renderHtml(model))).not.toContain('TEST');
     }
   });
 
-  it('the form offers a reload link in case the script does not load', () => {
-    expect(render(open)).toContain('<a href>load the page again</a>');
-    expect(render(succeeded)).not.toContain('script-late');
+  it('has no reload link, but the form has one in case the script does not load', () => {
+    expect(renderHtml(openPage)).toContain('<a href>load the page again</a>');
+    expect(renderHtml(paidPage)).not.toContain('script-late');
   });
 
-  it('already-paid has the receipt and does not redirect', () => {
-    const html = render({ ...succeeded, state: 'already-paid' });
-    expect(textOf(html)).toContain('This order is already paid');
+  it('in state already-paid has the receipt and does not redirect', () => {
+    const html = renderHtml({ ...paidPage, state: 'already-paid' });
+    expect(readVisibleText(html)).toContain('This order is already paid');
     expect(html).not.toContain('id="returning"');
   });
 
@@ -100,18 +100,18 @@ describe('the other states', () => {
     ['refused', 'This payment cannot be tried again'],
     ['expired', 'This payment page has expired'],
     ['cancelled', 'This payment was cancelled'],
-  ] as const)('the page of a session that is %s shows its state, and that nothing was charged', (state, heading) => {
-    const html = render({ ...order, state });
-    expect(textOf(html)).toContain(heading);
-    expect(textOf(html)).toContain('Nothing was charged.');
+  ] as const)('in state %s shows the heading "%s", and that nothing was charged', (state, heading) => {
+    const html = renderHtml({ ...order, state });
+    expect(readVisibleText(html)).toContain(heading);
+    expect(readVisibleText(html)).toContain('Nothing was charged.');
     expect(html).not.toContain('<form');
     expect(html).not.toContain('data-encryption-key');
   });
 
-  it('not-found reveals nothing about any session', () => {
-    const html = render({ state: 'not-found' });
-    expect(textOf(html)).toContain('This payment page does not exist');
+  it('in state not-found contains no session id and no link', () => {
+    const html = renderHtml({ state: 'not-found' });
+    expect(readVisibleText(html)).toContain('This payment page does not exist');
     expect(html).not.toContain('data-session-id');
-    expect(withoutLanguages(html)).not.toContain('<a ');
+    expect(removeLanguageLinks(html)).not.toContain('<a ');
   });
 });

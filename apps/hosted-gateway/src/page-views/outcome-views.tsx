@@ -1,10 +1,10 @@
-/** The views of all states without a card form. */
+/** The views of all page states without a card form. */
 import { fill } from '../languages/fill.js';
 import { formatTime } from '../languages/format-amount.js';
 import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import { languageQuery, useFrame, useMessages } from './page-frame.js';
+import { buildLanguageQuery, useFrame, useMessages } from './page-frame.js';
 import type {
   ChargeDetails,
   ClosedPage,
@@ -15,11 +15,11 @@ import type {
   TillPage,
   VerificationPage,
 } from './pay-page-model.js';
-import { linkTo } from './safe-link.js';
+import { buildSafeHref } from './safe-link.js';
 
 /**
- * The page while a payment is in progress. Also hidden beside the form: the script shows it when the payer presses
- * Pay.
+ * The view while a payment is in progress. The page with the form contains it hidden, and the script shows it when the
+ * payer presses Pay.
  */
 export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
   const { processing } = useMessages();
@@ -44,7 +44,7 @@ export function ProcessingView({ hidden = false, isLate = false }: { hidden?: bo
   );
 }
 
-/** The payer has to confirm the payment on the bank's page. */
+/** The view for a payer who must confirm the payment on the bank's page. */
 export function VerificationView({ model }: { model: VerificationPage }) {
   const frame = useFrame();
   const { verification, format } = useMessages();
@@ -56,11 +56,11 @@ export function VerificationView({ model }: { model: VerificationPage }) {
       <dl class="facts receipt">
         <ChargeFacts of={{ ...model, ...model.charge }} />
       </dl>
-      <a class="primary" id="verification-link" {...linkTo(model.verificationUrl)}>
-        {verification.goOn}
+      <a class="primary" id="verification-link" {...buildSafeHref(model.verificationUrl)}>
+        {verification.continueToBank}
       </a>
       {model.anotherCardUrl === undefined ? null : (
-        <a class="secondary" href={[model.anotherCardUrl, languageQuery(frame)].filter(Boolean).join('&')}>
+        <a class="secondary" href={[model.anotherCardUrl, buildLanguageQuery(frame)].filter(Boolean).join('&')}>
           {verification.anotherCard}
         </a>
       )}
@@ -74,7 +74,7 @@ export function VerificationView({ model }: { model: VerificationPage }) {
   );
 }
 
-/** The charge, for a receipt, and for a payer who compares it with the bank's page. */
+/** Amount, card and time of a charge: on a receipt, or for comparison with the bank's page. */
 function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> & Partial<ChargeDetails> }) {
   const { paid, format } = useMessages();
   return (
@@ -88,7 +88,7 @@ function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyI
       {of.cardLabel === undefined ? null : (
         <div class="fact">
           <dt>{paid.card}</dt>
-          {/* The script inserts the brand before it, if this browser paid: only that browser knows the brand. */}
+          {/* If this browser paid, the script inserts the card brand here. The server does not know the brand. */}
           <dd>
             <span class="card-brand" /> <bdi>{of.cardLabel}</bdi>
           </dd>
@@ -108,11 +108,11 @@ function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyI
   );
 }
 
-export function GivenBackNotice({ charges }: { charges: readonly ReversedCharge[] }) {
+export function ReversedChargesNotice({ charges }: { charges: readonly ReversedCharge[] }) {
   const { page } = useMessages();
   return (
     <div class="notice news">
-      <p>{page.givenBack}</p>
+      <p>{page.chargeReversed}</p>
       {charges.map((charge) => (
         <dl class="facts">
           <ChargeFacts of={charge} />
@@ -141,13 +141,13 @@ export function PaidView({ model }: { model: PaidPage }) {
       {model.returnUrl === undefined ? (
         <p>{model.isAtTill ? paid.atTill : paid.scanned}</p>
       ) : (
-        <a class="primary" id="return-link" {...linkTo(model.returnUrl)}>
+        <a class="primary" id="return-link" {...buildSafeHref(model.returnUrl)}>
           <bdi>{fill(paid.returnTo, { merchant: model.merchantName })}</bdi>
         </a>
       )}
       {succeeded && model.returnUrl !== undefined ? (
         <p class="hint">
-          {/* Filled by the script, which alone can keep the promise; the seconds are not read out one by one. */}
+          {/* The script fills in the text, because only the script redirects. Screen readers do not read every second. */}
           <span id="returning" role="status" /> <span id="returning-seconds" aria-hidden="true" />
           <button class="plain" type="button" id="stay" hidden>
             {paid.stay}
@@ -196,7 +196,7 @@ function NothingToPay({ heading, note, backToStoreUrl }: NothingToPayTexts) {
       <h1>{heading}</h1>
       <p>{note}</p>
       {backToStoreUrl === undefined ? null : (
-        <a class="primary" {...linkTo(backToStoreUrl)}>
+        <a class="primary" {...buildSafeHref(backToStoreUrl)}>
           {page.backToStore}
         </a>
       )}

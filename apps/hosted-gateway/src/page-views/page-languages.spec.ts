@@ -1,79 +1,102 @@
-/** Every text of every page comes from its language: with all messages in brackets, no text is outside of brackets. */
-import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
-import { declined, everyState, open, order, render, reversedCharges, succeeded, textOf } from '../../test/pages.js';
+/**
+ * Checks that every text of every page comes from the messages of a language: if all messages are in brackets, no text
+ * is outside of brackets.
+ */
+import {
+  CLOSING_BRACKET,
+  createBracketedLanguage,
+  listPlaceholders,
+  listTexts,
+  OPENING_BRACKET,
+} from '../../test/messages.js';
+import {
+  allPages,
+  declinedPage,
+  openPage,
+  order,
+  paidPage,
+  readVisibleText,
+  renderHtml,
+  reversedCharges,
+} from '../../test/pages.js';
 import { en } from '../languages/en.js';
 import { LANGUAGES } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-const language = bracketed(en);
+const language = createBracketedLanguage(en);
 
-/** Texts from merchants, acquirers and number formats, which belong to no language. */
-const OF_OTHERS = [
+/** Texts that do not come from messages: those of merchants and acquirers, numbers and dates. */
+const NOT_FROM_MESSAGES = [
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
   ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
 ];
 const AT_TILL = { isAtTill: true, returnUrl: undefined, choice: { amountMinCents: 100, hasTip: true } };
 const pages: [string, PayPageModel][] = [
-  ...everyState.map((model): [string, PayPageModel] => [model.state, model]),
-  ...everyState
+  ...allPages.map((model): [string, PayPageModel] => [model.state, model]),
+  ...allPages
     .filter((model) => 'sessionId' in model)
-    .map((model): [string, PayPageModel] => [`${model.state} with everything`, { ...model, ...EVERYTHING() }]),
-  ...everyState
+    .map((model): [string, PayPageModel] => [
+      `${model.state} with all optional fields`,
+      { ...model, ...optionalFields() },
+    ]),
+  ...allPages
     .filter((model) => 'sessionId' in model)
     .map((model): [string, PayPageModel] => [`${model.state} at a till`, { ...model, ...AT_TILL } as PayPageModel]),
   ...Object.keys(en.declines).map((errorReference): [string, PayPageModel] => [
     `declined ${errorReference}`,
-    { ...declined, decline: { errorReference, message: '' } },
+    { ...declinedPage, decline: { errorReference, message: '' } },
   ]),
-  ['declined for an unknown reason', { ...declined, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
-  ['paid on another device', { ...succeeded, returnUrl: undefined } as unknown as PayPageModel],
+  ['declined for an unknown reason', { ...declinedPage, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
+  ['paid on another device', { ...paidPage, returnUrl: undefined } as unknown as PayPageModel],
 ];
 
-function EVERYTHING() {
+function optionalFields() {
   const customFields = Array.from({ length: 9 }, () => ({ key: 'Beans', value: 'Ethiopia Guji' }));
   return { isTest: true, reversedCharges, customFields, code: 'https://pay.example/c/01234567890123456789' };
 }
 
-/** The text outside of brackets, which are not nested. */
-function outsideOf(text: string): string {
+/** The text outside of brackets. */
+function textOutsideBrackets(text: string): string {
   let [outside, depth] = ['', 0];
   for (const character of text) {
-    if (character === OPEN) depth++;
+    if (character === OPENING_BRACKET) depth++;
     if (depth === 0) outside += character;
-    if (character === CLOSE) depth--;
+    if (character === CLOSING_BRACKET) depth--;
   }
   return outside;
 }
 
-describe.each(pages)('%s', (_name, model) => {
-  const html = render(model, { language });
+describe.each(pages)('the page %s', (_name, model) => {
+  const html = renderHtml(model, { language });
 
-  it('contains only text in its language', () => {
+  it('contains only text from the messages of its language', () => {
     const title = /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '';
     const names = [...html.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, name]) => name);
     // The names of the other languages are in those languages.
-    const text = [textOf(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(' ');
-    const left = OF_OTHERS.reduce<string>(
-      (rest, word) => rest.replaceAll(typeof word === 'string' ? word : new RegExp(word, 'g'), ' '),
-      outsideOf(text),
+    const text = [readVisibleText(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(
+      ' ',
     );
-    expect(left.replace(/[\s.():]/g, '')).toBe('');
+    const remainingText = NOT_FROM_MESSAGES.reduce<string>(
+      (remaining, known) => remaining.replaceAll(typeof known === 'string' ? known : new RegExp(known, 'g'), ' '),
+      textOutsideBrackets(text),
+    );
+    expect(remainingText.replace(/[\s.():]/g, '')).toBe('');
   });
 
-  it.each(LANGUAGES)('has no placeholder left in $tag', (each) => {
-    expect(placesOf(render(model, { language: each }))).toEqual([]);
+  it.each(LANGUAGES)('contains no unfilled placeholder in $tag', (pageLanguage) => {
+    expect(listPlaceholders(renderHtml(model, { language: pageLanguage }))).toEqual([]);
   });
 });
 
-test('every message of the server’s views is on one of these pages', () => {
+test('every message that the server renders is on one of these pages', () => {
   const shown = pages
-    .map(([, model]) => render(model, { language }))
+    .map(([, model]) => renderHtml(model, { language }))
     .join(' ')
     .replace(/&#39;|&#x27;/g, "'")
     .replaceAll('&quot;', '"');
   const {
     format: _,
-    language: { emptiesForm: __, ...switchTexts },
+    language: { confirmLanguageChange: __, ...switchTexts },
     choiceErrors: _errors,
     fieldErrors: ___,
     formErrors: ____,
@@ -83,17 +106,19 @@ test('every message of the server’s views is on one of these pages', () => {
     form,
     ...rest
   } = language.messages;
-  const { sendingHeading: _a, offlineHeading: _b, offlineNote: _c, ...ofProcessing } = processing;
-  const { returning: _d, ...ofPaid } = paid;
-  const { cvvHint: _e, cvvHintFour: _f, expiring: _g, ...ofForm } = form;
-  const missing = textsOf({ switchTexts, ofProcessing, ofPaid, ofForm, ...rest }).filter(
+  const { sendingHeading: _a, offlineHeading: _b, offlineNote: _c, ...processingTexts } = processing;
+  const { returning: _d, ...paidTexts } = paid;
+  const { cvvHint: _e, cvvHintFour: _f, expiring: _g, ...formTexts } = form;
+  const missing = listTexts({ switchTexts, processingTexts, paidTexts, formTexts, ...rest }).filter(
     (text) => !shown.includes(text.split(/\{\w+\}/)[0]!),
   );
   expect(missing).toEqual([]);
 });
 
-test('this test finds text outside of brackets', () => {
-  expect(outsideOf(`${OPEN}a ${OPEN}b${CLOSE}${CLOSE} c`)).toBe(' c');
-  expect(render({ ...order, state: 'refused' }, { language })).toContain(OPEN);
-  expect(render(open, { language })).toContain(`${OPEN}Card number${CLOSE}`);
+test('these tests find text outside of brackets', () => {
+  expect(textOutsideBrackets(`${OPENING_BRACKET}a ${OPENING_BRACKET}b${CLOSING_BRACKET}${CLOSING_BRACKET} c`)).toBe(
+    ' c',
+  );
+  expect(renderHtml({ ...order, state: 'refused' }, { language })).toContain(OPENING_BRACKET);
+  expect(renderHtml(openPage, { language })).toContain(`${OPENING_BRACKET}Card number${CLOSING_BRACKET}`);
 });

@@ -1,10 +1,19 @@
 import { qrSvg } from '@svc/kernel';
-import { closedStates, declined, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
+import {
+  closedStates,
+  declinedPage,
+  openPage,
+  order,
+  paidPage,
+  readVisibleText,
+  removeLanguageLinks,
+  renderHtml,
+} from '../../test/pages.js';
 import type { OrderDetails } from './pay-page-model.js';
 
-describe('the form', () => {
-  it('has the four labelled fields, which a native post would not send', () => {
-    const html = render(open);
+describe('the card form', () => {
+  it('has four labelled fields without a name, so that a native form post does not send them', () => {
+    const html = renderHtml(openPage);
     const labels = [...html.matchAll(/<label for="([^"]+)">([^<]+)<\/label>/g)].map(([, id, text]) => [id, text]);
     expect(labels).toEqual([
       ['card-number', 'Card number'],
@@ -31,14 +40,14 @@ describe('the form', () => {
   });
 
   it('has a button with the amount, and instructions for browsers without scripts', () => {
-    const html = render(open);
-    expect(textOf(/<button class="primary".*<\/button>/s.exec(html)?.[0] ?? '').trim()).toBe('Pay R 123.45');
+    const html = renderHtml(openPage);
+    expect(readVisibleText(/<button class="primary".*<\/button>/s.exec(html)?.[0] ?? '').trim()).toBe('Pay R 123.45');
     expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('needs JavaScript');
   });
 
   it('contains the data for the script, with only the public members of the key', () => {
-    const leaked = { ...open.encryptionKey, d: 'the-private-part', use: 'enc' };
-    const html = render({ ...open, encryptionKey: leaked });
+    const keyWithPrivateMember = { ...openPage.encryptionKey, d: 'the-private-part', use: 'enc' };
+    const html = renderHtml({ ...openPage, encryptionKey: keyWithPrivateMember });
     const main = /<main ([^>]*)>/.exec(html)?.[1] ?? '';
     expect(main).toContain('data-state="open"');
     expect(main).toContain('data-session-id="0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
@@ -47,68 +56,75 @@ describe('the form', () => {
     expect(main).toContain('data-try="1"');
     expect(main).toContain('data-expires-at="2026-11-20T18:33:36.123Z"');
     const key = /data-encryption-key="([^"]*)"/.exec(main)?.[1]?.replaceAll('&quot;', '"') ?? '';
-    expect(JSON.parse(key)).toEqual(open.encryptionKey);
+    expect(JSON.parse(key)).toEqual(openPage.encryptionKey);
     expect(html).not.toContain('the-private-part');
   });
 
   it('shows the reason, the next step and the attempts left after a decline', () => {
-    const text = textOf(render(declined));
+    const text = readVisibleText(renderHtml(declinedPage));
     expect(text).toContain('There is not enough money on this card');
     expect(text).toContain('Nothing was charged.');
     expect(text).toContain('4 of 5 tries left.');
-    expect(textOf(render({ ...declined, triesLeft: 1 }))).toContain('This is the last try.');
-    expect(render(declined)).toContain('role="alert"');
-    expect(render(open)).not.toContain('id="decline"');
+    expect(readVisibleText(renderHtml({ ...declinedPage, triesLeft: 1 }))).toContain('This is the last try.');
+    expect(renderHtml(declinedPage)).toContain('role="alert"');
+    expect(renderHtml(openPage)).not.toContain('id="decline"');
   });
 
-  it("falls back to the message of an unknown reason, also for the name of an object's own member", () => {
+  it('shows the message of an unknown decline reason, also if the reason is the name of a property of Object.prototype', () => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
-      const text = textOf(render({ ...declined, decline: { errorReference, message: 'Ask your bank.' } }));
+      const text = readVisibleText(
+        renderHtml({ ...declinedPage, decline: { errorReference, message: 'Ask your bank.' } }),
+      );
       expect(text).toContain('The payment did not go through');
       expect(text).toContain('Ask your bank.');
     }
   });
 });
 
-describe('another device', () => {
+describe('the page for another device', () => {
   const code = 'https://pay.example/c/01234567890123456789';
-  const scanned = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
+  const openedByCode = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({
+    ...model,
+    callsPath: '/c/0123',
+  });
 
-  it('finds a code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
-    for (const model of [open, declined]) {
-      const html = render({ ...model, code });
+  it('is reached by a QR code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
+    for (const model of [openPage, declinedPage]) {
+      const html = renderHtml({ ...model, code });
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
       expect(html).toContain('<path fill="#fff" d="M0 0h');
-      expect(textOf(html)).toContain('Scan the code with the camera of your phone');
-      // Only the style sheet folds it, on a phone.
+      expect(readVisibleText(html)).toContain('Scan the code with the camera of your phone');
+      // The style sheet folds the code on a phone.
       expect(html).toContain('<details><summary>Pay with another device</summary></details>');
       expect(html).not.toMatch(/\sstyle=|<img/);
     }
-    expect(render(open)).not.toContain('id="code-view"');
+    expect(renderHtml(openPage)).not.toContain('id="code-view"');
   });
 
-  it('gets no link to the shop after the payment: the shop’s own page redirects', () => {
-    const { returnUrl: _, ...receipt } = succeeded;
+  it('has no link to the shop after the payment, because the page from the shop redirects there', () => {
+    const { returnUrl: _, ...receipt } = paidPage;
     for (const state of ['succeeded', 'already-paid'] as const) {
-      const { backToStoreUrl: __, ...there } = receipt;
-      const html = render({ ...there, state });
-      expect(textOf(html)).toContain('The page of the shop goes on by itself.');
-      expect(withoutLanguages(html)).not.toContain('<a ');
+      const { backToStoreUrl: __, ...withoutStoreLinks } = receipt;
+      const html = renderHtml({ ...withoutStoreLinks, state });
+      expect(readVisibleText(html)).toContain('The page of the shop goes on by itself.');
+      expect(removeLanguageLinks(html)).not.toContain('<a ');
     }
     for (const state of closedStates)
-      expect(withoutLanguages(render({ ...scanned(order), state }))).not.toContain('<a ');
-    expect(withoutLanguages(render({ ...scanned(open), state: 'processing', isLate: false }))).not.toContain('<a ');
+      expect(removeLanguageLinks(renderHtml({ ...openedByCode(order), state }))).not.toContain('<a ');
+    expect(
+      removeLanguageLinks(renderHtml({ ...openedByCode(openPage), state: 'processing', isLate: false })),
+    ).not.toContain('<a ');
   });
 
-  it('gets advice for an unknown code', () => {
-    const text = textOf(render({ state: 'not-found', isScanned: true }));
+  it('gives advice if the code is unknown', () => {
+    const text = readVisibleText(renderHtml({ state: 'not-found', isScanned: true }));
     expect(text).toContain('This code cannot be paid here');
     expect(text).toContain('scan it with a payment app');
   });
 
-  it('shows the merchant of a till’s code, and waits until there is an open invoice', () => {
-    const html = withoutLanguages(render({ state: 'till', merchantName: '<b>Karoo</b>' }));
-    expect(textOf(html)).toContain('This till has nothing to pay yet');
+  it('shows the merchant of a till’s static code, and reloads until there is an open invoice', () => {
+    const html = removeLanguageLinks(renderHtml({ state: 'till', merchantName: '<b>Karoo</b>' }));
+    expect(readVisibleText(html)).toContain('This till has nothing to pay yet');
     expect(html).toContain('&lt;b>Karoo');
     expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"');
     expect(html).not.toMatch(/<form|<a |class="amount"/);

@@ -1,9 +1,9 @@
 /**
- * The card form. Its inputs have no `name` and the form has no target: without the script nothing can be sent, and the
- * script only sends the encrypted card. All fields are disabled until the script enables them.
+ * The card form. Its inputs have no `name` and the form has no target, so without the script the browser cannot send
+ * anything. The script sends only the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
-import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
+import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../languages/decline-text.js';
 import { LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';
 import { useFrame, useMessages } from './page-frame.js';
@@ -20,16 +20,16 @@ export function PayForm({ model }: { model: PayablePage }) {
       <noscript>
         <p class="notice">{page.noScript}</p>
       </noscript>
-      {/* The style shows it after some seconds, the script takes it away: one of them always arrives. */}
+      {/* The style sheet shows this hint after some seconds, unless the script has loaded and removed it. */}
       <p class="hint script-late" id="script-late">
-        {form.late} <a href="">{form.reload}</a>.
+        {form.stillLoading} <a href="">{form.reload}</a>.
       </p>
       <form id="pay-form" noValidate>
         <fieldset id="pay-fields" disabled>
-          {model.choice === undefined ? null : <Choice model={model} terms={model.choice} />}
+          {model.choice === undefined ? null : <AmountFields model={model} terms={model.choice} />}
           <Field id="card-number" label={form.cardNumber}>
             <input
-              {...inputOf('card-number', 'cc-number')}
+              {...buildInputAttributes('card-number', 'cc-number')}
               inputMode="numeric"
               placeholder={form.cardNumberPlaceholder}
               aria-describedby="card-number-error"
@@ -39,7 +39,7 @@ export function PayForm({ model }: { model: PayablePage }) {
           <div class="pair">
             <Field id="card-expiry" label={form.expiry}>
               <input
-                {...inputOf('card-expiry', 'cc-exp')}
+                {...buildInputAttributes('card-expiry', 'cc-exp')}
                 inputMode="numeric"
                 placeholder={form.expiryPlaceholder}
                 aria-describedby="card-expiry-error"
@@ -47,7 +47,7 @@ export function PayForm({ model }: { model: PayablePage }) {
             </Field>
             <Field id="card-cvv" label={form.cvv} hint={form.cvvHintEither}>
               <input
-                {...inputOf('card-cvv', 'cc-csc')}
+                {...buildInputAttributes('card-cvv', 'cc-csc')}
                 inputMode="numeric"
                 maxLength={4}
                 aria-describedby="card-cvv-hint card-cvv-error"
@@ -56,7 +56,7 @@ export function PayForm({ model }: { model: PayablePage }) {
           </div>
           <Field id="card-name" label={form.holderName}>
             <input
-              {...inputOf('card-name', 'cc-name')}
+              {...buildInputAttributes('card-name', 'cc-name')}
               autoCapitalize="words"
               enterKeyHint="done"
               maxLength={100}
@@ -75,7 +75,7 @@ export function PayForm({ model }: { model: PayablePage }) {
   );
 }
 
-/** The script fills it in the last minutes of the session, and screen readers announce it. */
+/** A notice that the script fills in the last minutes of the session, and that screen readers announce. */
 function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   const { form } = useMessages();
   return (
@@ -90,8 +90,11 @@ function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   );
 }
 
-/** Text fields, because a number field could show another decimal sign than the payer typed. */
-function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) {
+/**
+ * The fields for amount and tip. They are text fields, because a number field could show another decimal mark than the
+ * payer typed.
+ */
+function AmountFields({ model, terms }: { model: PayablePage; terms: PaymentChoice }) {
   const { choice, format } = useMessages();
   const money = {
     inputMode: 'decimal',
@@ -100,12 +103,12 @@ function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) 
     enterKeyHint: 'next',
     maxLength: 20,
   } as const;
-  const owed = plainAmount(model.amountCents, format);
+  const initialAmount = formatPlainAmount(model.amountCents, format);
   return (
     <>
       {terms.amountMinCents === undefined ? null : (
         <Field id="pay-amount" label={choice.amount}>
-          <input {...money} id="pay-amount" value={owed} aria-describedby="pay-amount-error" />
+          <input {...money} id="pay-amount" value={initialAmount} aria-describedby="pay-amount-error" />
         </Field>
       )}
       {terms.hasTip ? (
@@ -117,30 +120,30 @@ function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) 
   );
 }
 
-/** Without currency and spaces, as a payer would type it: `89.50`. */
-function plainAmount(cents: number, { decimalMark }: { decimalMark: string }): string {
+/** The amount without currency and spaces, as a payer would type it: `89.50`. */
+function formatPlainAmount(cents: number, { decimalMark }: { decimalMark: string }): string {
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}${decimalMark}${digits.slice(-2)}`;
 }
 
 function Decline({ model }: { model: PayablePage }) {
   const { language } = useFrame();
-  const { title, next } = declineText(language, model.decline);
-  const reference = referenceText(language, model.decline);
+  const { title, next } = buildDeclineText(language, model.decline);
+  const reference = buildReferenceText(language, model.decline);
   return (
     <div class="notice" id="decline" role="alert" tabIndex={-1}>
       <p class="notice-title">{title}</p>
       <p>
         <bdi>{next}</bdi>
       </p>
-      <p class="notice-detail">{triesLeftText(language, model.triesLeft)}</p>
+      <p class="notice-detail">{buildTriesLeftText(language, model.triesLeft)}</p>
       {reference === undefined ? null : <p class="notice-detail">{reference}</p>}
     </div>
   );
 }
 
-/** Without `name`, so that a native form post cannot send the value. */
-function inputOf(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
+/** Attributes of an input. They contain no `name`, so that a native form post cannot send the value. */
+function buildInputAttributes(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
   const attributes = { autoCapitalize: 'off', enterKeyHint: 'next', spellcheck: false } as const;
   return { id, autoComplete, type: 'text', required: true, ...attributes } as const;
 }

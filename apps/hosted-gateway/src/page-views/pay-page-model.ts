@@ -1,10 +1,10 @@
 /**
- * The content of the payment page. It is decided before rendering: views decide nothing and know no session.
- * Each state has its own type, so a receipt without a reference or a form without a key does not compile.
+ * The models from which the views render the payment page. decide-page.ts creates them. Each state has its own type, so
+ * that a receipt without a reference, or a form without a key, does not compile.
  */
 import type { LanguageTag } from '../languages/languages.js';
 
-/** payment-processor's public key for card data (P8). Only its public members are written into the page. */
+/** The public key of payment-processor for card data (P8). Contains only the public members. */
 export interface EncryptionKey {
   kty: string;
   crv: string;
@@ -13,7 +13,7 @@ export interface EncryptionKey {
   kid: string;
 }
 
-/** The order, which every page of a session or invoice shows. */
+/** The order. Every page of a session or invoice shows it. */
 export interface OrderDetails {
   sessionId: string;
   /** Base path for the calls of the script, on this origin. */
@@ -22,25 +22,28 @@ export interface OrderDetails {
   sessionVersion?: number | string | undefined;
   merchantName: string;
   siteName?: string | undefined;
-  /** Absent if a till's invoice has none. */
+  /** Absent if the till sent no reference with its invoice. */
   merchantOrderId?: string | undefined;
-  /** An invoice of a till: there is no store to return to, and several people may try to pay it. */
+  /** True for the invoice of a till. Then there is no store to return to, and several people may try to pay. */
   isAtTill?: boolean;
   /** Integer cents. */
   amountCents: number;
   currencyISOCode: string;
   /** The merchant's description of the order, in the merchant's sequence. */
   customFields: readonly { key: string; value: string }[];
-  /** Line items of a till's invoice, with line totals in integer cents; negative for a return. */
+  /**
+   * Line items of a till's invoice. `amountCents` is the total of the line in integer cents, negative for a returned
+   * item.
+   */
   lines?: readonly { label: string; quantity: number; amountCents: number }[];
   /**
-   * `cancelUrl` with the parameters of H6; `returnUrl` once paid. Absent on a device that scanned the code: the shop is open
-   * on another device.
+   * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with the parameters of H6. Absent
+   * on a device that scanned the code, because the shop is open on another device.
    */
   backToStoreUrl?: string;
-  /** Charges that were refunded because they came too late or twice: the page shows them to the payer. */
+  /** Charges that were refunded because they succeeded too late or twice. */
   reversedCharges?: readonly ReversedCharge[];
-  /** Test mode: no money moves, and the page shows this. */
+  /** True in test mode. Then the page shows that no money moves. */
   isTest?: boolean;
   /** BCP 47 locale of the session, used until the payer chooses a language. */
   locale?: string | undefined;
@@ -48,7 +51,7 @@ export interface OrderDetails {
 
 /** Card and time of a charge. */
 export interface ChargeDetails {
-  /** Masked: `**** 4242`. Absent if it was not a card payment. */
+  /** Masked card number: `**** 4242`. Absent if the payment was not made by card. */
   cardLabel?: string;
   /** ISO 8601 UTC. */
   at: string;
@@ -73,47 +76,50 @@ export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
   /** Number of the next attempt, from 1. */
   try: number;
-  /** Including the next attempt. */
+  /** Number of attempts left, including the next one. */
   triesLeft: number;
-  /** ISO 8601 UTC; expiry of the session, and of the card data encrypted for it. */
+  /** Expiry of the session, and of the card data that the page encrypts (ISO 8601 UTC). */
   expiresAt: string;
   /** The payer can extend the session in its last minutes. */
   canExtend?: boolean | undefined;
   encryptionKey: EncryptionKey;
-  /** ISO 8601 UTC; time of rendering. The script corrects a wrong device clock with it. */
+  /** Time of rendering (ISO 8601 UTC). The script uses it to correct a wrong device clock. */
   renderedAt: string;
-  /** Reason of the last failure (P4); with `declined`. */
+  /** Reason of the last failure (P4). Present in state `declined`, if known. */
   decline?: DeclineDetails | undefined;
-  /** Only of an invoice. */
+  /** Present only for an invoice. */
   choice?: PaymentChoice;
-  /** Text of the QR code beside the form: a URL (D5). Absent on a device that scanned it. */
+  /** URL that the QR code beside the form contains (D5). Absent on a device that scanned the code. */
   code?: string;
 }
 
 export interface DeclineDetails {
   errorReference: string;
   message: string;
-  /** For the payer's questions to the store or support. */
+  /** The payer gives this reference in questions to the store or to support. */
   paymentReference?: string;
 }
 
-/** A payment is in progress; the script polls until it is final. No link leads away, because the bank may still approve it. */
+/**
+ * A payment is in progress. The script polls until it is final. The page has no link to the store, because the bank may
+ * still approve the payment.
+ */
 export interface ProcessingPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'processing';
-  /** The payment takes longer than usual. */
+  /** True if the payment takes longer than usual. */
   isLate: boolean;
 }
 
 /**
- * The payer has to confirm the payment on the bank's page. Nothing is charged before, and the payer may use another card instead.
- * The form for another card has a link to the store. This page has none, because the payer may just have confirmed the payment,
- * so money may already have moved.
+ * The payer must confirm the payment on the bank's page, or may use another card. Nothing is charged before the
+ * confirmation. The page has no link to the store, because the payer may have confirmed the payment a moment ago. The
+ * form for another card has this link.
  */
 export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'verification';
-  /** The bank's own page. */
+  /** URL of the bank's page. */
   verificationUrl: string;
-  /** ISO 8601 UTC. */
+  /** Time until which the payer can confirm (ISO 8601 UTC). */
   until: string;
   /** Relative URL of this page with the form for another card. Absent if no other card can be used. */
   anotherCardUrl?: string;
@@ -121,23 +127,26 @@ export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   charge: ChargeDetails;
 }
 
-/** `succeeded` redirects to the merchant automatically; `already-paid`, when the page is opened later, does not. */
+/**
+ * The receipt. In state `succeeded` the script redirects to the merchant. A page opened later is `already-paid` and
+ * does not redirect.
+ */
 export interface PaidPage extends OrderDetails {
   state: 'succeeded' | 'already-paid';
-  /** Absent if another payer paid the invoice: then the page shows nothing of that payment. */
+  /** Absent if another payer paid the invoice, because the page must not show details of that payment. */
   paymentReference?: string;
-  /** Present together with the reference. */
+  /** Present if the reference is present. */
   charge?: ChargeDetails;
   /** `returnUrl` with the parameters of H6. Absent on a device that scanned the code. */
   returnUrl?: string;
 }
 
-/** The session or invoice can no longer be paid. */
+/** The session or invoice cannot be paid any more. */
 export interface ClosedPage extends OrderDetails {
   state: 'refused' | 'expired' | 'cancelled';
 }
 
-/** The static code of a till without an open invoice; the page checks again automatically. */
+/** The page for the static code of a till that has no open invoice. It reloads automatically. */
 export interface TillPage {
   state: 'till';
   merchantName: string;
@@ -146,11 +155,11 @@ export interface TillPage {
 /** Unknown session or code. */
 export interface NotFoundPage {
   state: 'not-found';
-  /** A code was scanned: the page then suggests other steps than after a link. */
+  /** True if the payer scanned a code. Then the page suggests other steps than after a link. */
   isScanned?: boolean;
 }
 
-/** The state of the session is not available now. The page reloads automatically. */
+/** The gateway cannot read the state of the session. The page reloads automatically. */
 export interface UnavailablePage {
   state: 'unavailable';
 }
@@ -158,9 +167,12 @@ export interface UnavailablePage {
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage | UnavailablePage;
 
-/** `manifest.json` of the page's build: script and style are inlined in each page, so that a phone on a slow network sends one request. */
+/**
+ * `manifest.json` of the page's build. Script and style are inlined in each page, so that the browser needs only one
+ * request.
+ */
 export interface PageManifest {
-  /** One for each language, with its messages. */
+  /** One script for each language, because a script contains the messages. */
   scripts: Readonly<Record<LanguageTag, PageAsset>>;
   style: PageAsset;
 }
@@ -171,5 +183,5 @@ export interface PageAsset {
   integrity: string;
 }
 
-/** A page is a sequence of these: text rendered for it, and parts that all pages share. */
+/** A part of a page: rendered text, or an asset that all pages share. */
 export type PagePiece = string | PageAsset;

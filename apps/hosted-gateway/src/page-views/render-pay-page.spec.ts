@@ -1,32 +1,32 @@
 import {
-  declined,
-  everyState,
-  open,
+  allPages,
+  declinedPage,
+  openPage,
   order,
-  policyOf,
-  render,
+  paidPage,
+  readVisibleText,
+  removeLanguageLinks,
+  renderHtml,
+  renderSecurityPolicy,
   reversedCharges,
-  succeeded,
-  textOf,
-  verification,
-  withoutLanguages,
+  verificationPage,
 } from '../../test/pages.js';
-import { languageOf } from '../languages/languages.js';
+import { getLanguage } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-/** They never change, so they have no script. */
-const STILL = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
-const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
+/** States whose page never changes, and therefore has no script. */
+const STATES_WITHOUT_SCRIPT = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
+const sessionPages = allPages.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {
-  it.each(everyState.map((model) => [model.state, model] as const))(
-    'a page in state %s complies with the policy',
+  it.each(allPages.map((model) => [model.state, model] as const))(
+    'in state %s has only the inline script and style that the content security policy allows',
     (_state, model) => {
-      const html = render(model);
+      const html = renderHtml(model);
       expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
-      const scripts = STILL.includes(model.state) ? [] : ['<script>pay()</script>'];
+      const scripts = STATES_WITHOUT_SCRIPT.includes(model.state) ? [] : ['<script>pay()</script>'];
       expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
-      // Last, so that the content loads first.
+      // The script is at the end, so that the browser shows the content first.
       expect(html.endsWith(`</footer>${scripts.join('')}</body></html>`)).toBe(true);
       expect(html.match(/<style.*?<\/style>/gs)).toEqual(['<style>h1{color:red}</style>']);
       expect(html).not.toMatch(/<link rel="stylesheet|\sstyle=|\son[a-z]+=/);
@@ -34,57 +34,61 @@ describe('every page', () => {
     },
   );
 
-  it.each(ofSessions.map((model) => [model.state, model] as const))(
-    'a page in state %s shows the order and the link to the store, except during a payment',
+  it.each(sessionPages.map((model) => [model.state, model] as const))(
+    'in state %s shows the order, and a link to the store unless a payment is in progress',
     (state, model) => {
-      const html = render(model);
-      const text = textOf(html);
+      const html = renderHtml(model);
+      const text = readVisibleText(html);
       for (const shown of ['Karoo Coffee', 'Online store', 'order-1001', 'R 123.45', 'Beans', 'Ethiopia Guji']) {
         expect(text).toContain(shown);
       }
       const links = [...html.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/g)];
-      const back = links.filter(([, , label]) => label?.includes('Back to store'));
-      const address = 'https://shop.example/cart?sessionId=1&amp;merchantOrderId=order-1001';
-      expect(back.map(([, href]) => href)).toEqual(['processing', 'verification'].includes(state) ? [] : [address]);
+      const storeLinks = links.filter(([, , label]) => label?.includes('Back to store'));
+      const storeUrl = 'https://shop.example/cart?sessionId=1&amp;merchantOrderId=order-1001';
+      expect(storeLinks.map(([, href]) => href)).toEqual(
+        ['processing', 'verification'].includes(state) ? [] : [storeUrl],
+      );
     },
   );
 
-  it('with a reversed charge has a script, which shows its time in the payer’s time zone', () => {
-    expect(render({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
-    expect(render({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
+  it('with a reversed charge has a script, which shows the time of the charge in the payer’s time zone', () => {
+    expect(renderHtml({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
+    expect(renderHtml({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
 
-  it('allows only its own script and style, no other origin, no framing and no native form post', () => {
-    const policy = policyOf(open);
+  it('has a content security policy that allows only its own script and style, no other origin, no framing and no native form post', () => {
+    const policy = renderSecurityPolicy(openPage);
     expect(policy).not.toMatch(/unsafe|https?:|\*|nonce|(script|style)-src [^;]*'self'/);
     expect(policy).toContain("script-src 'sha384-c2NyaXB0'; style-src 'sha384-c3R5bGU=';");
-    expect(policyOf({ state: 'not-found' })).toContain("script-src 'none'; style-src");
+    expect(renderSecurityPolicy({ state: 'not-found' })).toContain("script-src 'none'; style-src");
     for (const rule of ["default-src 'none'", "form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"]) {
       expect(policy).toContain(rule);
     }
   });
 });
 
-describe('in another language', () => {
-  const zulu = { language: languageOf('zu'), isNamed: true };
+describe('a page in another language', () => {
+  const zulu = { language: getLanguage('zu'), isLanguageChosen: true };
 
-  it('the page has that language and its script, and adds it to its calls and links', () => {
-    const html = render(open, zulu);
+  it('has the script of that language, and the language in its links and in the calls of the script', () => {
+    const html = renderHtml(openPage, zulu);
     expect(html).toContain('<html lang="zu" dir="ltr">');
     expect(html).toContain('<title>Khokha R 123.45 ku-Karoo Coffee</title>');
     expect(html).toContain('<script>khokha()</script>');
-    expect(policyOf(open, zulu)).toContain("script-src 'sha384-enU=';");
+    expect(renderSecurityPolicy(openPage, zulu)).toContain("script-src 'sha384-enU=';");
     expect(html).toContain('data-calls-query="?lang=zu"');
-    expect(render(verification, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
-    // If the browser's language decides, it also decides for the calls of the script.
-    expect(render(open, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
-    expect(render(verification, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
+    expect(renderHtml(verificationPage, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
+    // Calls of the script need no parameter if the browser's language is used.
+    expect(renderHtml(openPage, { ...zulu, isLanguageChosen: false })).not.toContain('data-calls-query');
+    expect(renderHtml(verificationPage, { ...zulu, isLanguageChosen: false })).toContain(
+      'href="?sessionId=1&amp;card=another"',
+    );
   });
 
-  it.each(everyState.map((model) => [model.state, model] as const))(
-    'a page in state %s has links to the same page in the other languages',
+  it.each(allPages.map((model) => [model.state, model] as const))(
+    'has in state %s links to the same page in the other languages',
     (_state, model) => {
-      const html = render(model, { ...zulu, query: 'sessionId=7&card=another' });
+      const html = renderHtml(model, { ...zulu, query: 'sessionId=7&card=another' });
       const links = [...html.matchAll(/<a href="([^"]*)" lang="(..)" hreflang="(..)" dir="ltr">([^<]*)<\/a>/g)];
       expect(links.map(([, ...link]) => link)).toEqual([
         ['?sessionId=7&amp;card=another&amp;lang=en', 'en', 'en', 'English'],
@@ -93,13 +97,13 @@ describe('in another language', () => {
         ['?sessionId=7&amp;card=another&amp;lang=st', 'st', 'st', 'Sesotho'],
       ]);
       expect(html).toContain('<summary aria-label="Ulimi: isiZulu">isiZulu</summary>');
-      expect(render(model, { ...zulu, query: '' })).toContain('href="?lang=en"');
+      expect(renderHtml(model, { ...zulu, query: '' })).toContain('href="?lang=en"');
     },
   );
 });
 
-describe('hostile values', () => {
-  const hostile = [
+describe('untrusted input', () => {
+  const hostileValues = [
     '"><script>alert(1)</script>',
     "'><img src=x onerror=alert(1)>",
     '</main><style>*{display:none}</style>',
@@ -111,8 +115,8 @@ describe('hostile values', () => {
     '${7*7}{{7*7}}',
   ];
 
-  it.each(hostile)('%j remains text in every field', (value) => {
-    const poisoned = {
+  it.each(hostileValues)('such as %j remains text in every field', (value) => {
+    const hostileFields = {
       sessionId: value,
       callsPath: value,
       sessionVersion: value,
@@ -123,24 +127,30 @@ describe('hostile values', () => {
     };
     const decline = { errorReference: value, message: value };
     const pages = [
-      { ...declined, ...poisoned, decline, expiresAt: value, encryptionKey: { ...open.encryptionKey, kid: value } },
-      { ...succeeded, ...poisoned, paymentReference: value },
-      { ...order, ...poisoned, state: 'refused' as const },
-      { ...verification, ...poisoned, verificationUrl: value },
+      {
+        ...declinedPage,
+        ...hostileFields,
+        decline,
+        expiresAt: value,
+        encryptionKey: { ...openPage.encryptionKey, kid: value },
+      },
+      { ...paidPage, ...hostileFields, paymentReference: value },
+      { ...order, ...hostileFields, state: 'refused' as const },
+      { ...verificationPage, ...hostileFields, verificationUrl: value },
     ];
-    const cleanPages = [declined, succeeded, { ...order, state: 'refused' as const }, verification];
+    const cleanPages = [declinedPage, paidPage, { ...order, state: 'refused' as const }, verificationPage];
     for (const [index, clean] of cleanPages.entries()) {
-      const html = render(pages[index] as PayPageModel);
-      // The same elements as with harmless values: untrusted text opens and closes none. Only the
-      // fold may differ, which depends on lengths.
+      const html = renderHtml(pages[index] as PayPageModel);
+      // The page has the same elements as a page with harmless values, so untrusted text creates no element. Only the
+      // number of folded list elements may differ, because it depends on the lengths of the texts.
       const harmless = { ...clean, customFields: Array.from({ length: 20 }, () => ({ key: 'k', value: 'v' })) };
-      const isFold = (tag: string) => tag === 'details' || tag === 'summary' || tag === 'dl';
+      const isInFoldedList = (tag: string) => tag === 'details' || tag === 'summary' || tag === 'dl';
       const elements = (document: string) =>
-        tagsOf(document)
-          .filter((tag) => !isFold(tag))
+        tagNames(document)
+          .filter((tag) => !isInFoldedList(tag))
           .sort();
-      expect(elements(html)).toEqual(elements(render(harmless)));
-      expect(html.match(/<script\b/g) ?? []).toHaveLength(STILL.includes(clean.state) ? 0 : 1);
+      expect(elements(html)).toEqual(elements(renderHtml(harmless)));
+      expect(html.match(/<script\b/g) ?? []).toHaveLength(STATES_WITHOUT_SCRIPT.includes(clean.state) ? 0 : 1);
       expect(html.replace(/<style>h1\{color:red\}<\/style>/, '')).not.toMatch(/<(img|style)\b/);
     }
   });
@@ -153,26 +163,29 @@ describe('hostile values', () => {
     '//evil.example',
     'nonsense',
     '',
-  ])('the address %j becomes a link without a target', (address) => {
+  ])('such as the URL %j becomes a link without href', (address) => {
     const paidLinks =
-      withoutLanguages(render({ ...succeeded, backToStoreUrl: address, returnUrl: address })).match(/<a [^>]*>/g) ?? [];
+      removeLanguageLinks(renderHtml({ ...paidPage, backToStoreUrl: address, returnUrl: address })).match(
+        /<a [^>]*>/g,
+      ) ?? [];
     const closedLinks =
-      withoutLanguages(render({ ...order, state: 'expired', backToStoreUrl: address })).match(/<a [^>]*>/g) ?? [];
+      removeLanguageLinks(renderHtml({ ...order, state: 'expired', backToStoreUrl: address })).match(/<a [^>]*>/g) ??
+      [];
     expect(paidLinks).toHaveLength(2);
     expect(closedLinks).toHaveLength(1);
     for (const link of [...paidLinks, ...closedLinks]) expect(link).not.toContain('href');
   });
 
-  it('folds long content above the form, and omits nothing', () => {
+  it('that is long is folded above the form, and not truncated', () => {
     const customFields = Array.from({ length: 20 }, (_, index) => ({ key: `Key ${index}`, value: `Value ${index}.` }));
-    const html = render({ ...open, customFields });
-    const [before, folded] = html.split('<details>');
-    expect(before).toContain('Value 3.');
-    expect(before).not.toContain('Value 4.');
+    const html = renderHtml({ ...openPage, customFields });
+    const [visible, folded] = html.split('<details>');
+    expect(visible).toContain('Value 3.');
+    expect(visible).not.toContain('Value 4.');
     for (const { value } of customFields.slice(4)) expect(folded).toContain(value);
   });
 });
 
-function tagsOf(html: string): string[] {
+function tagNames(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*)\b/gi)].map(([, tag]) => tag ?? '');
 }

@@ -1,9 +1,9 @@
 /**
- * Renders the payment page: a complete HTML document for each state of a session. The server always
- * renders the current state; the script only enables the form, encrypts the card and polls until the state changes.
+ * Renders the payment page: a complete HTML document for each state. The server always renders the current state. The
+ * script only enables the form, encrypts the card and polls until the state changes.
  *
- * The script gets its data from data attributes of <main>, which are escaped like any text. The script itself is the same in every
- * page of its language, so that the content security policy can allow it by its hash.
+ * The script reads its data from data attributes of <main>, which are escaped like any text. The script itself is the
+ * same in all pages of one language, so that the content security policy can allow it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -15,15 +15,15 @@ import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';
 import {
   ClosedView,
-  GivenBackNotice,
   NotFoundView,
   PaidView,
   ProcessingView,
+  ReversedChargesNotice,
   TillView,
   UnavailableView,
   VerificationView,
 } from './outcome-views.js';
-import { FrameContext, languageQuery, type PageFrame } from './page-frame.js';
+import { buildLanguageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
 import type {
@@ -35,16 +35,19 @@ import type {
   PayPageModel,
   SessionPage,
 } from './pay-page-model.js';
-import { linkTo } from './safe-link.js';
+import { buildSafeHref } from './safe-link.js';
 
-/** Path to which browsers report violations of the policy; they are counted, not stored. */
+/**
+ * Path to which browsers report violations of the content security policy. The gateway counts the reports and does not
+ * store them.
+ */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
 /**
- * The Content-Security-Policy header of a page: only the script and the style of this build, no other origin, no framing, no native
- * form post.
+ * The Content-Security-Policy header of a page. It allows only the script and the style of this build, no other origin,
+ * no framing and no native form post.
  */
-export function contentSecurityPolicyOf({ style, script }: PageAssets): string {
+export function buildContentSecurityPolicy({ style, script }: PageAssets): string {
   return [
     "default-src 'none'",
     `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
@@ -68,25 +71,32 @@ export interface PageAssets {
   readonly script: PageAsset | undefined;
 }
 
-/** A page that cannot change, and shows no time in the payer's time zone, needs no script. */
-export function assetsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageManifest): PageAssets {
-  const isStill = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
-  return { style, script: isStill ? undefined : scripts[language.tag] };
+/** Selects the assets of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
+export function selectAssets(
+  model: PayPageModel,
+  { language }: PageFrame,
+  { scripts, style }: PageManifest,
+): PageAssets {
+  const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
+  return { style, script: isStatic ? undefined : scripts[language.tag] };
 }
 
-export function renderPayPage(model: PayPageModel, parts: PageAssets, frame: PageFrame): PagePiece[] {
+export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): PagePiece[] {
   const page = (
     <FrameContext.Provider value={frame}>
-      <PayPage model={model} frame={frame} hasScript={parts.script !== undefined} />
+      <PayPage model={model} frame={frame} hasScript={assets.script !== undefined} />
     </FrameContext.Provider>
   );
-  // Only these two elements can be empty here, because untrusted text is escaped.
+  // Splits the HTML at the empty <style> and <script>. No other text can match, because untrusted text is escaped.
   const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
-  const pieces = [`<!doctype html>${before}`, parts.style, between, parts.script, after];
+  const pieces = [`<!doctype html>${before}`, assets.style, between, assets.script, after];
   return pieces.filter((piece) => piece !== undefined);
 }
 
-/** The style and the script are inserted afterwards: they are large and always the same. */
+/**
+ * The document with empty <style> and <script>. {@link renderPayPage} inserts their content, which is large and always
+ * the same.
+ */
 function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
@@ -94,27 +104,27 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
     <html lang={tag} dir={direction}>
       <head>
         <meta charset="utf-8" />
-        <title>{titleOf(model, messages)}</title>
+        <title>{buildTitle(model, messages)}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
         <meta name="format-detection" content="telephone=no" />
-        {/* Without the script, the page of a running payment must still find out how it ended, and that of a till what is to be paid. */}
+        {/* Without a script, these pages reload to show the result of the payment, or the new invoice of a till. */}
         {['processing', 'verification', 'till'].includes(model.state) ? (
           <noscript>
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
-        {/* With or without the script, so that a waiting payer need not reload the page. */}
+        {/* This page has no script, so it reloads by itself in every browser. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
         <style />
       </head>
       <body>
         <nav>
-          {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-          {storeLinkOf(model) === undefined ? null : (
-            <a class="back" {...linkTo(storeLinkOf(model)!)}>
+          {/* A closed page has no such link, because its main button leads to the store. */}
+          {findStoreLink(model) === undefined ? null : (
+            <a class="back" {...buildSafeHref(findStoreLink(model)!)}>
               <span aria-hidden="true">← </span>
               {page.backToStore}
             </a>
@@ -122,37 +132,37 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
           <LanguageSwitch />
         </nav>
         {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
-        <main {...scriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
-          {/* On a phone one is above the other: before paying the order comes first, afterwards the outcome does. */}
+        <main {...buildScriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
+          {/* On a phone the order is above the form, but below the result of a payment. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
-          {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
+          {/* The form and the QR code: side by side, or one below the other on a phone. */}
           <div class="methods">
             {isSession(model) && model.reversedCharges?.length ? (
-              <GivenBackNotice charges={model.reversedCharges} />
+              <ReversedChargesNotice charges={model.reversedCharges} />
             ) : null}
-            {viewOf(model)}
+            {renderView(model)}
           </div>
           {isPayable(model) || !isSession(model) ? null : (
-            <OrderSummary order={model} without={partsShownByView(model)} />
+            <OrderSummary order={model} without={listFieldsShownByView(model)} />
           )}
         </main>
         <footer>
           <LockIcon />
           <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
         </footer>
-        {/* Last: the page is seen before it has come. */}
+        {/* At the end, so that the browser shows the page before it has loaded the script. */}
         {hasScript ? <script /> : null}
       </body>
     </html>
   );
 }
 
-function viewOf(model: PayPageModel): JSX.Element {
+function renderView(model: PayPageModel): JSX.Element {
   switch (model.state) {
     case 'open':
     case 'declined':
       return (
-        // Stacked in the same place, so that nothing moves when the processing view replaces the form.
+        // Both views have the same place, so that nothing moves when the processing view replaces the form.
         <div class="stack">
           <div class="ways" id="ways">
             <PayForm model={model} />
@@ -181,17 +191,17 @@ function viewOf(model: PayPageModel): JSX.Element {
   }
 }
 
-function titleOf(model: PayPageModel, messages: Messages): string {
+function buildTitle(model: PayPageModel, messages: Messages): string {
   const { payTitle, stateTitle } = messages.page;
   if (isPayable(model)) {
     const amount = formatAmount(model.amountCents, model.currencyISOCode, messages.format);
     return fill(payTitle, { amount, merchant: model.merchantName });
   }
-  const heading = headingOf(model, messages);
+  const heading = findHeading(model, messages);
   return 'merchantName' in model ? fill(stateTitle, { heading, merchant: model.merchantName }) : heading;
 }
 
-function headingOf(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
+function findHeading(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
   const { processing, verification, paid, atTill, notFound, unknownCode, unavailable, closed, closedAtTill } = messages;
   switch (model.state) {
     case 'processing':
@@ -213,14 +223,14 @@ function headingOf(model: Exclude<PayPageModel, PayablePage>, messages: Messages
   }
 }
 
-function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${string}`, string | undefined> {
+function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${string}`, string | undefined> {
   if (!isSession(model)) return { 'data-state': model.state };
   const common = {
     'data-state': model.state,
     'data-session-id': model.sessionId,
     'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
-    'data-calls-query': frame.isNamed ? `?${languageQuery(frame)}` : undefined,
+    'data-calls-query': frame.isLanguageChosen ? `?${buildLanguageQuery(frame)}` : undefined,
   };
   if (!isPayable(model)) return common;
   const { kty, crv, x, y, kid } = model.encryptionKey;
@@ -229,14 +239,14 @@ function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${strin
     'data-try': String(model.try),
     'data-expires-at': model.expiresAt,
     'data-made-at': model.renderedAt,
-    ...choiceData(model),
-    // Only the public members, so that a private key passed in by mistake would not leak.
+    ...buildChoiceData(model),
+    // Writes only the public members, so that a private key would not leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
 
-/** Data for the script about the payer's options, only of an invoice. */
-function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
+/** Data for the script about the fields for amount and tip. Empty unless the payable is an invoice. */
+function buildChoiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
   if (choice === undefined) return {};
   return {
     'data-amount': String(amountCents),
@@ -245,15 +255,15 @@ function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Reco
   };
 }
 
-/** Target of the link above the order. A payment in progress has none. */
-function storeLinkOf(model: PayPageModel): string | undefined {
+/** URL of the link above the order. Undefined while a payment is in progress. */
+function findStoreLink(model: PayPageModel): string | undefined {
   if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
     return undefined;
   return model.backToStoreUrl;
 }
 
-/** The parts of the order that the view of this state already shows. */
-function partsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
+/** The fields of the order that the view of this state shows, so that the summary must not repeat them. */
+function listFieldsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
   if (state === 'succeeded' || state === 'already-paid') return ['amount', 'order'];
   return state === 'verification' ? ['amount'] : [];
 }
@@ -262,7 +272,7 @@ function isClosed(model: SessionPage): model is ClosedPage {
   return ['refused', 'expired', 'cancelled'].includes(model.state);
 }
 
-/** Whether there is an order to show. */
+/** True if the page belongs to a session or invoice, so that there is an order to show. */
 function isSession(model: PayPageModel): model is SessionPage {
   return model.state !== 'till' && model.state !== 'not-found' && model.state !== 'unavailable';
 }

@@ -1,9 +1,8 @@
 /**
- * The `href` of a link, only if the address is http(s): a link without `href` does nothing, but one to
- * `javascript:` would run. The API rejects such addresses when a session is created; this is the last check before the
- * payer's browser.
+ * The `href` of a link to a URL. Omitted unless the URL is http(s), because a browser would run a `javascript:` URL.
+ * The API already rejects such URLs when a session is created. This is a second check.
  */
-export function linkTo(address: string): { href?: string } {
+export function buildSafeHref(address: string): { href?: string } {
   const url = URL.parse(address);
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? { href: url.href } : {};
 }

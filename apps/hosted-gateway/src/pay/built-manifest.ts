@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PageManifest } from '../page-views/pay-page-model.js';
 
-/** Output of apps/hosted-gateway/browser/build.ts. It is two folders up from here both in src and in dist. */
+/**
+ * Output of apps/hosted-gateway/browser/build.ts. The path is correct from src and from dist, because both are folders
+ * of the app.
+ */
 const FILE = join(import.meta.dirname, '../../dist/pay-assets/manifest.json');
 
-/** The page's scripts and style. */
+/** The scripts and the style of the payment page. */
 export class BuiltManifest {
-  private static read: PageManifest | undefined;
+  private static cached: PageManifest | undefined;
 
-  /** The parts of this build, read on first use. */
+  /** The manifest of this build. Reads the file on first use. */
   static get(): PageManifest {
-    return (this.read ??= JSON.parse(readFileSync(FILE, 'utf8')) as PageManifest);
+    return (this.cached ??= JSON.parse(readFileSync(FILE, 'utf8')) as PageManifest);
   }
 }

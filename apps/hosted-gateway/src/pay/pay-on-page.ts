@@ -12,12 +12,12 @@ import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
-import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
-import { payableOf } from '../sessions/session.js';
-import { withPayment } from '../sessions/session.repository.js';
-import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
+import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
+import { describePayable } from '../sessions/session.js';
+import { applyPayment } from '../sessions/session.repository.js';
+import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
-import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from './payables/page-payable.js';
+import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** A pay request of the page. */
@@ -28,9 +28,9 @@ export interface PayCommand {
   /** Cents that the payer of an invoice chose. */
   readonly amount?: number;
   readonly tipAmount?: number;
-  /** Sent with the charge and stored nowhere. */
+  /** Sent with the charge command. Not stored. */
   readonly payer: PayerContext;
-  /** Language of the page if its address contains one: the bank redirects the payer to the same address. */
+  /** Language in the address of the page, if any. The bank redirects the payer to an address with the same language. */
   readonly lang?: string | undefined;
 }
 
@@ -40,12 +40,12 @@ export interface PayResult {
   readonly payable: PagePayable;
 }
 
-/** A payer whose payment was rejected waits at most this long for the reason. */
-const MAX_REFRESH_MS = 2_000;
+/** Timeout of each query for the reason of a rejection. The payer waits for the response. */
+const REFRESH_TIMEOUT_MS = 2_000;
 
 /**
- * Charges the payable of a page. The card is encrypted: this service cannot decrypt it and does not store it. The result
- * is stored before the response to the page, so that the merchant can read it before the payer returns (H3).
+ * Charges the payable of a page. The card is encrypted: this service cannot decrypt it and does not store it. The
+ * result is stored before the response to the page, so that the merchant can read it before the payer returns (H3).
  */
 @Injectable()
 export class PayOnPage {
@@ -62,50 +62,54 @@ export class PayOnPage {
     const payable = await this.payables.findByAddress(address);
     if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     const pay = (): Promise<PayResult> => this.pay(payable, address, command);
-    return this.inFlightPayments.track(payableIdOf(payable), command.try, () =>
+    return this.inFlightPayments.track(getPayableId(payable), command.try, () =>
       isInvoice(payable) ? pay() : continueTrace(payable.traceparent, 'pay session', pay),
     );
   }
 
   private async pay(payable: PagePayable, address: PayerAddress, command: PayCommand): Promise<PayResult> {
-    const order = {
+    const chargeFields = {
       reference: command.reference,
       try: command.try,
       encryptedCard: command.encryptedCard,
-      payerReturnUrl: pageUrlOf(address, this.config, command.lang),
+      payerReturnUrl: buildPageUrl(address, this.config, command.lang),
       payer: command.payer,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     };
     const payment = isInvoice(payable)
-      ? await this.chargeInvoice(payable, command, order)
-      : await this.commands.request(ChargeCardV1, { payable: payableOf(payable), ...order });
+      ? await this.chargeInvoice(payable, command, chargeFields)
+      : await this.commands.request(ChargeCardV1, { payable: describePayable(payable), ...chargeFields });
     await this.payables.upsertPayment(payment);
-    return { payment, payable: withPayment(payable, payment) };
+    return { payment, payable: applyPayment(payable, payment) };
   }
 
   private async chargeInvoice(
     invoice: TillInvoice,
     { reference, amount = invoice.amount, tipAmount = 0 }: PayCommand,
-    order: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
+    chargeFields: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
   ): Promise<PaymentSnapshot> {
-    // The payable allows more attempts than the page. So a stranger who uses up those of the page cannot prevent payments with apps.
+    // The page allows fewer attempts than the payable. So a person who uses up the attempts of the page cannot prevent
+    // payments through apps.
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
-    if (attemptsLeftOf(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
+    if (countAttemptsLeft(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
     try {
-      const payable = payableOfInvoice(invoice);
-      return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...order });
+      const payable = describeInvoicePayable(invoice);
+      return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...chargeFields });
     } catch (error) {
       if (error instanceof DomainError && error.code.startsWith('payable.')) await this.refreshInvoice(invoice);
       throw error;
     }
   }
 
-  /** The page showed a form for an invoice that can no longer be paid: an event was late, or arrived before the invoice itself. */
+  /**
+   * Reads the state from payment-processor. The page showed a form although the invoice cannot be paid, because an
+   * event was late or arrived before the invoice.
+   */
   private async refreshInvoice({ invoiceReference: payableId }: TillInvoice): Promise<void> {
     try {
-      const payments = await this.commands.request(CheckPaymentsV1, { payableId }, MAX_REFRESH_MS);
+      const payments = await this.commands.request(CheckPaymentsV1, { payableId }, REFRESH_TIMEOUT_MS);
       await this.payables.upsertPayments(payments);
-      const { payable } = await this.commands.request(FindPayableV1, { payableId }, MAX_REFRESH_MS);
+      const { payable } = await this.commands.request(FindPayableV1, { payableId }, REFRESH_TIMEOUT_MS);
       if (payable) await this.payables.updateInvoice(payable);
     } catch (error) {
       this.log.info({ err: error }, 'invoice update unavailable, the page shows the last known state');

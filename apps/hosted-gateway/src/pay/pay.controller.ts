@@ -22,17 +22,20 @@ import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';
 import { ExtendSession } from './extend-session.js';
-import { payerOf, sendPage } from './page/send-page.js';
+import { readPayer, sendPage } from './page/send-page.js';
 import { type PageState, ShowPage } from './page/show-page.js';
 import { PayRequest } from './pay.request.js';
 import { PayOnPage } from './pay-on-page.js';
-import { payerContextOf } from './payer-context.js';
+import { readPayerContext } from './payer-context.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
 import { withDeadline } from './with-deadline.js';
 
-/** Address of the page. Knowing a session's id, or the code of a session or invoice, is enough to view and pay it. */
-const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
+/**
+ * Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs
+ * no other authorisation.
+ */
+const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
   const { params, query } = context
     .switchToHttp()
     .getRequest<
@@ -44,60 +47,63 @@ const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): 
 });
 
 /**
- * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens `/c/<code>`
- * when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to the page
- * of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
+ * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens
+ * `/c/<code>` when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to
+ * the page of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
  */
 @Controller()
 export class PayController {
-  /** A payer waits at most this long for the page; then a page appears that retries. */
-  pageMilliseconds = 8_000;
+  /** Timeout for building the page. After it the payer gets an error page that reloads. */
+  pageTimeoutMs = 8_000;
 
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
     @Inject(ExtendSession) private readonly extendSession: ExtendSession,
-    @Inject(StateStreams) private readonly watchStates: StateStreams,
+    @Inject(StateStreams) private readonly stateStreams: StateStreams,
   ) {}
 
   @Get(['pay', 'c/:code'])
   async page(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Query('card') card: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const rendered = this.showPage.model(address, payerOf(request), card === 'another');
-    const model = await withDeadline(rendered, this.pageMilliseconds);
+    const pendingModel = this.showPage.findModel(address, readPayer(request), card === 'another');
+    const model = await withDeadline(pendingModel, this.pageTimeoutMs);
     if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
     await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
   }
 
   @Get(['pay/:sessionId/state', 'c/:code/state'])
   @Header('cache-control', 'no-store')
-  state(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
-    return this.showPage.state(address, payerOf(request));
+  state(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+    return this.showPage.readState(address, readPayer(request));
   }
 
-  /** The same as server-sent events. Rejected with 503 if too many streams are open: then the page polls. */
+  /**
+   * Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page
+   * polls.
+   */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
   async events(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, await this.watchStates.open(address, payerOf(request)));
+    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request)));
   }
 
-  /** Extends the session if possible, and returns the state of the page afterwards. */
+  /** Extends the session if possible. Returns the new state of the page. */
   @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
   @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true })
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
-  async moreTime(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+  async moreTime(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
     await this.extendSession.execute(address);
-    return this.showPage.state(address, payerOf(request));
+    return this.showPage.readState(address, readPayer(request));
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])
@@ -105,19 +111,19 @@ export class PayController {
   @SkipThrottle({ keyless: true })
   @Header('cache-control', 'no-store')
   async pay(
-    @AtAddress() address: PayerAddress,
+    @PageAddress() address: PayerAddress,
     @Body() { browser, ...body }: PayRequest,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
-    const payer = payerContextOf(request, browser);
-    const { chosen: lang, ownReferences, ...wish } = payerOf(request);
+    const payer = readPayerContext(request, browser);
+    const { chosen: lang, ownReferences, ...preference } = readPayer(request);
     const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(payable, address, {
-      ...wish,
+    return this.showPage.buildState(payable, address, {
+      ...preference,
       chosen: lang,
-      // Also works if the browser rejects cookies: the request itself contains the reference of its payment.
+      // Includes the payment of this request, so that its payer sees the result even if the browser rejects cookies.
       ownReferences: [body.reference, ...ownReferences],
     });
   }

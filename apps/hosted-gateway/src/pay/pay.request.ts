@@ -3,11 +3,11 @@ import { IsInt, IsOptional, IsString, IsUUID, Max, MaxLength, Min } from 'class-
 
 /** Body of the request that the page's script sends when the payer presses Pay. */
 export class PayRequest {
-  /** UUID of this payment, chosen by the page: a retry with it is the same payment. */
+  /** UUID of this payment, chosen by the page. A retry with the same UUID does not charge again. */
   @IsUUID()
   reference: string;
 
-  /** Number of the attempt; the card was encrypted for exactly this attempt. */
+  /** Number of the attempt. The encrypted card is valid only for this attempt. */
   @IsInt()
   @Min(1)
   @Max(100)
@@ -18,7 +18,10 @@ export class PayRequest {
   @MaxLength(4096)
   encryptedCard: string;
 
-  /** Cents without the tip, chosen by the payer of an invoice. Default: the amount of the invoice. Ignored for a session. */
+  /**
+   * Cents without the tip, chosen by the payer of an invoice. Default: the amount of the invoice. Ignored for a
+   * session.
+   */
   @IsOptional()
   @IsAmountInCents()
   amount?: number;
@@ -30,7 +33,7 @@ export class PayRequest {
   @Max(MAX_AMOUNT_CENTS)
   tipAmount?: number;
 
-  /** Browser data from the script. payer-context.ts parses it: invalid values never reject a payment. */
+  /** Browser data from the script. payer-context.ts ignores invalid values, so that they never reject a payment. */
   @IsOptional()
   browser?: unknown;
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { BrowserData, PayerContext } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 
-/** Limits of 3-D Secure 2; the limit of the language is from BCP 47. */
+/** The following limits come from 3-D Secure 2, and the limit for the language from BCP 47. */
 const MAX_HEADER_LENGTH = 2048;
 const LANGUAGE = /^[A-Za-z0-9-]{1,35}$/;
 const MAX_SCREEN_SIZE = 999_999;
@@ -10,51 +10,54 @@ const MAX_COLOR_DEPTH = 48;
 const MAX_TIME_ZONE_OFFSET = 840;
 
 /**
- * The payer's context for a charge: the IP address from the trusted proxies, two headers of the request, and browser data from the
- * page's script. Each missing or invalid field is left out: it never prevents a payment (P10).
+ * The payer's context for a charge: the IP address from the trusted proxies, two headers of the request, and browser
+ * data from the page's script. Omits each missing or invalid field, so that it never prevents a payment (P10).
  *
  * @param browser untrusted input of any shape; undefined if the script sent none
  */
-export function payerContextOf(
+export function readPayerContext(
   { ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>,
   browser: unknown,
 ): PayerContext {
   const isSent = typeof browser === 'object' && browser !== null;
   const data = (isSent ? browser : {}) as Readonly<Record<keyof BrowserData, unknown>>;
-  const address = plainAddress(ip);
+  const address = normaliseIp(ip);
   return {
     ...(address === undefined ? {} : { address }),
-    browser: withoutUndefined({
-      acceptHeader: headerText(headers.accept),
-      userAgent: headerText(headers['user-agent']),
+    browser: omitUndefined({
+      acceptHeader: validHeader(headers.accept),
+      userAgent: validHeader(headers['user-agent']),
       language: typeof data.language === 'string' && LANGUAGE.test(data.language) ? data.language : undefined,
-      screenWidth: wholeNumber(data.screenWidth, 0, MAX_SCREEN_SIZE),
-      screenHeight: wholeNumber(data.screenHeight, 0, MAX_SCREEN_SIZE),
-      colorDepth: wholeNumber(data.colorDepth, 1, MAX_COLOR_DEPTH),
-      timeZoneOffsetMinutes: wholeNumber(data.timeZoneOffsetMinutes, -MAX_TIME_ZONE_OFFSET, MAX_TIME_ZONE_OFFSET),
+      screenWidth: validInteger(data.screenWidth, 0, MAX_SCREEN_SIZE),
+      screenHeight: validInteger(data.screenHeight, 0, MAX_SCREEN_SIZE),
+      colorDepth: validInteger(data.colorDepth, 1, MAX_COLOR_DEPTH),
+      timeZoneOffsetMinutes: validInteger(data.timeZoneOffsetMinutes, -MAX_TIME_ZONE_OFFSET, MAX_TIME_ZONE_OFFSET),
       // Only the page's script sends browser data.
       javaScriptEnabled: isSent ? true : undefined,
     }),
   };
 }
 
-/** Without the zone of a link-local address; an IPv4-mapped address becomes plain IPv4. */
-function plainAddress(ip: string): string | undefined {
+/**
+ * Removes the zone of a link-local address, and converts an IPv4-mapped address to IPv4. Undefined if the address is
+ * invalid.
+ */
+function normaliseIp(ip: string): string | undefined {
   const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** Only printable ASCII, because an acquirer may copy the text into a header or a form. */
-function headerText(text: string | undefined): string | undefined {
+/** Undefined unless the text is printable ASCII, because an acquirer may copy it into a header or a form. */
+function validHeader(text: string | undefined): string | undefined {
   return text !== undefined && text.length <= MAX_HEADER_LENGTH && /^[\x20-\x7e]+$/.test(text) ? text : undefined;
 }
 
-function wholeNumber(value: unknown, min: number, max: number): number | undefined {
+function validInteger(value: unknown, min: number, max: number): number | undefined {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? (value as number)
     : undefined;
 }
 
-function withoutUndefined(data: { [Field in keyof BrowserData]: BrowserData[Field] | undefined }): BrowserData {
+function omitUndefined(data: { [Field in keyof BrowserData]: BrowserData[Field] | undefined }): BrowserData {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
 }

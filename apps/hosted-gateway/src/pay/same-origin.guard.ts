@@ -2,12 +2,12 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 
-/** Rejects requests from the pages of other sites, by the header Sec-Fetch-Site that browsers send. */
+/** Rejects requests that a page of another origin sent. Browsers report this in the header Sec-Fetch-Site. */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const from = context.switchToHttp().getRequest<FastifyRequest>().headers['sec-fetch-site'];
-    if (from !== undefined && from !== 'same-origin') throw new DomainError('credentials.forbidden');
+    const fetchSite = context.switchToHttp().getRequest<FastifyRequest>().headers['sec-fetch-site'];
+    if (fetchSite !== undefined && fetchSite !== 'same-origin') throw new DomainError('credentials.forbidden');
     return true;
   }
 }

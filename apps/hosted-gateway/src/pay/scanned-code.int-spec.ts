@@ -8,56 +8,56 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '60' });
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
-interface Coded {
+interface SessionWithCode {
   readonly sessionId: string;
   readonly payable: PayableDescriptor;
   readonly code: string;
 }
-async function coded(): Promise<Coded> {
+async function createSessionWithCode(): Promise<SessionWithCode> {
   const sessionId = await gateway.createSession(merchant);
-  const payable = await gateway.payableOf(sessionId);
+  const payable = await gateway.findPublishedPayable(sessionId);
   return { sessionId, payable, code: payable.source.code! };
 }
-const phone = (code: string, query = '') => gateway.call('GET', `/c/${code}${query}`);
-const desktop = async ({ sessionId }: Coded): Promise<string> =>
+const openByCode = (code: string, query = '') => gateway.call('GET', `/c/${code}${query}`);
+const openFromShop = async ({ sessionId }: SessionWithCode): Promise<string> =>
   (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
-const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-const press = (code: string, headers: Record<string, string> = {}) =>
+const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
+const pay = (code: string, headers: Record<string, string> = {}) =>
   gateway.call('POST', `/c/${code}/payments`, {
     headers,
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
-const ofPartner = (
+const buildPartnerPayment = (
   payable: PayableDescriptor,
-  over: Parameters<typeof aPayment<HostedSessionSource>>[1],
+  overrides: Parameters<typeof buildPayment<HostedSessionSource>>[1],
 ): HostedPaymentSnapshot =>
-  aPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...over });
+  buildPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...overrides });
 
-test('each session has its own code, and keeps it when the request is repeated', async () => {
-  const codes = await Promise.all(Array.from({ length: 20 }, async () => (await coded()).code));
+test('each session has a different code of 20 digits', async () => {
+  const codes = await Promise.all(Array.from({ length: 20 }, async () => (await createSessionWithCode()).code));
   expect(new Set(codes).size).toBe(20);
   for (const code of codes) expect(code).toMatch(/^\d{20}$/);
 });
 
-test('the page shows the code, which opens the same payment without links to the shop', async () => {
-  const session = await coded();
-  const shop = await desktop(session);
+test('the page shows a QR code, and the address of the code opens a page of the same session without links to the shop', async () => {
+  const session = await createSessionWithCode();
+  const shop = await openFromShop(session);
   expect(shop).toContain('QR code that opens this payment on a phone');
   expect(shop).toContain(`data-calls-path="/pay/${session.sessionId}"`);
 
-  const { status, headers, text } = await phone(session.code);
-  expect([status, headers['cache-control'], shownOn(text)]).toEqual([200, 'no-store', 'open']);
+  const { status, headers, text } = await openByCode(session.code);
+  expect([status, headers['cache-control'], pageState(text)]).toEqual([200, 'no-store', 'open']);
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   for (const shown of [
     'Karoo Books',
@@ -70,107 +70,110 @@ test('the page shows the code, which opens the same payment without links to the
     expect(text).not.toContain(hidden);
 });
 
-test('a payment on the phone pays the session: both pages show it, only the shop’s page redirects to the shop, and the bank redirects to the phone', async () => {
-  const session = await coded();
-  let returned = '';
-  await gateway.charges(({ payable, reference, payerReturnUrl }) => {
-    returned = payerReturnUrl;
-    return { ok: true, reply: aPayment(payable, { reference, version: 3, modifiedUTCDate: gateway.clock.nowISO() }) };
+test('a payment on the page of the code pays the session: both pages show a receipt, and only the page from the shop redirects to it', async () => {
+  const session = await createSessionWithCode();
+  let bankRedirectUrl = '';
+  await gateway.respondToCharges(({ payable, reference, payerReturnUrl }) => {
+    bankRedirectUrl = payerReturnUrl;
+    return {
+      ok: true,
+      reply: buildPayment(payable, { reference, version: 3, modifiedUTCDate: gateway.clock.nowISO() }),
+    };
   });
-  const { status, body } = await press(session.code);
+  const { status, body } = await pay(session.code);
   expect([status, body]).toEqual([200, { state: 'succeeded', version: 3 }]);
-  expect(returned).toBe(`${CODES_URL}/c/${session.code}`);
+  expect(bankRedirectUrl).toBe(`${CODES_URL}/c/${session.code}`);
   expect((await gateway.call('GET', `/c/${session.code}/state`)).body).toEqual(body);
 
-  const { text } = await phone(session.code);
+  const { text } = await openByCode(session.code);
   expect(text).toContain('The page of the shop goes on by itself.');
   expect(text).not.toContain('shop.example');
-  const shop = await desktop(session);
-  expect([shownOn(shop), shop.includes('id="return-link" href="https://shop.example/return')]).toEqual([
+  const shop = await openFromShop(session);
+  expect([pageState(shop), shop.includes('id="return-link" href="https://shop.example/return')]).toEqual([
     'succeeded',
     true,
   ]);
 });
 
-test('a payer in verification can use another card there, too', async () => {
-  const { code, payable } = await coded();
-  const waiting = aPayment(payable, {
+test('the page of the code of a payment in verification offers to use another card', async () => {
+  const { code, payable } = await createSessionWithCode();
+  const inVerification = buildPayment(payable, {
     version: 3,
     state: 'verificationRequired',
     verificationUrl: 'https://bank.example/challenges/1',
     verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
   });
-  const event = { ...waiting, payable: { ...waiting.payable, state: 'open' as const } };
+  const event = { ...inVerification, payable: { ...inVerification.payable, state: 'open' as const } };
   await gateway.deliver(anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, event));
-  const { text } = await phone(code);
-  expect([shownOn(text), text.includes('href="?card=another"')]).toEqual(['verification', true]);
-  expect(shownOn((await phone(code, '?card=another')).text)).toBe('open');
+  const { text } = await openByCode(code);
+  expect([pageState(text), text.includes('href="?card=another"')]).toEqual(['verification', true]);
+  expect(pageState((await openByCode(code, '?card=another')).text)).toBe('open');
 });
 
-describe('when a partner’s customer scans it', () => {
-  test('both pages show the payment if that customer pays', async () => {
-    const session = await coded();
-    const paid = ofPartner(session.payable, { version: 3, modifiedUTCDate: gateway.clock.nowISO() });
+describe('after the customer of a partner scanned the code', () => {
+  test('both pages show the receipt if that customer has paid', async () => {
+    const session = await createSessionWithCode();
+    const paid = buildPartnerPayment(session.payable, { version: 3, modifiedUTCDate: gateway.clock.nowISO() });
     await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, paid));
-    expect([shownOn((await phone(session.code)).text), shownOn(await desktop(session))]).toEqual([
+    expect([pageState((await openByCode(session.code)).text), pageState(await openFromShop(session))]).toEqual([
       'succeeded',
       'succeeded',
     ]);
   });
 
-  test('the page shows no decline of that customer; only the attempt is counted', async () => {
-    const session = await coded();
-    const failed = ofPartner(session.payable, { version: 3, state: 'failed' });
+  test('both pages show no decline of that customer, but count the attempt', async () => {
+    const session = await createSessionWithCode();
+    const failed = buildPartnerPayment(session.payable, { version: 3, state: 'failed' });
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
-    for (const text of [await desktop(session), (await phone(session.code)).text]) {
-      expect([shownOn(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
+    for (const text of [await openFromShop(session), (await openByCode(session.code)).text]) {
+      expect([pageState(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
       expect(text).not.toContain('id="decline"');
     }
   });
 
-  test('the page does not redirect its payer to the bank of that customer', async () => {
-    const session = await coded();
-    const waiting = ofPartner(session.payable, {
+  test('neither page redirects its payer to the bank of that customer', async () => {
+    const session = await createSessionWithCode();
+    const inVerification = buildPartnerPayment(session.payable, {
       version: 3,
       state: 'verificationRequired',
       verificationUrl: 'https://bank.example/challenges/2',
       verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
     });
-    const event = { ...waiting, payable: { ...waiting.payable, state: 'open' as const } };
+    const event = { ...inVerification, payable: { ...inVerification.payable, state: 'open' as const } };
     await gateway.deliver(anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, event));
-    for (const text of [await desktop(session), (await phone(session.code)).text]) {
-      expect(shownOn(text)).toBe('open');
+    for (const text of [await openFromShop(session), (await openByCode(session.code)).text]) {
+      expect(pageState(text)).toBe('open');
       expect(text).not.toContain('bank.example');
     }
   });
 });
 
 test.each(['00000000000000000000', 'x', '1'.repeat(19), '%00', 'constructor'])(
-  '%s is not a code, and the page explains it',
+  'the page for the invalid code %s has status 404 and explains how to pay, and all other calls with this code are a 404',
   async (code) => {
-    const { status, headers, text } = await phone(code);
-    expect([status, headers['content-type'], shownOn(text)]).toEqual([404, 'text/html; charset=utf-8', 'not-found']);
+    const { status, headers, text } = await openByCode(code);
+    expect([status, headers['content-type'], pageState(text)]).toEqual([404, 'text/html; charset=utf-8', 'not-found']);
     expect(text).toContain('scan it with a payment app');
     expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
     expect((await gateway.call('GET', `/c/${code}/events`)).status).toBe(404);
-    expect((await press(code)).status).toBe(404);
+    expect((await pay(code)).status).toBe(404);
   },
 );
 
-test('an id is not accepted as a code, nor a code as an id', async () => {
-  const { sessionId, code } = await coded();
-  expect((await phone(sessionId)).status).toBe(404);
+test('a session id is not accepted as a code, and a code is not accepted as a session id', async () => {
+  const { sessionId, code } = await createSessionWithCode();
+  expect((await openByCode(sessionId)).status).toBe(404);
   expect((await gateway.call('GET', `/pay?sessionId=${code}`)).status).toBe(404);
 });
 
-test('cross-site pay requests are rejected there, and both pages share one limit for each address', async () => {
-  const { code, sessionId } = await coded();
-  expect((await press(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+test('the page of the code rejects cross-site pay requests, and both pages share one rate limit for each IP address', async () => {
+  const { code, sessionId } = await createSessionWithCode();
+  expect((await pay(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   let status = 0;
-  for (let times = 0; times < 70 && status !== 429; times++) status = (await press(code)).status;
+  for (let count = 0; count < 70 && status !== 429; count++) status = (await pay(code)).status;
   expect(status).toBe(429);
-  const other = await gateway.call('POST', `/pay/${sessionId}/payments`, {
+  const fromShop = await gateway.call('POST', `/pay/${sessionId}/payments`, {
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
   });
-  expect(other.status).toBe(429);
+  expect(fromShop.status).toBe(429);
 });

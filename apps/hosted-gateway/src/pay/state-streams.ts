@@ -6,22 +6,22 @@ import type { PayerAddress } from '../sessions/payer-address.js';
 import { type PageState, type Payer, ShowPage } from './page/show-page.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 
-/** Limit for one process: each stream holds a socket. Pages without a stream poll instead. */
+/** Limit of open streams for one process, because each stream uses a socket. Pages without a stream poll instead. */
 const MAX_STREAMS = 2_000;
 /** Enough for a payer with a few tabs and a phone. */
 const MAX_STREAMS_PER_PAYABLE = 10;
-/** The browser then reconnects, possibly to a less loaded process. */
+/** After this time a stream ends. The browser reconnects, possibly to a less loaded process. */
 const LIFETIME_MS = 600_000;
-/** Interval of the check for changes: one statement for all streams of the process. */
+/** Interval at which one statement checks for changes, for all streams of the process. */
 const POLL_INTERVAL_MS = 500;
 /**
- * Intervals of the heartbeat. While the result of a bank is pending, a heartbeat reads the state, which queries the bank. Otherwise
- * it repeats the last state.
+ * Intervals between heartbeats; the last one repeats. While the result of a bank is pending, a heartbeat reads the
+ * state, which queries the bank. Otherwise a heartbeat sends the last state again.
  */
 const HEARTBEAT_INTERVALS_MS = [1_000, 2_000, 4_000, 8_000] as const;
-/** States of a page that wait for the result of a bank. */
+/** States of the page while the result of a bank is pending. */
 const PENDING_STATES: ReadonlySet<string> = new Set(['processing', 'verification']);
-/** A stream with more unread bytes is closed: its client does not read. */
+/** A stream with more unread bytes is closed, because its client does not read. */
 const MAX_UNREAD_BYTES = 16 * 1024;
 
 interface Stream {
@@ -37,15 +37,15 @@ interface Stream {
 }
 
 /**
- * Streams every change of state to open pages, including changes made on other replicas. Streams are few and short-lived
- * compared with payments, so each replica polls the versions of its own streams instead of receiving all events. Not for the shop's
- * server, which receives webhooks.
+ * Streams every change of state to open pages, including changes on other replicas. Each replica polls the database for
+ * the versions of its own streams. It does not consume all events, because streams are few and short compared with
+ * payments. (The server of a shop does not use streams: it receives webhooks.)
  */
 @Injectable()
 export class StateStreams implements OnModuleDestroy {
   private readonly streams = new Set<Stream>();
   private timer: NodeJS.Timeout | undefined;
-  private ticking = false;
+  private isTicking = false;
 
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
@@ -54,11 +54,14 @@ export class StateStreams implements OnModuleDestroy {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** Server-sent events `state`, the first immediately. Throws `resource.not-found`, and `service.not-ready` if too many streams are open. */
+  /**
+   * A stream of server-sent events `state`. Sends the first event immediately. Throws `resource.not-found`, and
+   * `service.not-ready` if too many streams are open.
+   */
   async open(address: PayerAddress, payer: Payer): Promise<Readable> {
     const { payableId, state } = await this.showPage.findState(address, payer);
-    const ofPayable = [...this.streams].filter((stream) => stream.payableId === payableId).length;
-    if (this.streams.size >= MAX_STREAMS || ofPayable >= MAX_STREAMS_PER_PAYABLE)
+    const streamsOfPayable = [...this.streams].filter((stream) => stream.payableId === payableId).length;
+    if (this.streams.size >= MAX_STREAMS || streamsOfPayable >= MAX_STREAMS_PER_PAYABLE)
       throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
     const now = this.clock.now().getTime();
     const stream: Stream = {
@@ -73,30 +76,32 @@ export class StateStreams implements OnModuleDestroy {
       isReading: false,
     };
     stream.out.once('close', () => this.remove(stream));
-    // The client closed the connection while data was sent.
+    // An error occurs if the client closes the connection while the gateway sends data.
     stream.out.on('error', () => this.remove(stream));
-    stream.out.write(`retry: 1000\n\n${eventOf(state)}`);
+    stream.out.write(`retry: 1000\n\n${formatEvent(state)}`);
     this.streams.add(stream);
     this.timer ??= setInterval(() => void this.tick(), POLL_INTERVAL_MS);
     return stream.out;
   }
 
-  /** Ends all streams: a shutdown waits for open responses, and these would never end. */
+  /** Ends all streams, because a shutdown waits for open responses. */
   onModuleDestroy(): void {
     for (const stream of this.streams) stream.out.end();
     this.streams.clear();
     clearInterval(this.timer);
   }
 
-  /** Checks all streams once. */
+  /** Checks all streams once: sends changes and heartbeats, and ends or closes streams. */
   async tick(): Promise<void> {
-    if (this.ticking) return;
-    this.ticking = true;
+    if (this.isTicking) return;
+    this.isTicking = true;
     try {
-      const versions = await this.payables.versionsOf([...new Set([...this.streams].map((one) => one.payableId))]);
+      const versions = await this.payables.findVersions([
+        ...new Set([...this.streams].map(({ payableId }) => payableId)),
+      ]);
       const now = this.clock.now().getTime();
       for (const stream of this.streams) {
-        // Not `end()`, which would wait until the client reads.
+        // `end()` would wait until the client reads.
         if (stream.out.writableLength > MAX_UNREAD_BYTES) stream.out.destroy();
         else if (now >= stream.endsAt) stream.out.end();
         else if (versions.get(stream.payableId) !== Number(stream.lastState.version))
@@ -106,7 +111,7 @@ export class StateStreams implements OnModuleDestroy {
     } catch (error) {
       this.log.warn({ err: error }, 'pages could not be notified of changes, will be retried');
     } finally {
-      this.ticking = false;
+      this.isTicking = false;
     }
   }
 
@@ -120,9 +125,9 @@ export class StateStreams implements OnModuleDestroy {
     if (stream.isReading) return;
     stream.isReading = true;
     try {
-      this.send(stream, await this.showPage.state(stream.address, stream.payer));
+      this.send(stream, await this.showPage.readState(stream.address, stream.payer));
     } catch {
-      // The state is not available: without the stream the page polls.
+      // The state cannot be read. Ends the stream, so that the page polls instead.
       stream.out.end();
     } finally {
       stream.isReading = false;
@@ -132,7 +137,7 @@ export class StateStreams implements OnModuleDestroy {
 
   private send(stream: Stream, state: PageState): void {
     stream.lastState = state;
-    if (!stream.out.writableEnded) stream.out.write(eventOf(state));
+    if (!stream.out.writableEnded) stream.out.write(formatEvent(state));
   }
 
   private scheduleHeartbeat(stream: Stream): void {
@@ -149,6 +154,6 @@ export class StateStreams implements OnModuleDestroy {
   }
 }
 
-function eventOf(state: object): string {
+function formatEvent(state: object): string {
   return `event: state\ndata: ${JSON.stringify(state)}\n\n`;
 }

@@ -6,7 +6,7 @@ import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
-import { redirectUrlOf, sessionState } from '../sessions/session.js';
+import { buildRedirectUrl, determineSessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 
@@ -42,9 +42,12 @@ export class ReadSessionController {
     const { sessionId, requestId, merchantOrderId, amount, currencyISOCode } = session;
     return {
       sessionId,
-      redirectUrl: redirectUrlOf(session, this.config.SVC_GATEWAY_URL),
-      sessionState: sessionState(session, this.clock.now()),
-      ...{ requestId, merchantOrderId, amount, currencyISOCode },
+      redirectUrl: buildRedirectUrl(session, this.config.SVC_GATEWAY_URL),
+      sessionState: determineSessionState(session, this.clock.now()),
+      requestId,
+      merchantOrderId,
+      amount,
+      currencyISOCode,
       createdUTCDate: session.createdAt.toISOString(),
       expiresUTCDate: session.expiresAt.toISOString(),
       status: 'Success',

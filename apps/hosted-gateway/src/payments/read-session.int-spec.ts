@@ -1,33 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import { PayableClosedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
 const create = (payload: unknown) => gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
 
-test('a repeated request also returns the current state; the first response is as specified', async () => {
-  const request = aSessionRequest();
+test('the response to a repeated request to create a session also contains its current state', async () => {
+  const request = buildSessionRequest();
   const first = await create(request);
   expect(first.body).not.toHaveProperty('sessionState');
   const { sessionId } = first.body as { sessionId: string };
-  const again = async () => (await create(request)).body as Record<string, unknown>;
-  expect(await again()).toEqual({ ...first.body, sessionState: 'open' });
+  const repeat = async () => (await create(request)).body as Record<string, unknown>;
+  expect(await repeat()).toEqual({ ...first.body, sessionState: 'open' });
   await gateway.deliver(
     anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, tries: 0 }),
   );
-  expect(await again()).toEqual({ ...first.body, sessionState: 'cancelled' });
+  expect(await repeat()).toEqual({ ...first.body, sessionState: 'cancelled' });
 });
 
-test('a site reads the state of its session with its order', async () => {
-  const request = aSessionRequest();
+test('a site can read the state and the order of its session, and gets a 404 for an unknown session', async () => {
+  const request = buildSessionRequest();
   const { sessionId, redirectUrl } = (await create(request)).body as { sessionId: string; redirectUrl: string };
   const read = (id: string) => gateway.call('GET', `/api/v3.1/sessions/${id}`, { headers: merchant.headers });
   const { status, body } = await read(sessionId);
@@ -52,7 +52,7 @@ test('a site reads the state of its session with its order', async () => {
   );
   expect((await read(sessionId)).body.sessionState).toBe('cancelled');
   for (const id of [randomUUID(), 'x']) {
-    const unknown = await read(id);
-    expect([unknown.status, unknown.body.status]).toEqual([404, 'NotFound']);
+    const notFound = await read(id);
+    expect([notFound.status, notFound.body.status]).toEqual([404, 'NotFound']);
   }
 });

@@ -1,7 +1,8 @@
 import { PaymentStatus, readPaymentStatus, readResponseStatus, ResponseStatus } from '@svc/contracts';
 import { HostedGatewayClient } from '@svc/sdk';
 
-// The SDK has its own enumerations, because it is installed without the platform's packages: both must stay equal.
+// The SDK declares its own enumerations, because it is installed without the packages of the platform. Both must stay
+// equal.
 
 const payment = {
   sessionId: 's',
@@ -17,9 +18,9 @@ const values = [...Object.keys(ResponseStatus), ...Object.values(ResponseStatus)
 
 const MALFORMED = /The answer cannot be read: (paymentStatus|status) is missing or malformed/;
 
-/** The payment as the SDK parses it; undefined if it cannot be parsed. */
-async function inSdk(change: object): Promise<{ paymentStatus: string; status: string } | undefined> {
-  const fetch = () => Promise.resolve(Response.json({ ...payment, ...change }));
+/** Lets the SDK parse a payment response with these fields. Undefined if the SDK rejects the response. */
+async function parseWithSdk(fields: object): Promise<{ paymentStatus: string; status: string } | undefined> {
+  const fetch = () => Promise.resolve(Response.json({ ...payment, ...fields }));
   const client = new HostedGatewayClient({ gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 1, fetch });
   return client.getPayment('p').catch((error: Error) => {
     if (MALFORMED.test(error.message)) return undefined;
@@ -27,8 +28,13 @@ async function inSdk(change: object): Promise<{ paymentStatus: string; status: s
   });
 }
 
-test.each([...new Set(values)])('the SDK and the platform read %j as the same status', async (value) => {
-  const [ofPayment, ofAnswer] = [readPaymentStatus(value), readResponseStatus(value)];
-  expect((await inSdk({ paymentStatus: value }))?.paymentStatus).toBe(ofPayment && PaymentStatus[ofPayment]);
-  expect((await inSdk({ status: value }))?.status).toBe(ofAnswer && ResponseStatus[ofAnswer]);
-});
+test.each([...new Set(values)])(
+  'the SDK and the platform parse %j as the same payment status and response status',
+  async (value) => {
+    const [paymentStatus, responseStatus] = [readPaymentStatus(value), readResponseStatus(value)];
+    expect((await parseWithSdk({ paymentStatus: value }))?.paymentStatus).toBe(
+      paymentStatus && PaymentStatus[paymentStatus],
+    );
+    expect((await parseWithSdk({ status: value }))?.status).toBe(responseStatus && ResponseStatus[responseStatus]);
+  },
+);

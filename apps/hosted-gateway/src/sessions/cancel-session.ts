@@ -3,10 +3,10 @@ import { ClosePayableV1 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { payableOf } from './session.js';
+import { describePayable } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 
-/** Closes the session for payments (H2). Rejected while a payment is processing and after one succeeded. */
+/** Closes the session for payments (H2). Rejected while a payment is in progress and after a payment succeeded. */
 @Injectable()
 export class CancelSession {
   constructor(
@@ -21,7 +21,7 @@ export class CancelSession {
       throw new DomainError('resource.not-found', {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
-    const closed = await this.commands.request(ClosePayableV1, { payable: payableOf(session) });
+    const closed = await this.commands.request(ClosePayableV1, { payable: describePayable(session) });
     await this.sessions.updatePayable(this.dataSource, closed);
   }
 }

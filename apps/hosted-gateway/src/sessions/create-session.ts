@@ -7,14 +7,15 @@ import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
-import { noSigningKeyError } from '../signing-keys/signing-keys.js';
-import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
+import { createNoSigningKeyError } from '../signing-keys/signing-keys.js';
+import { computeFingerprint, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /**
- * Creates a session, once for each requestId of a site and API version (C7). One round trip to PostgreSQL, one
- * commit, one event; a retry costs a second round trip. Rejects a session whose webhook could not be signed, because the
- * payer would pay and the merchant would never receive a notification. A retry still returns the existing session.
+ * Creates a session, once for each requestId of a site and API version (C7). This needs one round trip to PostgreSQL,
+ * one commit and one event. A retry needs a second round trip. Rejects a session whose webhook could not be signed,
+ * because the payer would pay and the merchant would never receive a notification. A retry still returns the existing
+ * session.
  */
 @Injectable()
 export class CreateSession {
@@ -30,9 +31,9 @@ export class CreateSession {
     apiVersion: HostedApiVersion,
     body: unknown,
   ): Promise<{ session: Session; replayed: boolean }> {
-    // Without an acquirer for live payments no payer could pay it.
+    // Without an acquirer for live payments no payer could pay the session.
     if (site.mode === 'live' && this.config.SVC_ACQUIRER_LIVE === 'off') throw new DomainError('live-mode.unavailable');
-    const request = await readBody(CreateSessionRequest, body, this.addressRules(site));
+    const request = await readBody(CreateSessionRequest, body, this.urlRules(site));
     const now = this.clock.now();
     const session: Session = {
       sessionId: newUuid(this.clock),
@@ -61,30 +62,31 @@ export class CreateSession {
       tries: 0,
       traceparent: currentTraceparent() ?? null,
     };
-    const fingerprint = fingerprintOf(request);
-    const missing = await this.findMissingKeys.execute({ ...site, apiVersion });
-    if (missing.length === 0 && (await this.sessions.create(session, fingerprint))) return { session, replayed: false };
+    const fingerprint = computeFingerprint(request);
+    const missingKeys = await this.findMissingKeys.execute({ ...site, apiVersion });
+    if (missingKeys.length === 0 && (await this.sessions.create(session, fingerprint)))
+      return { session, replayed: false };
 
-    const first = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
-    if (!first && missing.length > 0) throw noSigningKeyError({ ...site, apiVersion }, missing);
-    if (first?.fingerprint !== fingerprint) {
+    const existing = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
+    if (!existing && missingKeys.length > 0) throw createNoSigningKeyError({ ...site, apiVersion }, missingKeys);
+    if (existing?.fingerprint !== fingerprint) {
       throw new DomainError('request.idempotency-conflict', {
         message: 'requestId was used before with different content. Send the same content, or another requestId.',
       });
     }
-    return { session: first, replayed: true };
+    return { session: existing, replayed: true };
   }
 
-  private addressRules(site: AuthenticatedSite): FieldRule<CreateSessionRequest>[] {
-    const accepted = {
+  private urlRules(site: AuthenticatedSite): FieldRule<CreateSessionRequest>[] {
+    const urlOptions = {
       allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development',
       ...(site.keyless ? { allowedHosts: site.allowedHosts } : {}),
     };
     const rule = rulesFor<CreateSessionRequest>();
     return [
-      rule(['notificationUrl'], (request) => calledUrlProblem('notificationUrl', request.notificationUrl, accepted)),
+      rule(['notificationUrl'], (request) => calledUrlProblem('notificationUrl', request.notificationUrl, urlOptions)),
       ...(['returnUrl', 'cancelUrl'] as const).map((field) =>
-        rule([field], (request) => merchantUrlProblem(field, request[field], accepted)),
+        rule([field], (request) => merchantUrlProblem(field, request[field], urlOptions)),
       ),
     ];
   }

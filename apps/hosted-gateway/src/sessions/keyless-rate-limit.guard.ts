@@ -1,15 +1,15 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
-import { siteOf } from './site.guard.js';
+import { getAuthenticatedSite } from './site.guard.js';
 
 /**
- * Rate limit for each IP address, for sites that need no key (A8). Runs after SiteGuard.
+ * Rate limit by IP address, for sites that need no API key (A8). Must run after SiteGuard.
  *
  * @throws request.rate-limited Too many calls without a key from one address.
  */
 @Injectable()
 export class KeylessRateLimitGuard extends AddressRateLimitGuard {
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(!siteOf(context).keyless);
+    return Promise.resolve(!getAuthenticatedSite(context).keyless);
   }
 }

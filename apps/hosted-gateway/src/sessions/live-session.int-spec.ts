@@ -1,4 +1,4 @@
-import { aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -7,17 +7,18 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 test.each(['v3', 'v3.1'])(
-  '%s: a live key creates no session without an acquirer for live payments',
+  'API %s: without an acquirer for live payments a live key cannot create a session, and a test key can',
   async (version) => {
-    const { headers, merchantId, siteId } = await gateway.aMerchant({ mode: 'live' });
-    const make = (keys: Record<string, string>) =>
-      gateway.call('POST', `/api/${version}/sessions`, { headers: keys, payload: aSessionRequest() });
-    const refused = await make(headers);
+    const { headers, merchantId, siteId } = await gateway.createMerchant({ mode: 'live' });
+    const create = (keys: Record<string, string>) =>
+      gateway.call('POST', `/api/${version}/sessions`, { headers: keys, payload: buildSessionRequest() });
+    const refused = await create(headers);
     expect([refused.status, refused.text]).toEqual([403, expect.stringMatching(/Use a test key/)]);
     const sessions = await gateway.dataSource.query<unknown[]>(`SELECT 1 FROM sessions WHERE merchant_id = $1`, [
       merchantId,
     ]);
     expect(sessions).toEqual([]);
-    expect((await make((await gateway.aMerchant({ merchantId, siteId })).headers)).status).toBe(201);
+    const testKey = await gateway.createMerchant({ merchantId, siteId, mode: 'test' });
+    expect((await create(testKey.headers)).status).toBe(201);
   },
 );

@@ -2,8 +2,9 @@ import { ownCodeText } from '@svc/kernel';
 import type { HostedGatewayConfig } from '../config.js';
 
 /**
- * The address of a payment page: `/pay?sessionId=` after a redirect from the shop, or `/c/<code>` on a device that scanned the
- * code (D5). Both show the same state. Only the first offers a link back to the shop, because it runs in the shop's browser tab.
+ * The address of a payment page: `/pay?sessionId=` after a redirect from the shop, or `/c/<code>` on a device that
+ * scanned a code (D5). Both pages show the same state. Only the page for a session id has a link back to the shop,
+ * because it is open in the browser tab of the shop.
  */
 export type PayerAddress = { readonly sessionId: string } | { readonly code: string };
 
@@ -11,13 +12,17 @@ export function isScanned(address: PayerAddress): address is { readonly code: st
   return 'code' in address;
 }
 
-/** Base path for the calls of the page's script. Each page uses its own kind of address: neither reveals the other. */
-export function callsPathOf(address: PayerAddress): string {
+/** Base path for the calls of the page's script. Contains the session id or the code, as the address of the page does. */
+export function buildCallsPath(address: PayerAddress): string {
   return isScanned(address) ? `/c/${address.code}` : `/pay/${address.sessionId}`;
 }
 
-/** URL of the page, to which the bank redirects the payer. @param lang the page's language, if its address contains one */
-export function pageUrlOf(
+/**
+ * URL of the page, to which the bank redirects the payer.
+ *
+ * @param lang the language, if the address of the page contains one
+ */
+export function buildPageUrl(
   address: PayerAddress,
   { SVC_CODES_URL, SVC_GATEWAY_URL }: Pick<HostedGatewayConfig, 'SVC_CODES_URL' | 'SVC_GATEWAY_URL'>,
   lang?: string,

@@ -1,16 +1,16 @@
-/** Reports of payment-processor that are repeated, late, out of order, or delivered to several processes concurrently. */
+/** Payments that payment-processor reports repeatedly, late, out of order, or to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -18,19 +18,28 @@ afterAll(() => gateway.stop());
 const newRepository = (): SessionRepository =>
   new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
 
-interface Reports {
+interface SessionWithReports {
   readonly sessionId: string;
-  readonly begun: HostedPaymentSnapshot;
+  /** The report that a payment is processing, with version 2. */
+  readonly processing: HostedPaymentSnapshot;
+  /** The report that the same payment succeeded, with version 3. */
   readonly paid: HostedPaymentSnapshot;
 }
-async function reports(): Promise<Reports> {
+async function createSessionWithReports(): Promise<SessionWithReports> {
   const sessionId = await gateway.createSession(merchant);
-  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
-  const begun = { ...paid, state: 'processing' as const, payable: { ...paid.payable, state: 'reserved' as const } };
-  return { sessionId, paid, begun: { ...begun, payable: { ...begun.payable, version: 2 } } };
+  const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
+  const processing = {
+    ...paid,
+    state: 'processing' as const,
+    payable: { ...paid.payable, state: 'reserved' as const },
+  };
+  return { sessionId, paid, processing: { ...processing, payable: { ...processing.payable, version: 2 } } };
 }
-/** State and version of the session and of its payment; `xmax` changes when a row is locked or replaced. */
-async function kept(sessionId: string): Promise<unknown[]> {
+/**
+ * State and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked
+ * or replaced.
+ */
+async function readRows(sessionId: string): Promise<unknown[]> {
   const [row] = await gateway.dataSource.query<unknown[]>(
     `SELECT s.payable_state AS session, s.payable_version AS "sessionVersion", p.snapshot->>'state' AS payment, p.version,
             s.ctid::text AS "sessionRow", s.xmax::text AS "sessionLock", p.ctid::text AS "paymentRow", p.xmax::text AS "paymentLock"
@@ -41,89 +50,99 @@ async function kept(sessionId: string): Promise<unknown[]> {
 }
 const PAID = { session: 'paid', sessionVersion: 3, payment: 'success', version: 3 };
 
-test('an outdated report changes neither the session nor the payment', async () => {
-  const { sessionId, begun, paid } = await reports();
+test('a report with an older version changes neither the session nor the payment', async () => {
+  const { sessionId, processing, paid } = await createSessionWithReports();
   await newRepository().upsertPayments([paid]);
-  const before = await kept(sessionId);
+  const before = await readRows(sessionId);
   expect(before).toMatchObject(PAID);
-  await newRepository().upsertPayments([begun]);
-  expect(await kept(sessionId)).toEqual(before);
+  await newRepository().upsertPayments([processing]);
+  expect(await readRows(sessionId)).toEqual(before);
 });
 
 test.each(['the same process', 'another process'])(
-  'a newer report to %s changes both, and no other session',
-  async (to) => {
-    const [one, other] = [await reports(), await reports()];
+  'a report with a newer version, stored by %s, changes the payment and its session, and no other session',
+  async (storedBy) => {
+    const [changed, unchanged] = [await createSessionWithReports(), await createSessionWithReports()];
     const sessions = newRepository();
-    for (const { begun } of [one, other]) await sessions.upsertPayments([begun]);
-    await (to === 'the same process' ? sessions : newRepository()).upsertPayments([one.paid]);
-    expect(await kept(one.sessionId)).toMatchObject(PAID);
-    expect(await kept(other.sessionId)).toMatchObject({ session: 'reserved', payment: 'processing', version: 2 });
+    for (const { processing } of [changed, unchanged]) await sessions.upsertPayments([processing]);
+    await (storedBy === 'the same process' ? sessions : newRepository()).upsertPayments([changed.paid]);
+    expect(await readRows(changed.sessionId)).toMatchObject(PAID);
+    expect(await readRows(unchanged.sessionId)).toMatchObject({
+      session: 'reserved',
+      payment: 'processing',
+      version: 2,
+    });
   },
 );
 
-test('a repeated report neither writes nor locks a row, and costs its own process no statement', async () => {
-  const { sessionId, paid } = await reports();
+test('a repeated report writes and locks no row, and the process that stored the report sends no statement', async () => {
+  const { sessionId, paid } = await createSessionWithReports();
   const sessions = newRepository();
   await sessions.upsertPayments([paid]);
-  const before = await kept(sessionId);
+  const before = await readRows(sessionId);
   await newRepository().upsertPayments([paid]);
-  expect(await kept(sessionId)).toEqual(before);
+  expect(await readRows(sessionId)).toEqual(before);
   const query = jest.spyOn(gateway.dataSource, 'query');
   await sessions.upsertPayments([paid]);
   expect(query).not.toHaveBeenCalled();
   query.mockRestore();
 });
 
-test.each(['in order', 'in reverse'])(
-  'of several reports in one delivery the newest one is stored, %s',
+test.each(['in the order of their versions', 'in reverse order'])(
+  'if one delivery contains two reports %s, the report with the newest version is stored',
   async (order) => {
-    const { sessionId, begun, paid } = await reports();
-    await newRepository().upsertPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
-    expect(await kept(sessionId)).toMatchObject(PAID);
+    const { sessionId, processing, paid } = await createSessionWithReports();
+    await newRepository().upsertPayments(
+      order === 'in the order of their versions' ? [processing, paid] : [paid, processing],
+    );
+    expect(await readRows(sessionId)).toMatchObject(PAID);
   },
 );
 
-test.each(['an older', 'the same'])(
-  '%s report that waits for the lock of another process does not replace its report',
-  async (which) => {
-    const { sessionId, begun, paid } = await reports();
-    const other = gateway.dataSource.createQueryRunner();
-    await other.startTransaction();
-    const [{ row }] = (await other.query(
+test.each(['an older', 'an identical'])(
+  '%s report that waits for the row lock of another process does not replace the report of that process',
+  async (kind) => {
+    const { sessionId, processing, paid } = await createSessionWithReports();
+    const otherProcess = gateway.dataSource.createQueryRunner();
+    await otherProcess.startTransaction();
+    const [{ row }] = (await otherProcess.query(
       `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)
      RETURNING ctid::text AS row`,
       [paid.paymentReference, sessionId, JSON.stringify(paid)],
     )) as [{ row: string }];
-    const waiting = newRepository().upsertPayments([which === 'the same' ? paid : begun]);
-    await waitUntil('the report to wait', 10_000, async () => {
+    const waiting = newRepository().upsertPayments([kind === 'an identical' ? paid : processing]);
+    await waitUntil('the report to wait for the lock', 10_000, async () => {
       const locked = await gateway.dataSource.query<unknown[]>(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return locked.length > 0;
     });
-    await other.commitTransaction();
-    await other.release();
+    await otherProcess.commitTransaction();
+    await otherProcess.release();
     await waiting;
-    expect(await kept(sessionId)).toMatchObject({ payment: 'success', version: 3, paymentRow: row });
+    expect(await readRows(sessionId)).toMatchObject({ payment: 'success', version: 3, paymentRow: row });
   },
 );
 
-test('a closed payable closes its own session, unless the session has a newer version', async () => {
-  const [closed, paid, untouched] = [await reports(), await reports(), await reports()];
-  for (const { begun } of [closed, untouched]) await newRepository().upsertPayments([begun]);
+test('the event that a payable was closed closes only its own session, and only if the session has no newer version', async () => {
+  const [closed, paid, untouched] = [
+    await createSessionWithReports(),
+    await createSessionWithReports(),
+    await createSessionWithReports(),
+  ];
+  for (const { processing } of [closed, untouched]) await newRepository().upsertPayments([processing]);
   await newRepository().upsertPayments([paid.paid]);
   for (const { sessionId } of [closed, paid])
     await gateway.deliver(
       anEvent(PayableClosedV1, randomUUID(), 3, { payableId: sessionId, state: 'closed', version: 3, tries: 1 }),
     );
-  expect(await kept(closed.sessionId)).toMatchObject({ session: 'closed', sessionVersion: 3 });
-  expect(await kept(paid.sessionId)).toMatchObject(PAID);
-  expect(await kept(untouched.sessionId)).toMatchObject({ session: 'reserved', sessionVersion: 2 });
+  expect(await readRows(closed.sessionId)).toMatchObject({ session: 'closed', sessionVersion: 3 });
+  expect(await readRows(paid.sessionId)).toMatchObject(PAID);
+  expect(await readRows(untouched.sessionId)).toMatchObject({ session: 'reserved', sessionVersion: 2 });
 });
 
-test('the reversal of a known payment is stored, also together with one of an invoice', async () => {
-  const { sessionId, paid } = await reports();
+test('the reversal of a stored payment is stored, also if the same delivery reverses the payment of an invoice', async () => {
+  const { sessionId, paid } = await createSessionWithReports();
   await newRepository().upsertPayments([paid]);
   const reversedUTCDate = gateway.clock.nowISO();
   const invoiceReference = randomUUID();
@@ -138,7 +157,8 @@ test('the reversal of a known payment is stored, also together with one of an in
   expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
 });
 
-test('the query returns versions only of the requested sessions', async () => {
-  const [one] = [await reports(), await reports()];
-  expect(await newRepository().versionsOf([one.sessionId])).toEqual(new Map([[one.sessionId, 1]]));
+test('findVersions returns the versions of only the requested sessions', async () => {
+  const { sessionId } = await createSessionWithReports();
+  await createSessionWithReports();
+  expect(await newRepository().findVersions([sessionId])).toEqual(new Map([[sessionId, 1]]));
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { EventLog } from '@svc/messaging';
 import { planOf } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 
 const ROWS = 100_000;
-const ROWS_AT_ONCE = 10_000;
+const ROWS_PER_INSERT = 10_000;
 
 let gateway: Gateway;
 let sessions: SessionRepository;
@@ -13,17 +13,20 @@ let sessionId: string;
 beforeAll(async () => {
   gateway = await startGateway();
   sessions = new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
-  sessionId = await gateway.createSession(await gateway.aMerchant());
+  sessionId = await gateway.createSession(await gateway.createMerchant());
 });
 afterAll(() => gateway.stop());
 
-/** Without statistics, as if the tables had grown since the last ANALYZE. */
+/**
+ * Inserts rows, but disables autovacuum: PostgreSQL gets no statistics, as if the tables had grown since the last
+ * ANALYZE.
+ */
 async function fillTables(): Promise<void> {
   const query = (text: string, values?: unknown[]) => gateway.dataSource.query<unknown>(text, values);
   for (const table of ['sessions', 'hosted_payments'])
     await gateway.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
-  for (let from = 0; from < ROWS; from += ROWS_AT_ONCE) {
-    const numbers = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE}) AS number`;
+  for (let from = 0; from < ROWS; from += ROWS_PER_INSERT) {
+    const numbers = `generate_series(${from + 1}, ${from + ROWS_PER_INSERT}) AS number`;
     await query(
       `INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                              merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
@@ -39,41 +42,42 @@ async function fillTables(): Promise<void> {
   }
 }
 
-/** A look-up in `index` for each row of a batch, only by its key. */
-const eachBy = (index: string, condition: string): RegExp =>
+/** Matches a plan that looks up each row of a batch in `index`, with only the key as condition. */
+const batchLookUp = (index: string, condition: string): RegExp =>
   new RegExp(
     String.raw`Nested Loop .*\n\s+->  Function Scan on \w+ .*\n(\s+->  Limit .*\n)?\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
   );
+/** Matches a plan that looks up the payments of each session in their index. */
 const PAYMENTS =
   /Scan (Backward using|on) hosted_payments_by_session .*\n\s+Index Cond: \(session_id = sessions.session_id\)/;
 
-describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were never analysed', (which) => {
+describe.each([0, ROWS])('in tables with %d additional rows and without statistics', (additionalRows) => {
   beforeAll(async () => {
-    if (which !== 'empty') await fillTables();
+    if (additionalRows > 0) await fillTables();
   });
 
-  test('a session and its payments are looked up by its id, for each of a batch', async () => {
+  test('a batch looks up each session by id in an index, and its payments in another', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findWithPayments(sessionId));
-    expect(plan).toMatch(eachBy('sessions_pkey', 'session_id = given.key'));
+    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = given.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
-  test('a session and its payments are looked up by its code, for each of a batch', async () => {
+  test('a batch looks up each session by code in an index, and its payments in another', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findByAddress({ code: '0'.repeat(20) }));
-    expect(plan).toMatch(eachBy('sessions_by_code', 'code = given.key'));
+    expect(plan).toMatch(batchLookUp('sessions_by_code', 'code = given.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
-  test('writing payments looks up each session and the earlier version by key', async () => {
-    const payment = aPayment(await gateway.payableOf(sessionId), { version: 2 });
+  test('the statement that stores payments looks up each session and each stored payment by primary key', async () => {
+    const payment = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2 });
     const plan = await planOf(gateway.dataSource, () => sessions.upsertPayment(payment));
-    expect(plan).toMatch(eachBy('sessions_pkey', 'session_id = newest.session_id'));
+    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = newest.session_id'));
     expect(plan).toMatch(
       /Nested Loop Anti Join .*\n\s+->  Function Scan on unnest .*\n\s+->  Index Scan using hosted_payments_pkey on .*\n\s+Index Cond: \(payment_reference = /,
     );
   });
 
-  test('sessions are created without reading a table', async () => {
+  test('the statement that creates sessions reads no table', async () => {
     const session = (await sessions.findWithPayments(sessionId))!;
     const other = { ...session, code: null, sessionId: randomUUID(), requestId: randomUUID() };
     const plan = await planOf(gateway.dataSource, () => sessions.create(other, 'f'.repeat(64)));

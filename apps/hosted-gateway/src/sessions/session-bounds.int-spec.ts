@@ -1,12 +1,13 @@
-import { aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let sessionId: string;
+/** Creates a session whose fields all have the maximum length that the API accepts. */
 beforeAll(async () => {
   gateway = await startGateway();
-  const { headers } = await gateway.aMerchant();
+  const { headers } = await gateway.createMerchant();
   const url = `https://shop.example/${'x'.repeat(2048 - 'https://shop.example/'.length)}`;
-  const payload = aSessionRequest({
+  const payload = buildSessionRequest({
     requestId: '€'.repeat(100),
     merchantOrderId: '"'.repeat(100),
     notificationUrl: url,
@@ -16,9 +17,9 @@ beforeAll(async () => {
     locale: 'en-x-12345678-12345678-12345678-123',
     customFields: Array.from({ length: 20 }, () => ({ key: '€'.repeat(64), value: '€'.repeat(512) })),
   });
-  const made = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
-  expect(made).toMatchObject({ status: 201 });
-  sessionId = made.body.sessionId as string;
+  const response = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
+  expect(response).toMatchObject({ status: 201 });
+  sessionId = response.body.sessionId as string;
 });
 afterAll(() => gateway.stop());
 
@@ -37,14 +38,14 @@ test.each([
   ['payable_version', `0`],
   ['tries', `-1`],
   ['tries', `101`],
-])('the table accepts a session at every limit, and rejects a %s beyond its limit: %s', async (column, value) => {
-  const beyond = gateway.dataSource.query(`UPDATE sessions SET ${column} = ${value} WHERE session_id = $1`, [
+])('the database rejects a session whose %s is beyond its limit, such as %s', async (column, value) => {
+  const update = gateway.dataSource.query(`UPDATE sessions SET ${column} = ${value} WHERE session_id = $1`, [
     sessionId,
   ]);
-  await expect(beyond).rejects.toMatchObject({ code: '23514', constraint: `sessions_${column}` });
+  await expect(update).rejects.toMatchObject({ code: '23514', constraint: `sessions_${column}` });
 });
 
-test('existing rows were validated too', async () => {
+test('the migrations validated every constraint for existing rows too', async () => {
   const query = `SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND NOT convalidated`;
   expect(await gateway.dataSource.query(query)).toEqual([]);
 });

@@ -14,9 +14,9 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isScanned, type PayerAddress } from './payer-address.js';
-import { payableOf, type Session } from './session.js';
+import { describePayable, type Session } from './session.js';
 
-/** The owner of a session; look-ups of another owner do not find it. */
+/** The owner of a session. A query with another owner does not find the session. */
 export interface SessionOwner {
   readonly merchantId: number;
   readonly siteId: number;
@@ -29,7 +29,7 @@ const COLUMNS = `session_id AS "sessionId", code, mode, merchant_id AS "merchant
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
   payable_version AS "payableVersion", tries, traceparent, locale, extended`;
 
-/** The part of a session or a till's invoice that its payments change. */
+/** The fields of a session, or of a till's invoice, that its payments change. */
 interface PayableFields {
   readonly payableState: PayableState;
   readonly payableVersion: number;
@@ -37,19 +37,22 @@ interface PayableFields {
   readonly payments: readonly PaymentSnapshot[];
 }
 
-/** Applies a payment to a session that was already read, as {@link SessionRepository.upsertPayments} does in the database: the newest version wins. */
-export function withPayment<T extends PayableFields>(session: T, payment: T['payments'][number]): T {
+/**
+ * Applies a payment to a session in memory as {@link SessionRepository.upsertPayments} does in the database: the newest
+ * version wins.
+ */
+export function applyPayment<T extends PayableFields>(session: T, payment: T['payments'][number]): T {
   const { state, version, tries } = payment.payable;
   const isNewer = version > session.payableVersion;
   const others = session.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
   const previous = session.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
   const newest = previous && previous.payable.version >= version ? previous : payment;
-  const known: PayableFields = {
+  const updated: PayableFields = {
     ...session,
     ...(isNewer ? { payableState: state, payableVersion: version, tries } : {}),
-    payments: [newest, ...others].sort((one, other) => other.payable.version - one.payable.version),
+    payments: [newest, ...others].sort((a, b) => b.payable.version - a.payable.version),
   };
-  return known as T;
+  return updated as T;
 }
 
 const MAX_KNOWN_VERSIONS = 10_000;
@@ -72,7 +75,7 @@ const UPSERT_PAYMENTS = `
     FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(session_id, state, version, tries)
    WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`;
 
-const PAYMENTS = `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
+const PAYMENTS_COLUMN = `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
                               ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END FROM hosted_payments p WHERE p.session_id = sessions.session_id
                          ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
 
@@ -82,8 +85,9 @@ export interface SessionWithPayments extends Session {
 }
 
 /**
- * One concurrent batch gives the fewest statements. One is enough here, unlike where payments are written: no transaction locks
- * these rows for longer than one statement, so a batch does not wait long for the previous one. The two numbers were only measured together.
+ * Only one batch runs at a time, because that gives the fewest statements. It does not wait long for the previous
+ * batch, because no transaction locks these rows for longer than one statement. (In payment-processor transactions are
+ * longer, so more batches run concurrently there.) A change of one of the two numbers needs a new measurement.
  */
 const BATCH_OPTIONS = { maxItems: 50, maxConcurrentBatches: 1 };
 
@@ -93,7 +97,7 @@ interface NewSession {
   readonly created: EventEnvelope;
 }
 
-const CREATE = statementWithEvents({
+const CREATE_SESSIONS = statementWithEvents({
   writes: `made AS (
          INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                                merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
@@ -114,8 +118,11 @@ const CREATE = statementWithEvents({
   aggregateId: 'session_id',
 });
 
-/** Only once, and only if the version is unchanged: then the state and the expiry that the caller checked are still current. */
-const EXTEND = statementWithEvents({
+/**
+ * Extends a session only once, and only if its version is unchanged: then the state and the expiry that the caller read
+ * are still current.
+ */
+const EXTEND_SESSION = statementWithEvents({
   writes: `longer AS (
          UPDATE sessions SET expires_at = $expiresAt, extended = true
           WHERE session_id = $sessionId AND payable_version = $version AND NOT extended
@@ -125,17 +132,20 @@ const EXTEND = statementWithEvents({
   aggregateId: 'session_id',
 });
 
-/** One look-up for each session in the unique index of `column`: LIMIT prevents the planner from using a join. */
-const findEachBy = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
+/** Looks up each session in the unique index of `column`. LIMIT prevents PostgreSQL from planning a join. */
+const buildFindStatement = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
   SELECT given.position, found.* FROM unnest($1::${type}[]) WITH ORDINALITY AS given(key, position)
-   CROSS JOIN LATERAL (SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE ${column} = given.key LIMIT 1) AS found`;
-const FIND_BY_ID = findEachBy('session_id', 'uuid');
-const FIND_BY_CODE = findEachBy('code', 'text');
+   CROSS JOIN LATERAL (SELECT ${COLUMNS}, ${PAYMENTS_COLUMN} FROM sessions WHERE ${column} = given.key LIMIT 1) AS found`;
+const FIND_BY_ID = buildFindStatement('session_id', 'uuid');
+const FIND_BY_CODE = buildFindStatement('code', 'text');
 
-/** The only place that reads and writes sessions and the copies of their payments. */
+/** Reads and writes sessions and the copies of their payments. No other class does. */
 @Injectable()
 export class SessionRepository {
-  /** Newest version that this process has committed, by payment reference. Contains only the latest payments. */
+  /**
+   * Newest version that this process has stored, by payment reference. Contains only the payments that were stored
+   * last.
+   */
   private readonly knownVersions = new Map<string, number>();
 
   constructor(
@@ -143,15 +153,21 @@ export class SessionRepository {
     @Inject(EventLog) private readonly events: EventLog,
   ) {}
 
-  /** Two concurrent requests with the same key are never in one batch: the second waits until the first has committed, and finds its session. */
-  private readonly insert = batched((sessions: readonly NewSession[]) => this.insertAll(sessions), {
+  /**
+   * A batch never contains two requests with the same key: the second request waits for the commit of the first, and
+   * finds its session.
+   */
+  private readonly insertBatched = batched((sessions: readonly NewSession[]) => this.insertBatch(sessions), {
     ...BATCH_OPTIONS,
     key: ({ session: { siteId, mode, apiVersion, requestId } }) =>
       JSON.stringify([siteId, mode, apiVersion, requestId]),
   });
-  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), BATCH_OPTIONS);
-  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), BATCH_OPTIONS);
-  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertAll(payments), {
+  private readonly findById = batched((ids: readonly string[]) => this.findBatch(FIND_BY_ID, ids), BATCH_OPTIONS);
+  private readonly findByCode = batched(
+    (codes: readonly string[]) => this.findBatch(FIND_BY_CODE, codes),
+    BATCH_OPTIONS,
+  );
+  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertBatch(payments), {
     ...BATCH_OPTIONS,
     key: ({ source }) => source.sessionId,
   });
@@ -162,22 +178,25 @@ export class SessionRepository {
       type: SessionCreatedV1,
       aggregateId: session.sessionId,
       aggregateVersion: 1,
-      payload: { payable: payableOf(session) },
+      payload: { payable: describePayable(session) },
     });
-    return this.insert({ session, fingerprint, created });
+    return this.insertBatched({ session, fingerprint, created });
   }
 
-  /** Extends the session and writes the event in one statement. False if it was already extended or has changed since it was read. */
+  /**
+   * Extends the session and writes the event in one statement. False if it was already extended or has changed since it
+   * was read.
+   */
   async extend(session: Session, expiresAt: Date): Promise<boolean> {
     const { sessionId, payableVersion: version } = session;
     const extended = this.events.newEnvelope({
       type: SessionExtendedV1,
       aggregateId: sessionId,
       aggregateVersion: 2,
-      payload: { payable: payableOf({ ...session, expiresAt }) },
+      payload: { payable: describePayable({ ...session, expiresAt }) },
     });
     const parameters = { sessionId, version, expiresAt };
-    return (await this.events.write(this.dataSource, EXTEND, parameters, [extended])).length > 0;
+    return (await this.events.write(this.dataSource, EXTEND_SESSION, parameters, [extended])).length > 0;
   }
 
   /** The session that the site created with this requestId, and the fingerprint of that request. */
@@ -202,7 +221,10 @@ export class SessionRepository {
     return row;
   }
 
-  /** For the payer: no owner is needed, because the address cannot be guessed. Undefined for a malformed address. */
+  /**
+   * Finds a session for a payer. Needs no owner, because the address cannot be guessed. Undefined for a malformed
+   * address.
+   */
   async findByAddress(address: PayerAddress): Promise<SessionWithPayments | undefined> {
     if (!isScanned(address)) return isUuid(address.sessionId) ? this.findById(address.sessionId) : undefined;
     return isOwnCode(address.code) ? this.findByCode(address.code) : undefined;
@@ -214,7 +236,7 @@ export class SessionRepository {
 
   async findOwnedWithPayments(owner: SessionOwner, sessionId: string): Promise<SessionWithPayments | undefined> {
     const [row] = await this.dataSource.query<SessionWithPayments[]>(
-      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions
+      `SELECT ${COLUMNS}, ${PAYMENTS_COLUMN} FROM sessions
         WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
       [sessionId, owner.merchantId, owner.siteId, owner.mode],
     );
@@ -230,33 +252,37 @@ export class SessionRepository {
     return row?.snapshot;
   }
 
-  /** Same as {@link upsertPayments} for the result of one pay request; concurrent calls share a statement. */
+  /** Stores the result of one pay request, as {@link upsertPayments} does. Concurrent calls share a statement. */
   async upsertPayment(payment: HostedPaymentSnapshot): Promise<void> {
     if (!this.isKnown(payment)) await this.upsertBatched(payment);
   }
 
   /**
-   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and session wins, so
-   * reports may arrive twice, late or out of order. Known versions are neither written nor locked again: for most payments
-   * this process gets the result first, as the reply to its own charge command, and then again in two events.
+   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and
+   * session wins, so reports may arrive twice, late or out of order. Skips versions that this process has already
+   * stored: for most payments it first receives the result as the reply to its own charge command, and then again in
+   * two events.
    *
-   * Locks sessions in the order of their ids, then payments in the order of their references, whatever the order of the
-   * arguments. So two statements with common rows can wait for each other, but never deadlock.
+   * Sorts the sessions by id and the payments by reference, so that two concurrent statements lock common rows in the
+   * same order and never deadlock.
    */
   async upsertPayments(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
-    const unknown = payments.filter((payment) => !this.isKnown(payment));
-    if (unknown.length === 0) return;
-    const newestOf = (key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] =>
-      inOrder([...new Map([...unknown].sort(byVersion).map((payment) => [key(payment), payment])).values()], key);
+    const newPayments = payments.filter((payment) => !this.isKnown(payment));
+    if (newPayments.length === 0) return;
+    const findNewestByKey = (key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] =>
+      sortByKey(
+        [...new Map([...newPayments].sort(compareVersions).map((payment) => [key(payment), payment])).values()],
+        key,
+      );
     await this.dataSource.query(UPSERT_PAYMENTS, [
-      newestOf(({ paymentReference }) => paymentReference),
-      ...columnsOf(newestOf(({ source }) => source.sessionId)),
+      findNewestByKey(({ paymentReference }) => paymentReference),
+      ...payableColumns(findNewestByKey(({ source }) => source.sessionId)),
     ]);
-    for (const payment of unknown) this.remember(payment);
+    for (const payment of newPayments) this.rememberVersion(payment);
   }
 
   /**
-   * Stores reversals: payment-processor refunded charges that came too late. Changes no other data of a known payment. Locks
+   * Stores reversals: the refunds of charges that succeeded too late. Changes no other data of a stored payment. Locks
    * rows in the order of {@link upsertPayments}.
    */
   async upsertReversals(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
@@ -266,12 +292,12 @@ export class SessionRepository {
               (value->>'paymentUTCDate')::timestamptz, (value#>>'{payable,version}')::bigint, (value->>'reversedUTCDate')::timestamptz
          FROM unnest($1::jsonb[]) AS value
        ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`,
-      [inOrder(payments, ({ paymentReference }) => paymentReference)],
+      [sortByKey(payments, ({ paymentReference }) => paymentReference)],
     );
   }
 
   /** Versions of the sessions with open event streams, in one query. */
-  async versionsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async findVersions(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ id: string; version: number }[]>(
       `SELECT session_id AS id, payable_version AS version FROM sessions WHERE session_id = ANY ($1::uuid[])`,
       [sessionIds],
@@ -279,10 +305,10 @@ export class SessionRepository {
     return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
-  private async insertAll(sessions: readonly NewSession[]): Promise<boolean[]> {
+  private async insertBatch(sessions: readonly NewSession[]): Promise<boolean[]> {
     const inserted = await this.events.write(
       this.dataSource,
-      CREATE,
+      CREATE_SESSIONS,
       { sessions: JSON.stringify(sessions.map(({ session, fingerprint }) => ({ ...session, fingerprint }))) },
       sessions.map(({ created }) => created),
     );
@@ -290,13 +316,13 @@ export class SessionRepository {
     return sessions.map(({ session }) => ids.has(session.sessionId));
   }
 
-  private async findAll(lookUps: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
-    const rows = await this.dataSource.query<(SessionWithPayments & { position: number })[]>(lookUps, [keys]);
+  private async findBatch(statement: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
+    const rows = await this.dataSource.query<(SessionWithPayments & { position: number })[]>(statement, [keys]);
     const found = new Map(rows.map(({ position, ...session }) => [position, session]));
     return keys.map((_, index) => found.get(index + 1));
   }
 
-  private async upsertAll(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
+  private async upsertBatch(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
     await this.upsertPayments(payments);
     return payments.map(() => undefined);
   }
@@ -305,13 +331,16 @@ export class SessionRepository {
     return (this.knownVersions.get(paymentReference) ?? 0) >= payable.version;
   }
 
-  private remember({ paymentReference, payable }: HostedPaymentSnapshot): void {
+  private rememberVersion({ paymentReference, payable }: HostedPaymentSnapshot): void {
     if (this.knownVersions.size >= MAX_KNOWN_VERSIONS)
       this.knownVersions.delete(this.knownVersions.keys().next().value!);
     this.knownVersions.set(paymentReference, Math.max(payable.version, this.knownVersions.get(paymentReference) ?? 0));
   }
 
-  /** Same as {@link upsertPayments}, for a payable that changed without a payment. */
+  /**
+   * Stores the new state of a payable that changed without a payment. The newest version wins, as in {@link
+   * upsertPayments}.
+   */
   async updatePayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
     await connection.query(
       `UPDATE sessions SET payable_state = $2, payable_version = $3, tries = $4 WHERE session_id = $1 AND payable_version < $3`,
@@ -320,19 +349,22 @@ export class SessionRepository {
   }
 }
 
-function byVersion(one: HostedPaymentSnapshot, other: HostedPaymentSnapshot): number {
-  return one.payable.version - other.payable.version;
+function compareVersions(a: HostedPaymentSnapshot, b: HostedPaymentSnapshot): number {
+  return a.payable.version - b.payable.version;
 }
 
-function inOrder(
+function sortByKey(
   payments: readonly HostedPaymentSnapshot[],
   key: (payment: HostedPaymentSnapshot) => string,
 ): HostedPaymentSnapshot[] {
-  return [...payments].sort((one, other) => (key(one) < key(other) ? -1 : 1));
+  return [...payments].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Session, state, version and attempts of the payables, as one array for each column. */
-function columnsOf(payments: readonly HostedPaymentSnapshot[]): unknown[] {
+/**
+ * Session ids, states, versions and tries of the payables: one array for each parameter of {@link UPSERT_PAYMENTS}
+ * after the first.
+ */
+function payableColumns(payments: readonly HostedPaymentSnapshot[]): unknown[] {
   return [
     payments.map(({ source }) => source.sessionId),
     payments.map(({ payable }) => payable.state),

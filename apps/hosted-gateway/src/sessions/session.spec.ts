@@ -1,30 +1,39 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
-import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
+import {
+  computeFingerprint,
+  describePayable,
+  determineSessionState,
+  type Session,
+  SESSION_LIFETIME_MS,
+} from './session.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);
 
-test('a session lives for half an hour and five tries (H2)', () => {
+test('a session expires after 30 minutes and allows 5 payment attempts (H2)', () => {
   expect([SESSION_LIFETIME_MS, MAX_SESSION_ATTEMPTS]).toEqual([1_800_000, 5]);
 });
 
-test.each<[PayableState, SessionState, SessionState]>([
-  ['open', 'open', 'expired'],
+test.each<{ payableState: PayableState; stateBefore: SessionState; stateAfter: SessionState }>([
+  { payableState: 'open', stateBefore: 'open', stateAfter: 'expired' },
   // A session with a payment in progress, or in a final state, does not expire.
-  ['reserved', 'processing', 'processing'],
-  ['paid', 'completed', 'completed'],
-  ['refused', 'refused', 'refused'],
-  ['closed', 'cancelled', 'cancelled'],
-])('the session of a payable that is %s is %s, and after its expiry %s (H2)', (payableState, intime, late) => {
-  expect(sessionState({ payableState, expiresAt }, before)).toBe(intime);
-  expect(sessionState({ payableState, expiresAt }, expiresAt)).toBe(late);
-});
+  { payableState: 'reserved', stateBefore: 'processing', stateAfter: 'processing' },
+  { payableState: 'paid', stateBefore: 'completed', stateAfter: 'completed' },
+  { payableState: 'refused', stateBefore: 'refused', stateAfter: 'refused' },
+  { payableState: 'closed', stateBefore: 'cancelled', stateAfter: 'cancelled' },
+])(
+  'a session whose payable is $payableState has the state $stateBefore before expiresAt, and then $stateAfter (H2)',
+  ({ payableState, stateBefore, stateAfter }) => {
+    expect(determineSessionState({ payableState, expiresAt }, before)).toBe(stateBefore);
+    expect(determineSessionState({ payableState, expiresAt }, expiresAt)).toBe(stateAfter);
+  },
+);
 
 test.each([
-  [null, {}],
-  ['12345678901234567890', { code: '12345678901234567890' }],
-])('the payable of a session with the code %s has all its fields', (code, codeOfSource) => {
+  { code: null, expectedCode: {} },
+  { code: '12345678901234567890', expectedCode: { code: '12345678901234567890' } },
+])('the payable of a session with the code $code has all fields', ({ code, expectedCode }) => {
   const identity = { mode: 'test', merchantId: 1001, siteId: 2, amount: 12_345, currencyISOCode: 'ZAR' } as const;
   const source = {
     sessionId: 's',
@@ -33,12 +42,12 @@ test.each([
     notificationUrl: 'https://shop.example/hook',
   } as const;
   const session = { ...identity, ...source, code, expiresAt, merchantName: 'Shop' } as unknown as Session;
-  expect(payableOf(session)).toStrictEqual({
+  expect(describePayable(session)).toStrictEqual({
     ...identity,
     payableId: 's',
     expiresAt: expiresAt.toISOString(),
     triesMax: MAX_SESSION_ATTEMPTS,
-    source: { ...source, ...codeOfSource, kind: 'session' },
+    source: { ...source, ...expectedCode, kind: 'session' },
   });
 });
 
@@ -56,14 +65,14 @@ describe('the fingerprint of a request (C7)', () => {
     customFields: [{ key: 'Book', value: 'One' }],
   };
 
-  it('is the same for the same fields, in any order and with any unknown fields', () => {
+  it('is equal for requests with equal fields, whatever their order, and ignores unknown fields', () => {
     const reversed = Object.fromEntries(Object.entries({ ...request, extra: 1 }).reverse());
-    expect(fingerprintOf(reversed as unknown as CreateSessionRequest)).toBe(fingerprintOf(request));
+    expect(computeFingerprint(reversed as unknown as CreateSessionRequest)).toBe(computeFingerprint(request));
   });
 
-  it('is the same without custom fields and with an empty list of them', () => {
-    const { customFields: _, ...without } = request;
-    expect(fingerprintOf(without)).toBe(fingerprintOf({ ...request, customFields: [] }));
+  it('is equal for a request without customFields and a request with an empty list of customFields', () => {
+    const { customFields: _, ...requestWithoutCustomFields } = request;
+    expect(computeFingerprint(requestWithoutCustomFields)).toBe(computeFingerprint({ ...request, customFields: [] }));
   });
 
   it.each<Partial<CreateSessionRequest>>([
@@ -76,9 +85,9 @@ describe('the fingerprint of a request (C7)', () => {
     { origin: 'shop2.example' },
     { siteName: 'Other' },
     { customFields: [{ key: 'Book', value: 'Two' }] },
-    // The same characters, split between key and value at another place.
+    // Key and value together have the same characters as 'Book' and 'One', but differ.
     { customFields: [{ key: 'BookO', value: 'ne' }] },
-  ])('differs with %j', (change) => {
-    expect(fingerprintOf({ ...request, ...change })).not.toBe(fingerprintOf(request));
+  ])('differs if the request has %j instead', (change) => {
+    expect(computeFingerprint({ ...request, ...change })).not.toBe(computeFingerprint(request));
   });
 });

@@ -13,14 +13,14 @@ import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 /** Lifetime of a session (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
 
-/** Extension when the payer requests more time; possible once. */
+/** Time by which a payer can extend a session, once. */
 export const SESSION_EXTENSION_MS = 15 * 60_000;
-/** In these last minutes the page shows a warning, and the payer can request more time. */
+/** Time before the expiry in which the page shows a warning, and the payer can extend the session. */
 export const SESSION_WARNING_MS = 5 * 60_000;
 
 export interface Session {
   readonly sessionId: string;
-  /** The 20 digits of its code (D5). Null for sessions from a release without codes. */
+  /** The 20 digits of the session's code (D5). Null for a session that an earlier release created without a code. */
   readonly code: string | null;
   readonly mode: Mode;
   readonly merchantId: number;
@@ -38,11 +38,13 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
-  /** BCP 47 language of the payment page. Null if the merchant sent none, or for sessions from an earlier release. */
+  /**
+   * BCP 47 language of the payment page. Null if the merchant sent none, or if an earlier release created the session.
+   */
   readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** The payer has requested more time. */
+  /** True if the payer has extended the session. */
   readonly extended: boolean;
   readonly payableState: PayableState;
   readonly payableVersion: number;
@@ -52,8 +54,10 @@ export interface Session {
   readonly traceparent: string | null;
 }
 
-/** The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish. */
-export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
+/**
+ * The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish.
+ */
+export function determineSessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
   switch (session.payableState) {
     case 'open':
       return now < session.expiresAt ? 'open' : 'expired';
@@ -68,13 +72,17 @@ export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'
   }
 }
 
-/** The address to which the merchant redirects the payer (H1). @param gatewayUrl base URL of the gateway, without a trailing slash */
-export function redirectUrlOf({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
+/**
+ * The address to which the merchant redirects the payer (H1).
+ *
+ * @param gatewayUrl base URL of the gateway, without a trailing slash
+ */
+export function buildRedirectUrl({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
   return `${gatewayUrl}/pay?sessionId=${sessionId}`;
 }
 
 /** The payable of a session, for commands and events to payment-processor. */
-export function payableOf(session: Session): PayableDescriptor {
+export function describePayable(session: Session): PayableDescriptor {
   return {
     payableId: session.sessionId,
     mode: session.mode,
@@ -96,10 +104,11 @@ export function payableOf(session: Session): PayableDescriptor {
 }
 
 /**
- * Shows whether a retry with the same requestId has the same content (C7). Fields that are not in the specification do not count. For
- * example, a replica of an earlier release ignores the locale, and would otherwise reject the retry.
+ * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not
+ * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained it, they would
+ * reject a retry.
  */
-export function fingerprintOf(request: CreateSessionRequest): string {
+export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [
     request.merchantOrderId,
     request.amount,

@@ -20,7 +20,10 @@ import { SessionRepository } from './session.repository.js';
 
 const REPEATABLE = { repeatable: true } as const;
 
-/** Updates sessions and the invoices of tills from the events of payment-processor. Replay: the newest version of each row wins. */
+/**
+ * Updates sessions and the invoices of tills from the events of payment-processor. A replay is safe: the newest version
+ * of each row wins.
+ */
 @Controller()
 export class SessionsConsumer {
   constructor(
@@ -38,7 +41,7 @@ export class SessionsConsumer {
     return this.upsertPayments(events);
   }
 
-  /** Replay: the time of a reversal never changes. */
+  /** A replay is safe, because the time of a reversal never changes. */
   @EventPattern(PaymentReversedV1, REPEATABLE)
   async onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);

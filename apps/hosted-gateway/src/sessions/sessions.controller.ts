@@ -8,7 +8,7 @@ import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
 import { KeylessRateLimitGuard } from './keyless-rate-limit.guard.js';
-import { redirectUrlOf, sessionState } from './session.js';
+import { buildRedirectUrl, determineSessionState } from './session.js';
 import { CallingSite, RequireApiKeyGuard, SiteGuard } from './site.guard.js';
 
 /** Sessions: create, read and cancel (H1, H2, H5). */
@@ -24,7 +24,7 @@ export class SessionsController {
   ) {}
 
   /**
-   * Creates a session (H1, H2): redirect the payer to `redirectUrl`. It can be paid for 30 minutes.
+   * Creates a session (H1, H2). Redirect the payer to `redirectUrl`. The session can be paid for 30 minutes.
    *
    * @body CreateSessionRequest
    * @returns 201 The session; with `Idempotency-Replayed` and `sessionState` if the requestId was used before (C7).
@@ -40,19 +40,19 @@ export class SessionsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CreateSessionResponse> {
-    const { session, replayed } = await this.createSession.execute(site, apiVersionOf(request), body);
+    const { session, replayed } = await this.createSession.execute(site, parseApiVersion(request), body);
     if (replayed) reply.header('idempotency-replayed', 'true');
     return {
       sessionId: session.sessionId,
-      redirectUrl: redirectUrlOf(session, this.config.SVC_GATEWAY_URL),
-      ...(replayed ? { sessionState: sessionState(session, this.clock.now()) } : {}),
+      redirectUrl: buildRedirectUrl(session, this.config.SVC_GATEWAY_URL),
+      ...(replayed ? { sessionState: determineSessionState(session, this.clock.now()) } : {}),
       status: 'Success',
       errors: [],
     };
   }
 
   /**
-   * Cancels a session that has no payment in progress: it can never be paid again (H2).
+   * Cancels a session that has no payment in progress. Then the session can never be paid (H2).
    *
    * @throws resource.not-found The site has no such session.
    * @throws payment.in-progress
@@ -73,6 +73,6 @@ export class SessionsController {
   }
 }
 
-function apiVersionOf(request: FastifyRequest): HostedApiVersion {
+function parseApiVersion(request: FastifyRequest): HostedApiVersion {
   return request.url.startsWith('/api/v3.1/') ? 'v3.1' : 'v3';
 }

@@ -8,7 +8,8 @@ export interface SiteRequest extends FastifyRequest {
 }
 
 /**
- * Authenticates a merchant's server by the headers merchantId, merchantSiteId and, unless the site needs no key, x-api-key (A8).
+ * Authenticates a merchant's server by the headers merchantId, merchantSiteId and x-api-key (A8). Some sites need no
+ * x-api-key.
  *
  * @throws credentials.invalid The site is not known, or the key is missing, wrong or of another merchant or site.
  */
@@ -25,25 +26,28 @@ export class SiteGuard implements CanActivate {
 }
 
 /**
- * Requires an API key, even for a site that needs none for the documented calls. The numbers of a merchant and a site
- * are not secret, so without a key any caller could read payments that it did not make, or cancel sessions (A8).
+ * Requires an API key, also from a site that needs none to create sessions. The ids of a merchant and a site
+ * are not secret, so without a key any caller could read the payments of the site or cancel its sessions (A8).
  *
  * @throws credentials.invalid
  */
 @Injectable()
 export class RequireApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    if (siteOf(context).keyless)
+    if (getAuthenticatedSite(context).keyless)
       throw new DomainError('credentials.invalid', { message: 'This needs a key, also at this site: send x-api-key.' });
     return true;
   }
 }
 
-export function siteOf(context: ExecutionContext): AuthenticatedSite {
+/** The site that {@link SiteGuard} authenticated. */
+export function getAuthenticatedSite(context: ExecutionContext): AuthenticatedSite {
   const { site } = context.switchToHttp().getRequest<SiteRequest>();
   if (!site) throw new Error('SiteGuard has not run.');
   return site;
 }
 
 /** Parameter decorator: the site that {@link SiteGuard} authenticated. */
-export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) => siteOf(context));
+export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  getAuthenticatedSite(context),
+);

@@ -1,15 +1,16 @@
 import type { DataSource } from 'typeorm';
 import type { NotifiedSite } from './signing-keys.js';
 
-/** The kinds of signing keys that a site has. */
+/** Which kinds of signing keys a site has. */
 export interface ExistingKeys {
   readonly apiKey: boolean;
   readonly webhookSecret: boolean;
 }
 
 /**
- * The previous release of identity publishes no webhook secrets. While this service has received none at all, it requires
- * none: so a rollout may begin with this service.
+ * Finds out which signing keys a site has. The previous release of identity publishes no webhook secrets. While this
+ * service has received no webhook secret of any site, it does not require one. So a rollout may update this service
+ * before identity.
  */
 export async function findExistingKeys(
   db: Pick<DataSource, 'query'>,
@@ -21,7 +22,7 @@ export async function findExistingKeys(
               EXISTS (SELECT 1 FROM known_webhook_secrets
                        WHERE merchant_id = $1 AND site_id = $3 AND mode = $2 AND NOT revoked)
                 OR NOT EXISTS (SELECT 1 FROM known_webhook_secrets) AS "webhookSecret"`,
-    // H5, E3: v3.1 is signed with the site's key, v3 with the merchant's.
+    // Notifications of v3.1 are signed with the site's key, those of v3 with the merchant's key (H5, E3).
     [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
   );
   return row;

@@ -4,22 +4,25 @@ import { DataSource } from 'typeorm';
 import { findExistingKeys } from './find-existing-keys.query.js';
 import type { NotifiedSite, SigningKey } from './signing-keys.js';
 
-/** Finds the signing keys that a site lacks, in this service's own copy of the keys that identity published. */
+/** Finds the signing keys that a site lacks, in this service's copy of the keys that identity published. */
 @Injectable()
 export class FindMissingKeys {
-  /** Sites that lack no key. A new key has effect immediately, a revocation within one second. */
-  private readonly complete: TtlCache<true>;
+  /**
+   * Caches sites that lack no key for one second. So a new key has effect immediately, and a revocation within one
+   * second.
+   */
+  private readonly completeSites: TtlCache<true>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
-    this.complete = new TtlCache(clock);
+    this.completeSites = new TtlCache(clock);
   }
 
   async execute(site: NotifiedSite): Promise<readonly SigningKey[]> {
-    const name = `${site.merchantId} ${site.siteId} ${site.mode} ${site.apiVersion}`;
-    const isComplete = await this.complete.find(name, async () =>
+    const cacheKey = `${site.merchantId} ${site.siteId} ${site.mode} ${site.apiVersion}`;
+    const isComplete = await this.completeSites.find(cacheKey, async () =>
       (await this.findMissing(site)).length === 0 ? true : undefined,
     );
     return isComplete ? [] : this.findMissing(site);

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type WebhookSecretChanged, WebhookSecretChangedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Records which webhook secrets exist. Replay: the highest version of each row wins. */
+/** Stores which webhook secrets exist. A replay is safe: the highest version of each row wins. */
 @Controller()
 export class SigningKeysConsumer {
   @EventPattern(WebhookSecretChangedV1)

@@ -12,17 +12,17 @@ export interface NotifiedSite {
 /** The keys that sign a notification: the API key signs the body (E3), the webhook secret signs the headers (E4). */
 export type SigningKey = 'api-key' | 'webhook-secret';
 
-/** The error for a session whose notifications could never be signed; its message explains the remedy. */
-export function noSigningKeyError(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
-  const named = missing.map((key) => nameOf(key, site)).join(' and ');
+/** The error for a session whose notifications could not be signed. Its message names the missing keys. */
+export function createNoSigningKeyError(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
+  const descriptions = missing.map((key) => describeKey(key, site)).join(' and ');
   return new DomainError('webhook.no-signing-key', {
     message:
-      `This session could never be notified: its webhook cannot be signed. Missing: ${named}. ` +
+      `This session could never be notified: its webhook cannot be signed. Missing: ${descriptions}. ` +
       'Ask the administrator of the platform to create it, then send the request again.',
   });
 }
 
-function nameOf(key: SigningKey, { merchantId, siteId, mode, apiVersion }: NotifiedSite): string {
+function describeKey(key: SigningKey, { merchantId, siteId, mode, apiVersion }: NotifiedSite): string {
   if (key === 'webhook-secret') return `a webhook secret of site ${siteId} in mode ${mode}`;
   if (apiVersion === 'v3.1') return `an API key of site ${siteId} in mode ${mode} (it signs ${apiVersion})`;
   return `an API key of merchant ${merchantId} in mode ${mode} (it signs ${apiVersion})`;

@@ -1,18 +1,21 @@
-/** Plans of the look-ups of tills' invoices in tables that have grown and were never analysed; a connection plans them once. */
+/**
+ * Query plans of the statements for tills' invoices, in tables that have grown without a later ANALYZE. A connection
+ * plans a statement only once.
+ */
 import { planOf } from '@svc/testing';
-import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { anInvoice, anInvoiceCreated } from '../../test/till-invoices.js';
+import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { buildInvoiceCreated, createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 const ROWS = 20_000;
 
 let gateway: Gateway;
 let invoices: TillInvoiceRepository;
-let merchant: Awaited<ReturnType<Gateway['aMerchant']>>;
+let merchant: Awaited<ReturnType<Gateway['createMerchant']>>;
 beforeAll(async () => {
   gateway = await startGateway();
   invoices = gateway.service.app.get(TillInvoiceRepository);
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
@@ -31,32 +34,40 @@ async function fillTables(): Promise<void> {
   );
 }
 
-/** Every table is read with an index. */
-const WHOLE = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
+/** Matches a plan that reads a whole table. */
+const SEQUENTIAL_SCAN = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
 
-describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => {
+describe.each([0, ROWS])('in tables with %d additional rows', (additionalRows) => {
   beforeAll(async () => {
-    if (which !== 'empty') await fillTables();
+    if (additionalRows > 0) await fillTables();
   });
 
-  test.each<[string, (payable: Awaited<ReturnType<typeof anInvoice>>) => Promise<unknown>, RegExp]>([
-    ['by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
-    ['by its reference', ({ payableId }) => invoices.find(payableId), /known_till_codes_by_invoice/],
-    ['with its versions', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
+  test.each<[string, (payable: Awaited<ReturnType<typeof createInvoice>>) => Promise<unknown>, RegExp]>([
+    ['that finds an invoice by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
     [
-      'for its payments',
-      (payable) => invoices.upsertPayments([aPayment(payable, { version: 3 })]),
+      'that finds an invoice by its reference',
+      ({ payableId }) => invoices.find(payableId),
+      /known_till_codes_by_invoice/,
+    ],
+    [
+      'that finds the versions of invoices',
+      ({ payableId }) => invoices.findVersions([payableId]),
+      /known_till_codes_by_invoice/,
+    ],
+    [
+      'that stores payments of an invoice',
+      (payable) => invoices.upsertPayments([buildPayment(payable, { version: 3 })]),
       /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
     [
-      'to be made, with what has overtaken it',
-      () => invoices.insertIfAbsent([anInvoiceCreated(gateway, merchant)]),
+      'that stores an invoice, with payments that arrived before it',
+      () => invoices.insertIfAbsent([buildInvoiceCreated(gateway, merchant)]),
       /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
-  ])('an invoice is looked up %s, in an index', async (_, look, index) => {
-    const invoice = await anInvoice(gateway, merchant);
-    const plan = await planOf(gateway.dataSource, () => look(invoice));
+  ])('the statement %s uses an index', async (_, execute, index) => {
+    const invoice = await createInvoice(gateway, merchant);
+    const plan = await planOf(gateway.dataSource, () => execute(invoice));
     expect(plan).toMatch(index);
-    expect(plan).not.toMatch(WHOLE);
+    expect(plan).not.toMatch(SEQUENTIAL_SCAN);
   });
 });

@@ -2,12 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { TillCodeMade } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** The static codes of tills. The codes of invoices are in the same table; TillInvoiceRepository reads them. */
+/**
+ * Reads and stores the static codes of tills. (TillInvoiceRepository reads the codes of invoices, which are in the same
+ * table.)
+ */
 @Injectable()
 export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Merchant name for a static code. No owner is needed: payers only have the code. Undefined until the merchant's events have arrived. */
+  /** The name of the merchant to whom a static code belongs. Undefined until the merchant's events have arrived. */
   async findMerchantName(code: string): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
       `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"

@@ -21,19 +21,19 @@ export class TillCodesConsumer {
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
   ) {}
 
-  /** Replay: existing invoices stay unchanged. */
+  /** A replay is safe: existing invoices stay unchanged. */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
   onInvoice(events: EventEnvelope<InvoiceCreated>[]): Promise<void> {
     return this.invoices.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
-  /** Replay: the till of a code never changes, so existing rows stay. */
+  /** A replay is safe: the till of a code never changes, so existing rows stay unchanged. */
   @EventPattern(TillCodeMadeV1, { repeatable: true })
   onTill(events: EventEnvelope<TillCodeMade>[]): Promise<void> {
     return this.tillCodes.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
-  /** Replay: the highest version of each merchant wins. */
+  /** A replay is safe: the highest version of each merchant wins. */
   @EventPattern(MerchantChangedV1, { repeatable: true })
   async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {

@@ -2,58 +2,61 @@ import { FindTillInvoiceV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { Commands, type ReplyEnvelope } from '@svc/messaging';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { withoutLanguages } from '../../test/pages.js';
-import { anInvoice, anInvoiceCreated, aTill } from '../../test/till-invoices.js';
+import { removeLanguageLinks } from '../../test/pages.js';
+import { buildInvoiceCreated, createInvoice, createTill } from '../../test/till-invoices.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
-let asked: object[];
+let receivedRequests: object[];
 beforeAll(async () => {
   gateway = await startGateway();
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
-const open = (code: string) =>
+const openPage = (code: string) =>
   gateway.call('GET', `/c/${code}`, { headers: { accept: 'text/html,application/xhtml+xml' } });
-const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-/** Responds as code-decoder. */
-async function tillHas(reply: { invoiceReference?: string } | undefined): Promise<void> {
-  asked = [];
-  await gateway.responds(FindTillInvoiceV1, (request): ReplyEnvelope => {
-    asked.push(request);
+const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
+/**
+ * Simulates code-decoder: from now on, it replies with the till's open invoice, or with an error if `reply` is
+ * undefined.
+ */
+async function setTillReply(reply: { invoiceReference?: string } | undefined): Promise<void> {
+  receivedRequests = [];
+  await gateway.respondTo(FindTillInvoiceV1, (request): ReplyEnvelope => {
+    receivedRequests.push(request);
     return reply
       ? { ok: true, reply }
       : { ok: false, code: 'service.not-ready', message: 'Try again.', fields: [], retryAfterSeconds: 1 };
   });
-  // The cached response has expired.
+  // After this time the gateway does not use its cached response.
   gateway.clock.advance(1_000);
 }
 
 test('the static code of a till redirects to the page of its newest open invoice, which has its own address', async () => {
-  const [code, invoice] = [await aTill(gateway, merchant), await anInvoice(gateway, merchant)];
-  await tillHas({ invoiceReference: invoice.payableId });
-  const { status, headers } = await open(code);
+  const [code, invoice] = [await createTill(gateway, merchant), await createInvoice(gateway, merchant)];
+  await setTillReply({ invoiceReference: invoice.payableId });
+  const { status, headers } = await openPage(code);
   expect([status, headers['location'], headers['cache-control']]).toEqual([
     303,
     `/c/${invoice.source.code}`,
     'no-store',
   ]);
-  expect(asked).toEqual([{ code }]);
-  // In the language that the payer chose on the waiting page.
-  expect((await open(`${code}?lang=zu`)).headers['location']).toBe(`/c/${invoice.source.code}?lang=zu`);
-  expect(shownOn((await open(invoice.source.code)).text)).toBe('open');
+  expect(receivedRequests).toEqual([{ code }]);
+  // The redirect contains the language that the payer has chosen.
+  expect((await openPage(`${code}?lang=zu`)).headers['location']).toBe(`/c/${invoice.source.code}?lang=zu`);
+  expect(pageState((await openPage(invoice.source.code)).text)).toBe('open');
 });
 
-test('a till without an open invoice has a page that checks again, also until the event of the invoice arrives', async () => {
-  const code = await aTill(gateway, merchant);
-  for (const reply of [{}, { invoiceReference: anInvoiceCreated(gateway, merchant).payable.payableId }]) {
-    await tillHas(reply);
-    const { status, text } = await open(code);
-    expect([status, shownOn(text)]).toEqual([200, 'till']);
+test('a till without an open invoice, or whose invoice has not arrived as an event, has a page that reloads', async () => {
+  const code = await createTill(gateway, merchant);
+  for (const reply of [{}, { invoiceReference: buildInvoiceCreated(gateway, merchant).payable.payableId }]) {
+    await setTillReply(reply);
+    const { status, text } = await openPage(code);
+    expect([status, pageState(text)]).toEqual([200, 'till']);
     for (const shown of ['Karoo Books', 'nothing to pay', '<noscript><meta http-equiv="refresh" content="5"'])
       expect(text).toContain(shown);
-    expect(withoutLanguages(text)).not.toMatch(/<form|<a |data-session-id|class="amount"/);
+    expect(removeLanguageLinks(text)).not.toMatch(/<form|<a |data-session-id|class="amount"/);
   }
   expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
   expect(
@@ -65,56 +68,59 @@ test('a till without an open invoice has a page that checks again, also until th
   ).toBe(404);
 });
 
-test('the gateway queries code-decoder once a second for all phones at a till, and not for other codes', async () => {
-  const code = await aTill(gateway, merchant);
-  await tillHas({});
-  await Promise.all(Array.from({ length: 20 }, () => open(code)));
+test('the gateway queries code-decoder at most once a second for each till, and never for unknown codes', async () => {
+  const code = await createTill(gateway, merchant);
+  await setTillReply({});
+  await Promise.all(Array.from({ length: 20 }, () => openPage(code)));
   gateway.clock.advance(999);
-  await open(code);
-  expect(asked).toHaveLength(1);
+  await openPage(code);
+  expect(receivedRequests).toHaveLength(1);
   gateway.clock.advance(1);
-  await open(code);
-  expect(asked).toHaveLength(2);
-  await open(newOwnCode());
-  expect(asked).toHaveLength(2);
+  await openPage(code);
+  expect(receivedRequests).toHaveLength(2);
+  await openPage(newOwnCode());
+  expect(receivedRequests).toHaveLength(2);
 });
 
-test('a payer waits at most two seconds for code-decoder', async () => {
-  const code = await aTill(gateway, merchant);
-  await tillHas({});
+test('the query to code-decoder has a timeout of two seconds', async () => {
+  const code = await createTill(gateway, merchant);
+  await setTillReply({});
   const request = jest.spyOn(gateway.service.app.get(Commands), 'request');
-  await open(code);
+  await openPage(code);
   expect(request.mock.calls).toEqual([[FindTillInvoiceV1, { code }, 2_000]]);
   request.mockRestore();
 });
 
-test('without code-decoder the page says that it retries', async () => {
-  const code = await aTill(gateway, merchant);
-  await tillHas(undefined);
-  const { status, headers, text } = await open(code);
-  expect([status, headers['content-type'], shownOn(text)]).toEqual([503, 'text/html; charset=utf-8', 'unavailable']);
+test('while code-decoder is unavailable, the response is 503 with a page that reloads', async () => {
+  const code = await createTill(gateway, merchant);
+  await setTillReply(undefined);
+  const { status, headers, text } = await openPage(code);
+  expect([status, headers['content-type'], pageState(text)]).toEqual([503, 'text/html; charset=utf-8', 'unavailable']);
 });
 
 test('a static code never expires', async () => {
-  const code = await aTill(gateway, merchant);
-  await tillHas({});
+  const code = await createTill(gateway, merchant);
+  await setTillReply({});
   gateway.clock.advance(365 * 86_400_000);
-  expect((await open(code)).status).toBe(200);
+  expect((await openPage(code)).status).toBe(200);
 });
 
-test('a code shows the name of its own merchant, also if two merchants have a site of the same number', async () => {
+test('the page of a code shows the name of the merchant who owns it, also if two merchants have a site with the same siteId', async () => {
   const { siteId } = merchant;
-  const twin = await gateway.aMerchant({ siteId, merchantName: 'Cape Cycles' });
-  const second = await gateway.aMerchant({ merchantId: merchant.merchantId, merchantName: 'Karoo Books, Paarl' });
-  await tillHas({});
+  const otherMerchant = await gateway.createMerchant({ siteId, merchantName: 'Cape Cycles' });
+  const otherSite = await gateway.createMerchant({
+    merchantId: merchant.merchantId,
+    merchantName: 'Karoo Books, Paarl',
+  });
+  await setTillReply({});
   for (const [owner, name] of [
     [merchant, 'Karoo Books'],
-    [twin, 'Cape Cycles'],
-    [second, 'Karoo Books, Paarl'],
+    [otherMerchant, 'Cape Cycles'],
+    [otherSite, 'Karoo Books, Paarl'],
   ] as const) {
-    const invoice = await anInvoice(gateway, owner);
-    for (const code of [invoice.source.code, await aTill(gateway, owner)])
-      expect((await open(code)).text).toContain(
+    const invoice = await createInvoice(gateway, owner);
+    for (const code of [invoice.source.code, await createTill(gateway, owner)])
+      expect((await openPage(code)).text).toContain(
         `<bdi${code === invoice.source.code ? ' class="merchant-name"' : ''}>${name}</bdi>`,
       );
   }
@@ -126,8 +132,8 @@ test('an invoice stored by an earlier release has no page: the payer is advised 
     `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at) VALUES ($1, $2, $3, 8950, 'ZAR', $4)`,
     [code, merchant.merchantId, merchant.siteId, gateway.clock.later(3_600_000)],
   );
-  await tillHas({});
-  const { status, text } = await open(code);
-  expect([status, shownOn(text), asked]).toEqual([404, 'not-found', []]);
+  await setTillReply({});
+  const { status, text } = await openPage(code);
+  expect([status, pageState(text), receivedRequests]).toEqual([404, 'not-found', []]);
   expect(text).toContain('scan it with a payment app');
 });

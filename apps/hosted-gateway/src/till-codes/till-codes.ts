@@ -6,18 +6,18 @@ import { TillCodeRepository } from './till-code.repository.js';
 import type { TillInvoice } from './till-invoice.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
-/** The data of a static code that payers may see. */
+/** The public data of a static code. */
 export interface TillCode {
   readonly merchantName: string;
 }
 
-/** A payer waits at most this long for code-decoder, which reads the answer from its own table. */
+/** Timeout of the query to code-decoder. The payer waits for its reply. */
 const RESPONSE_TIMEOUT_MS = 2_000;
 
-/** Static codes of tills (D5): each refers to the newest open invoice of its till at the time of the request. */
+/** Static codes of tills (D5). At each request, a static code refers to the newest open invoice of its till. */
 @Injectable()
 export class TillCodes {
-  /** At most one query per second to code-decoder for each till, independent of the number of waiting phones. */
+  /** Caches replies for one second, so that code-decoder gets at most one query per second for each till. */
   private readonly openInvoices: TtlCache<{ invoiceReference?: string }>;
 
   constructor(
@@ -29,7 +29,7 @@ export class TillCodes {
     this.openInvoices = new TtlCache(clock);
   }
 
-  /** Undefined for an unknown code, and until the events of its merchant have arrived. */
+  /** Finds a static code. Undefined for an unknown code, and until the events of its merchant have arrived. */
   async find(code: string): Promise<TillCode | undefined> {
     if (!isOwnCode(code)) return undefined;
     const merchantName = await this.tillCodes.findMerchantName(code);
@@ -37,17 +37,17 @@ export class TillCodes {
   }
 
   /**
-   * The open invoice at the till of this static code; undefined until the event of the invoice has arrived. Throws
-   * `service.not-ready` if code-decoder is unavailable.
+   * The open invoice at the till of this static code. Undefined if there is none, and until the event of the invoice
+   * has arrived. Throws `service.not-ready` if code-decoder is unavailable.
    */
   async findOpenInvoice(code: string): Promise<TillInvoice | undefined> {
-    const atTill = await this.openInvoices.find(code, () =>
+    const reply = await this.openInvoices.find(code, () =>
       this.commands.request(FindTillInvoiceV1, { code }, RESPONSE_TIMEOUT_MS),
     );
-    return atTill?.invoiceReference === undefined ? undefined : this.invoices.find(atTill.invoiceReference);
+    return reply?.invoiceReference === undefined ? undefined : this.invoices.find(reply.invoiceReference);
   }
 
-  /** Replay: the till of a code never changes, so existing rows stay. */
+  /** Stores new static codes. Existing rows stay unchanged, because the till of a code never changes. */
   async insertIfAbsent(tills: readonly TillCodeMade[]): Promise<void> {
     await this.tillCodes.insertIfAbsent(tills);
   }

@@ -1,6 +1,6 @@
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { anInvoice } from '../../test/till-invoices.js';
+import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createInvoice } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 let gateway: Gateway;
@@ -9,72 +9,76 @@ let merchant: Merchant;
 beforeAll(async () => {
   gateway = await startGateway();
   invoices = gateway.service.app.get(TillInvoiceRepository);
-  merchant = await gateway.aMerchant();
+  merchant = await gateway.createMerchant();
 });
 afterAll(() => gateway.stop());
 
-/** Physical location of the rows of an invoice and its payments, which changes with each update. */
-const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
+/** Physical locations of the rows of an invoice and its payments. An update changes the location of its row. */
+const readRowLocations = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
   gateway.dataSource.query(
     `SELECT ctid::text FROM known_till_codes WHERE invoice_reference = $1
      UNION ALL SELECT ctid::text FROM invoice_payments WHERE invoice_reference = $1`,
     [payableId],
   );
 
-test('known versions are not written again, and an outdated report changes nothing', async () => {
-  const invoice = await anInvoice(gateway, merchant);
+test('payments and states with the stored version or an older one are not written', async () => {
+  const invoice = await createInvoice(gateway, merchant);
   const { payableId } = invoice;
-  const paid = aPayment(invoice, { version: 3 });
+  const paid = buildPayment(invoice, { version: 3 });
   await invoices.upsertPayments([paid]);
-  const before = await rowsOf(invoice);
+  const before = await readRowLocations(invoice);
   expect(before).toHaveLength(2);
   for (const version of [2, 3]) {
     await invoices.upsertPayments([{ ...paid, payable: { ...paid.payable, version } }]);
     await invoices.updatePayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
   }
-  expect(await rowsOf(invoice)).toEqual(before);
+  expect(await readRowLocations(invoice)).toEqual(before);
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
 });
 
-test('of a batch the newest version of each payment and invoice is stored, in any order', async () => {
+test('the repository stores the newest version of each payment and invoice in a batch, whatever the order of the batch', async () => {
   for (const reversed of [false, true]) {
-    const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
-    const begun = aPayment(one, { version: 2, state: 'processing' });
-    const paid = { ...aPayment(one, { version: 3 }), paymentReference: begun.paymentReference };
-    const told = [begun, paid, aPayment(other, { version: 2, state: 'processing' })];
-    await invoices.upsertPayments(reversed ? told.toReversed() : told);
-    expect(await invoices.find(one.payableId)).toMatchObject({
+    const [first, second] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
+    const processing = buildPayment(first, { version: 2, state: 'processing' });
+    const paid = { ...buildPayment(first, { version: 3 }), paymentReference: processing.paymentReference };
+    const batch = [processing, paid, buildPayment(second, { version: 2, state: 'processing' })];
+    await invoices.upsertPayments(reversed ? batch.toReversed() : batch);
+    expect(await invoices.find(first.payableId)).toMatchObject({
       payableState: 'paid',
       payments: [{ state: 'success' }],
     });
-    expect(await invoices.find(other.payableId)).toMatchObject({ payableState: 'reserved', tries: 1 });
+    expect(await invoices.find(second.payableId)).toMatchObject({ payableState: 'reserved', tries: 1 });
   }
 });
 
 test.each([[[3, 7]], [[7, 3]]])(
-  'payments are sorted newest first, also those of the same millisecond, if published as %j',
+  'payments are sorted by acceptance time and then by version, newest first, if their versions arrived in the order %j',
   async (versions) => {
-    const invoice = await anInvoice(gateway, merchant);
-    const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
+    const invoice = await createInvoice(gateway, merchant);
+    const older = {
+      ...buildPayment(invoice, { version: 9, state: 'failed' }),
+      paymentUTCDate: '2026-03-01T09:59:00.000Z',
+    };
     await invoices.upsertPayments([older]);
-    for (const version of versions) await invoices.upsertPayments([aPayment(invoice, { version, state: 'failed' })]);
+    for (const version of versions)
+      await invoices.upsertPayments([buildPayment(invoice, { version, state: 'failed' })]);
     const { payments } = (await invoices.findByCode(invoice.source.code))!;
     expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
   },
 );
 
-test('the repository stores only those fields of a line item that the page shows', async () => {
+test('the repository stores only the fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
     { productCode: 'T', sku: 'S', unitPrice: '100' },
     { sku: 'S', unitPrice: '-50' },
   ];
-  const invoice = await anInvoice(gateway, merchant, { lineItems });
-  const [row] = await gateway.dataSource.query<{ kept: object }[]>(
-    `SELECT line_items AS kept FROM known_till_codes WHERE invoice_reference = $1`,
+  const invoice = await createInvoice(gateway, merchant, { lineItems });
+  const [row] = await gateway.dataSource.query<{ lineItems: object }[]>(
+    `SELECT line_items AS "lineItems" FROM known_till_codes WHERE invoice_reference = $1`,
     [invoice.payableId],
   );
-  expect(row?.kept).toEqual([
+  expect(row?.lineItems).toEqual([
     { name: 'Rooibos', unitPrice: '4475', quantity: 2 },
     { name: 'T', unitPrice: '100' },
     { name: 'S', unitPrice: '-50' },

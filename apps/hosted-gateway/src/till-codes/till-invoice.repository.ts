@@ -7,7 +7,7 @@ import {
 } from '@svc/contracts';
 import { isOwnCode } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type InvoicePayment, type TillInvoice, tillLineOf } from './till-invoice.js';
+import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
 
 const FIND = `
   SELECT c.invoice_reference AS "invoiceReference", c.code, c.mode, c.merchant_id AS "merchantId", c.site_id AS "siteId",
@@ -39,24 +39,33 @@ const UPSERT_PAYMENTS = `
     FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(invoice_reference, state, version, tries)
    WHERE c.invoice_reference = newest.invoice_reference AND c.payable_version < newest.version`;
 
-/** The only place that reads and writes the invoices of tills and the copies of their payments. */
+/** Reads and writes the invoices of tills and the copies of their payments. No other class does. */
 @Injectable()
 export class TillInvoiceRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** For the payer: no owner is needed, because the code cannot be guessed. Undefined until the merchant's events, with its name, have arrived. */
+  /**
+   * Finds an invoice for a payer. Needs no owner, because the code cannot be guessed. Undefined until an event with the
+   * merchant's name has arrived.
+   */
   findByCode(code: string): Promise<TillInvoice | undefined> {
     return isOwnCode(code)
       ? this.findOne('c.code = $1 AND c.invoice_reference IS NOT NULL', code)
       : Promise.resolve(undefined);
   }
 
-  /** By its reference. Only for callers that found the invoice by its own code or its till's code: payers never send the reference. */
+  /**
+   * Finds an invoice by its reference. Only for callers that found the reference by a code: a request of a payer must
+   * never contain the reference.
+   */
   find(invoiceReference: string): Promise<TillInvoice | undefined> {
     return this.findOne('c.invoice_reference = $1', invoiceReference);
   }
 
-  /** If payments of an invoice arrived before the invoice itself, it takes its state from them. */
+  /**
+   * Stores new invoices. If payments of an invoice have arrived before the invoice, it gets the state of the newest
+   * payment.
+   */
   async insertIfAbsent(invoices: readonly InvoiceCreated[]): Promise<void> {
     const rows = invoices.map(({ payable, lineItems }) => ({
       code: payable.source.code,
@@ -69,7 +78,7 @@ export class TillInvoiceRepository {
       mode: payable.mode,
       siteReference: payable.source.siteReference,
       externalReference: payable.source.externalReference,
-      lineItems: lineItems?.map(tillLineOf),
+      lineItems: lineItems?.map(toTillLineItem),
       triesMax: payable.triesMax,
     }));
     await this.dataSource.query(
@@ -91,14 +100,15 @@ export class TillInvoiceRepository {
   }
 
   /**
-   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and invoice wins, so
-   * reports may arrive twice, late or out of order. Locks rows in the order of their references, so that two statements never deadlock.
+   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and
+   * invoice wins, so reports may arrive twice, late or out of order. Locks rows in the order of their references, so
+   * that two statements never deadlock.
    */
   async upsertPayments(payments: readonly InvoicePayment[]): Promise<void> {
     if (payments.length === 0) return;
-    const newest = newestOf(payments, ({ source }) => source.invoiceReference);
+    const newest = findNewestByKey(payments, ({ source }) => source.invoiceReference);
     await this.dataSource.query(UPSERT_PAYMENTS, [
-      newestOf(payments, ({ paymentReference }) => paymentReference).map(withoutCustomer),
+      findNewestByKey(payments, ({ paymentReference }) => paymentReference).map(removeCustomer),
       newest.map(({ source }) => source.invoiceReference),
       newest.map(({ payable }) => payable.state),
       newest.map(({ payable }) => payable.version),
@@ -106,7 +116,7 @@ export class TillInvoiceRepository {
     ]);
   }
 
-  /** Stores reversals: payment-processor refunded charges that came too late. Changes no other data of a known payment. */
+  /** Stores reversals: the refunds of charges that succeeded too late. Changes no other data of a stored payment. */
   async upsertReversals(payments: readonly InvoicePayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.dataSource.query(
@@ -115,11 +125,14 @@ export class TillInvoiceRepository {
               (value->>'paymentUTCDate')::timestamptz, (value#>>'{payable,version}')::bigint, (value->>'reversedUTCDate')::timestamptz
          FROM unnest($1::jsonb[]) AS value
        ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`,
-      [newestOf(payments, ({ paymentReference }) => paymentReference).map(withoutCustomer)],
+      [findNewestByKey(payments, ({ paymentReference }) => paymentReference).map(removeCustomer)],
     );
   }
 
-  /** Same as {@link upsertPayments}, for a payable that changed without a payment. */
+  /**
+   * Stores the new state of a payable that changed without a payment. The newest version wins, as in {@link
+   * upsertPayments}.
+   */
   async updatePayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
     await connection.query(
       `UPDATE known_till_codes SET payable_state = $2, payable_version = $3, tries = $4
@@ -129,7 +142,7 @@ export class TillInvoiceRepository {
   }
 
   /** Versions of the invoices with open event streams, in one query. */
-  async versionsOf(invoiceReferences: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async findVersions(invoiceReferences: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ id: string; version: number }[]>(
       `SELECT invoice_reference AS id, payable_version AS version FROM known_till_codes WHERE invoice_reference = ANY ($1::uuid[])`,
       [invoiceReferences],
@@ -147,17 +160,23 @@ export class TillInvoiceRepository {
   }
 }
 
-/** The newest payment of each key, sorted by key. */
-function newestOf(payments: readonly InvoicePayment[], key: (payment: InvoicePayment) => string): InvoicePayment[] {
-  const oldestFirst = payments.toSorted((one, other) => one.payable.version - other.payable.version);
+/** The newest of the payments with the same key, for each key, sorted by key. */
+function findNewestByKey(
+  payments: readonly InvoicePayment[],
+  key: (payment: InvoicePayment) => string,
+): InvoicePayment[] {
+  const oldestFirst = payments.toSorted((a, b) => a.payable.version - b.payable.version);
   const newest = [...new Map(oldestFirst.map((payment) => [key(payment), payment])).values()];
-  return newest.sort((one, other) => (key(one) < key(other) ? -1 : 1));
+  return newest.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 const NO_CUSTOMER = { id: '', firstName: '', lastName: '' };
 
-/** Removes the partner's customer: the page only needs to know that a partner made the payment. */
-function withoutCustomer(payment: InvoicePayment): PaymentSnapshot {
+/**
+ * Removes the personal data of the partner's customer, because the page only needs to know that the payment came
+ * through a partner.
+ */
+function removeCustomer(payment: InvoicePayment): PaymentSnapshot {
   const { partner } = payment;
   return partner ? { ...payment, partner: { ...partner, customer: NO_CUSTOMER } } : payment;
 }

@@ -11,7 +11,7 @@ import type {
 
 /** An invoice of a till, with the data that its page needs. */
 export interface TillInvoice {
-  /** UUID; also the id of its payable. */
+  /** UUID. Equal to the id of the payable. */
   readonly invoiceReference: string;
   /** The 20 digits of its dynamic code (D5). */
   readonly code: string;
@@ -19,33 +19,33 @@ export interface TillInvoice {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
-  /** Point-of-sale till identifier. */
+  /** Identifier of the till. */
   readonly siteReference: string;
   /** The merchant's own reference. */
   readonly externalReference: string | null;
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  readonly lineItems: readonly TillLine[];
+  readonly lineItems: readonly TillLineItem[];
   readonly expiresAt: Date;
   readonly triesMax: number;
   readonly payableState: PayableState;
   readonly payableVersion: number;
   /** Number of payments started so far, by all payers and partners. */
   readonly tries: number;
-  /** Options that the merchant offers to payers. Empty until the event of identity has arrived. */
+  /** Options that the merchant offers to payers. Empty until the MerchantChanged event has arrived. */
   readonly features: MerchantFeatures;
-  /** Cents. */
+  /** Minimum amount that a payer may choose, in cents. */
   readonly minimumAmount: number;
   /** Newest first. */
   readonly payments: readonly PaymentSnapshot[];
 }
 
 /** The fields of a line item that the page shows. */
-export type TillLine = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
+export type TillLineItem = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
 
-/** A line item without a name has a product code or a SKU. */
-export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLine {
+/** The fields of a line item that the page shows. Uses the product code or the SKU if the line item has no name. */
+export function toTillLineItem({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLineItem {
   const label = name ?? productCode ?? sku;
   return {
     ...(label === undefined ? {} : { name: label }),
@@ -61,7 +61,7 @@ export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePa
 }
 
 /** The payable of an invoice, equal to the one that code-decoder sent to payment-processor. */
-export function payableOfInvoice(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
+export function describeInvoicePayable(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
   const { invoiceReference, externalReference, siteReference, code } = invoice;
   return {
     payableId: invoiceReference,

@@ -6,8 +6,9 @@ import { DataSource } from 'typeorm';
 import { findCardKey } from '../find-card-key.query.js';
 
 /**
- * The public key with which pages encrypt card data. Without it no page can be shown, so the service is not ready. Cached, because
- * every page and every poll reads it. A newer key may be used a second later, since the older one is still accepted.
+ * The public key with which pages encrypt card data. Without it no page can be shown, so the service is not ready. The
+ * key is cached, because every page and every poll reads it. A page may use a newer key a second late, because
+ * payment-processor still accepts the older key.
  */
 @Injectable()
 export class CardKey extends ReadinessCheck {

@@ -1,11 +1,11 @@
 import type { LineItem, PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
-import { type TillInvoice, tillLineOf } from '../../till-codes/till-invoice.js';
+import { type TillInvoice, toTillLineItem } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const after = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
-const MINE = 'mine';
+const timeAfterNow = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
+const OWN_REFERENCE = 'mine';
 
 const INVOICE: TillInvoice = {
   invoiceReference: 'i',
@@ -29,32 +29,32 @@ const INVOICE: TillInvoice = {
   payments: [],
 };
 
-function pageOf(
+function decideInvoicePage(
   invoice: Partial<TillInvoice>,
   facts: Partial<PageFacts> = {},
 ): { readonly state: string; readonly [field: string]: unknown } {
   return decidePage({
-    session: { ...INVOICE, ...invoice },
+    payable: { ...INVOICE, ...invoice },
     address: { code: INVOICE.code },
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
-    ownReferences: [MINE],
+    ownReferences: [OWN_REFERENCE],
     isInFlight: false,
     now: NOW,
     ...facts,
   }) as unknown as { state: string };
 }
-const payment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
+const buildPayment = (overrides: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
   ({
-    ...{ reference: MINE, paymentReference: 'p', state: 'success', amount: 8_000, tipAmount: 800 },
-    ...{ paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), errors: [] },
-    ...over,
+    ...{ reference: OWN_REFERENCE, paymentReference: 'p', state: 'success', amount: 8_000, tipAmount: 800 },
+    ...{ paymentUTCDate: timeAfterNow(-90_000), modifiedUTCDate: timeAfterNow(0), errors: [] },
+    ...overrides,
   }) as PaymentSnapshot;
-const PARTNERS = { partner: {} } as Partial<PaymentSnapshot>;
+const BY_PARTNER = { partner: {} } as Partial<PaymentSnapshot>;
 
-test('the whole page: the order of the till, without a link to a store and without a code', () => {
-  expect(pageOf({})).toEqual({
+test('the model of an open page has the order of the till, without a link to a store and without a code', () => {
+  expect(decideInvoicePage({})).toEqual({
     state: 'open',
     sessionId: 'i',
     callsPath: '/c/01234567890123456789',
@@ -70,18 +70,18 @@ test('the whole page: the order of the till, without a link to a store and witho
     reversedCharges: [],
     try: 1,
     triesLeft: MAX_SESSION_ATTEMPTS,
-    expiresAt: after(1),
+    expiresAt: timeAfterNow(1),
     canExtend: false,
     encryptionKey: {},
-    renderedAt: after(0),
+    renderedAt: timeAfterNow(0),
     decline: undefined,
     choice: { amountMinCents: undefined, hasTip: false },
   });
-  expect(pageOf({ mode: 'test' })['isTest']).toBe(true);
-  expect(pageOf({ externalReference: null })).not.toHaveProperty('merchantOrderId');
+  expect(decideInvoicePage({ mode: 'test' })['isTest']).toBe(true);
+  expect(decideInvoicePage({ externalReference: null })).not.toHaveProperty('merchantOrderId');
 });
 
-test.each<[LineItem, object]>([
+test.each<[lineItem: LineItem, line: object]>([
   [
     { name: 'Tea', productCode: 'T', sku: 'S', unitPrice: '4475' },
     { label: 'Tea', quantity: 1, amountCents: 4_475 },
@@ -106,8 +106,8 @@ test.each<[LineItem, object]>([
     { unitPrice: '100000000000', quantity: 1e6 },
     { label: '', quantity: 1e6, amountCents: Number.MAX_SAFE_INTEGER },
   ],
-])('the line %j is shown as %j', (line, shown) => {
-  expect(pageOf({ lineItems: [tillLineOf(line)] })['lines']).toEqual([shown]);
+])('the line item %j is shown as %j', (lineItem, line) => {
+  expect(decideInvoicePage({ lineItems: [toTillLineItem(lineItem)] })['lines']).toEqual([line]);
 });
 
 test.each([
@@ -122,126 +122,149 @@ test.each([
   ],
   [{ tip: { enabled: true } }, { amountMinCents: undefined, hasTip: true }],
   [{ amount: { editable: true } }, { amountMinCents: 100, hasTip: false }],
-])('of the features %j the payer may choose %j', (features, choice) => {
-  expect(pageOf({ features })['choice']).toEqual(choice);
+])('with the features %j of the merchant, the payer has the choice %j', (features, choice) => {
+  expect(decideInvoicePage({ features })['choice']).toEqual(choice);
 });
 
-test('the whole amount can always be paid, even below the minimum', () => {
-  expect(pageOf({ features: { amount: { editable: true } }, minimumAmount: 10_000 })['choice']).toEqual({
+test('a payer can always choose the whole amount, even if it is below the minimum', () => {
+  expect(decideInvoicePage({ features: { amount: { editable: true } }, minimumAmount: 10_000 })['choice']).toEqual({
     amountMinCents: 8_950,
     hasTip: false,
   });
 });
 
-describe('once it is paid', () => {
-  const paid = (over?: Partial<PaymentSnapshot>, facts?: Partial<PageFacts>) =>
-    pageOf({ payableState: 'paid', payments: [payment(over)] }, facts);
+describe('the page of a paid invoice', () => {
+  const decidePaidPage = (overrides?: Partial<PaymentSnapshot>, facts?: Partial<PageFacts>) =>
+    decideInvoicePage({ payableState: 'paid', payments: [buildPayment(overrides)] }, facts);
 
-  test('its payer gets a receipt, which becomes already-paid after a minute', () => {
-    const receipt = { paymentReference: 'p', charge: { at: after(0) }, amountCents: 8_800 };
-    expect(paid()).toMatchObject({ state: 'succeeded', ...receipt });
-    expect(paid({ modifiedUTCDate: after(-60_000) })).toMatchObject({ state: 'already-paid' });
-    expect(paid()).not.toHaveProperty('returnUrl');
+  test('is a receipt for its payer, and already-paid after a minute', () => {
+    const receipt = { paymentReference: 'p', charge: { at: timeAfterNow(0) }, amountCents: 8_800 };
+    expect(decidePaidPage()).toMatchObject({ state: 'succeeded', ...receipt });
+    expect(decidePaidPage({ modifiedUTCDate: timeAfterNow(-60_000) })).toMatchObject({ state: 'already-paid' });
+    expect(decidePaidPage()).not.toHaveProperty('returnUrl');
   });
 
   test.each<[string, Partial<PaymentSnapshot>, Partial<PageFacts>]>([
-    ['with another browser', {}, { ownReferences: ['other'] }],
-    ['with a browser that keeps nothing', {}, { ownReferences: [] }],
-    ['through a partner', PARTNERS, {}],
-  ])('all other people see that it is paid, and the amount: %s', (_, over, facts) => {
-    const page = paid(over, facts);
+    ['with a cookie of another payment', {}, { ownReferences: ['other'] }],
+    ['without a cookie', {}, { ownReferences: [] }],
+    ['after a payment through a partner', BY_PARTNER, {}],
+  ])('shows only the amount and that it is paid to a browser %s', (_, overrides, facts) => {
+    const page = decidePaidPage(overrides, facts);
     expect(page).toMatchObject({ state: 'already-paid', amountCents: 8_950 });
     expect([page['paymentReference'], page['charge']]).toEqual([undefined, undefined]);
   });
 
-  test('its payer also gets the receipt if the older of two attempts succeeded', () => {
-    const payments = [payment({ reference: 'newer', state: 'failed' }), payment()];
-    const page = pageOf({ payableState: 'paid', payments }, { ownReferences: ['newer', MINE] });
+  test('is a receipt also if the older of two attempts of the payer succeeded', () => {
+    const payments = [buildPayment({ reference: 'newer', state: 'failed' }), buildPayment()];
+    const page = decideInvoicePage({ payableState: 'paid', payments }, { ownReferences: ['newer', OWN_REFERENCE] });
     expect(page).toMatchObject({ state: 'succeeded', paymentReference: 'p' });
   });
 });
 
 describe('the basket', () => {
   const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
-  const isShown = (invoice: Partial<TillInvoice>, facts?: Partial<PageFacts>) => {
-    const page = pageOf({ lineItems, ...invoice }, facts);
+  const stateAndBasketVisibility = (invoice: Partial<TillInvoice>, facts?: Partial<PageFacts>) => {
+    const page = decideInvoicePage({ lineItems, ...invoice }, facts);
     return [page.state, 'lines' in page];
   };
-  const paid = { payableState: 'paid', payments: [payment()] } as const;
-  const old = payment({ modifiedUTCDate: after(-60_000) });
-  const failed = payment({ state: 'failed' });
-  const tries = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
+  const paid = { payableState: 'paid', payments: [buildPayment()] } as const;
+  const oldPayment = buildPayment({ modifiedUTCDate: timeAfterNow(-60_000) });
+  const failed = buildPayment({ state: 'failed' });
+  const failedPayments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
   const verificationUrl = 'https://bank.example/1';
-  const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
+  const inVerification = buildPayment({
+    state: 'verificationRequired',
+    verificationUrl,
+    verificationUntilUTCDate: timeAfterNow(1),
+  });
 
   test.each<[string, Partial<TillInvoice>]>([
     ['open', {}],
     ['declined', { tries: 1, payments: [failed] }],
     ['processing', { payableState: 'reserved' }],
-    ['verification', { tries: 1, payments: [waiting] }],
+    ['verification', { tries: 1, payments: [inVerification] }],
     ['succeeded', paid],
-    ['already-paid', { ...paid, payments: [old] }],
-  ])('is visible while the invoice can be paid, and to its payer: %s', (state, invoice) =>
-    expect(isShown(invoice)).toEqual([state, true]),
+    ['already-paid', { ...paid, payments: [oldPayment] }],
+  ])('is visible to its payer on the page %s', (state, invoice) =>
+    expect(stateAndBasketVisibility(invoice)).toEqual([state, true]),
   );
 
   test.each<[string, Partial<TillInvoice>, Partial<PageFacts>]>([
     ['already-paid', paid, { ownReferences: [] }],
-    ['already-paid', { ...paid, payments: [payment(PARTNERS)] }, {}],
+    ['already-paid', { ...paid, payments: [buildPayment(BY_PARTNER)] }, {}],
     ['cancelled', { payableState: 'closed' }, {}],
     ['expired', { expiresAt: NOW }, {}],
-    ['refused', { tries: 5, payments: tries }, {}],
-  ])('is not visible to others, nor after the invoice was closed: %s', (state, invoice, facts) =>
-    expect(isShown(invoice, facts)).toEqual([state, false]),
+    ['refused', { tries: 5, payments: failedPayments }, {}],
+  ])('is not visible to others, and not after the invoice was closed, on the page %s', (state, invoice, facts) =>
+    expect(stateAndBasketVisibility(invoice, facts)).toEqual([state, false]),
   );
 });
 
-describe('after a failed payment', () => {
+describe('after a failed payment the page', () => {
   const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<PaymentSnapshot>;
 
-  test('its payer sees the reason; all others see the form with the next attempt', () => {
-    const payments = [payment(failed)];
-    expect(pageOf({ tries: 1, payments })).toMatchObject({ state: 'declined', try: 2, decline: { message: 'x' } });
-    expect(pageOf({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({ state: 'open', try: 2 });
-    expect(pageOf({ tries: 1, payments: [payment({ ...failed, ...PARTNERS })] }).state).toBe('open');
-    // The attempt count arrives before the payments.
-    expect(pageOf({ tries: 1 }).state).toBe('open');
+  test('shows the reason to its payer, and the form with the next attempt to all others', () => {
+    const payments = [buildPayment(failed)];
+    expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({
+      state: 'declined',
+      try: 2,
+      decline: { message: 'x' },
+    });
+    expect(decideInvoicePage({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({
+      state: 'open',
+      try: 2,
+    });
+    expect(decideInvoicePage({ tries: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe('open');
+    // The invoice has the new number of tries, but the payment has not arrived yet.
+    expect(decideInvoicePage({ tries: 1 }).state).toBe('open');
   });
 
   test.each([
-    [MAX_SESSION_ATTEMPTS - 1, 0, 100, 1],
-    [1, 60, 100, MAX_SESSION_ATTEMPTS - 1],
-    [0, 98, 100, 2],
-    [0, 3, 4, 1],
-  ])('%d of pages and %d of partners, of %d in all, leave %d tries', (ofPages, ofPartners, triesMax, left) => {
-    const payments = [
-      ...Array.from({ length: ofPages }, () => payment({ ...failed, reference: 'other' })),
-      ...Array.from({ length: ofPartners }, () => payment({ ...failed, ...PARTNERS })),
-      payment({ ...PARTNERS, state: 'verificationRequired' }),
-    ];
-    expect(pageOf({ tries: ofPages + ofPartners, triesMax, payments })['triesLeft']).toBe(left);
-  });
+    { failedOnPages: MAX_SESSION_ATTEMPTS - 1, failedAtPartners: 0, triesMax: 100, triesLeft: 1 },
+    { failedOnPages: 1, failedAtPartners: 60, triesMax: 100, triesLeft: MAX_SESSION_ATTEMPTS - 1 },
+    { failedOnPages: 0, failedAtPartners: 98, triesMax: 100, triesLeft: 2 },
+    { failedOnPages: 0, failedAtPartners: 3, triesMax: 4, triesLeft: 1 },
+  ])(
+    'shows $triesLeft tries left after $failedOnPages failures on pages and $failedAtPartners at partners, of at most $triesMax',
+    ({ failedOnPages, failedAtPartners, triesMax, triesLeft }) => {
+      const payments = [
+        ...Array.from({ length: failedOnPages }, () => buildPayment({ ...failed, reference: 'other' })),
+        ...Array.from({ length: failedAtPartners }, () => buildPayment({ ...failed, ...BY_PARTNER })),
+        buildPayment({ ...BY_PARTNER, state: 'verificationRequired' }),
+      ];
+      const tries = failedOnPages + failedAtPartners;
+      expect(decideInvoicePage({ tries, triesMax, payments })['triesLeft']).toBe(triesLeft);
+    },
+  );
 
-  test('the fifth attempt of the page is the last one', () => {
-    const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => payment(failed));
-    expect(pageOf({ tries: 5, payments }).state).toBe('refused');
+  test('is refused after the fifth failure on pages', () => {
+    const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => buildPayment(failed));
+    expect(decideInvoicePage({ tries: 5, payments }).state).toBe('refused');
   });
 
   test('shows a reversed charge only to its payer', () => {
-    const payments = [payment({ ...failed, reversedUTCDate: after(0) })];
-    const told = [MINE, 'other'].map(
-      (own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],
+    const payments = [buildPayment({ ...failed, reversedUTCDate: timeAfterNow(0) })];
+    const reversedCharges = [OWN_REFERENCE, 'other'].map(
+      (own) => decideInvoicePage({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],
     );
-    expect(told).toEqual([[expect.objectContaining({ at: after(0) })], []]);
+    expect(reversedCharges).toEqual([[expect.objectContaining({ at: timeAfterNow(0) })], []]);
   });
 });
 
-test('a payer in verification can continue at the bank; others get no link to it', () => {
+test('a payment that waits for verification shows the link to the bank only to its payer', () => {
   const verificationUrl = 'https://bank.example/1';
-  const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
-  const invoice = { tries: 1, payments: [waiting] };
-  expect(pageOf(invoice)).toMatchObject({ state: 'verification', verificationUrl, anotherCardUrl: '?card=another' });
-  expect(pageOf(invoice, { ownReferences: ['other'] }).state).toBe('open');
+  const inVerification = buildPayment({
+    state: 'verificationRequired',
+    verificationUrl,
+    verificationUntilUTCDate: timeAfterNow(1),
+  });
+  const invoice = { tries: 1, payments: [inVerification] };
+  expect(decideInvoicePage(invoice)).toMatchObject({
+    state: 'verification',
+    verificationUrl,
+    anotherCardUrl: '?card=another',
+  });
+  expect(decideInvoicePage(invoice, { ownReferences: ['other'] }).state).toBe('open');
 });
 
 test.each([
@@ -249,10 +272,13 @@ test.each([
   ['refused', 'refused'],
   ['reserved', 'processing'],
   ['paid', 'processing'],
-] as const)('an invoice that is %s, with unknown payments, has the page %s', (payableState, state) => {
-  expect(pageOf({ payableState }).state).toBe(state);
-});
+] as const)(
+  'an invoice whose payable is %s, and whose payments have not arrived, has the page %s',
+  (payableState, state) => {
+    expect(decideInvoicePage({ payableState }).state).toBe(state);
+  },
+);
 
-test('an invoice expires to the millisecond', () => {
-  expect(pageOf({ expiresAt: NOW }).state).toBe('expired');
+test('an invoice is expired from the exact millisecond of its expiry', () => {
+  expect(decideInvoicePage({ expiresAt: NOW }).state).toBe('expired');
 });

@@ -3,11 +3,14 @@ import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const after = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
+const timeAfterNow = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
 
-type Facts = Partial<Omit<PageFacts, 'session'>> & { session?: Partial<PageFacts['session']> };
-function pageOf({ session, ...facts }: Facts): { readonly state: string; readonly [field: string]: unknown } {
-  const whole = {
+type Facts = Partial<Omit<PageFacts, 'payable'>> & { session?: Partial<PageFacts['payable']> };
+function decideSessionPage({ session, ...facts }: Facts): {
+  readonly state: string;
+  readonly [field: string]: unknown;
+} {
+  const completeSession = {
     sessionId: 's',
     code: null,
     returnUrl: 'https://shop.example/return',
@@ -19,7 +22,7 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     ...session,
   };
   return decidePage({
-    session: whole as unknown as PageFacts['session'],
+    payable: completeSession as unknown as PageFacts['payable'],
     address: { sessionId: 's' },
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,
@@ -30,194 +33,218 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     ...facts,
   }) as unknown as { state: string };
 }
-const payment = (over: Partial<HostedPaymentSnapshot>): HostedPaymentSnapshot =>
+const buildPayment = (overrides: Partial<HostedPaymentSnapshot>): HostedPaymentSnapshot =>
   ({
     paymentReference: 'p',
-    paymentUTCDate: after(-90_000),
-    modifiedUTCDate: after(0),
-    ...over,
+    paymentUTCDate: timeAfterNow(-90_000),
+    modifiedUTCDate: timeAfterNow(0),
+    ...overrides,
   }) as HostedPaymentSnapshot;
-const verification = (until: number, over: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot =>
-  payment({
+/** A payment that waits for verification. @param millisecondsLeft time until the verification expires */
+const buildVerification = (
+  millisecondsLeft: number,
+  overrides: Partial<HostedPaymentSnapshot> = {},
+): HostedPaymentSnapshot =>
+  buildPayment({
     state: 'verificationRequired',
     verificationUrl: 'https://bank.example/1',
-    verificationUntilUTCDate: after(until),
-    ...over,
+    verificationUntilUTCDate: timeAfterNow(millisecondsLeft),
+    ...overrides,
   });
 
-describe('each period on the page ends at the exact millisecond', () => {
+describe('each period ends at the exact millisecond:', () => {
   test.each([
     ['open', 1],
     ['expired', 0],
-  ])('a session is %s %d ms before its expiry', (state, left) => {
-    expect(pageOf({ session: { expiresAt: new Date(NOW.getTime() + left) } }).state).toBe(state);
+  ])('the page of a session is %s %d ms before the expiry', (state, millisecondsLeft) => {
+    expect(decideSessionPage({ session: { expiresAt: new Date(NOW.getTime() + millisecondsLeft) } }).state).toBe(state);
   });
 
   test.each([
     [false, 9_999],
     [true, 10_000],
-  ])('a payment has isLate = %s after %d ms', (isLate, ago) => {
-    const underWay = payment({ state: 'processing', modifiedUTCDate: after(-ago) });
-    expect(pageOf({ session: { payableState: 'reserved', payments: [underWay] } })).toMatchObject({
+  ])('the page of a processing payment has isLate = %s after %d ms', (isLate, millisecondsAgo) => {
+    const processing = buildPayment({ state: 'processing', modifiedUTCDate: timeAfterNow(-millisecondsAgo) });
+    expect(decideSessionPage({ session: { payableState: 'reserved', payments: [processing] } })).toMatchObject({
       state: 'processing',
       isLate,
     });
   });
 
-  test('of several payments, only the processing one can be late', () => {
-    const old = payment({ state: 'failed', errors: [], modifiedUTCDate: after(-60_000) });
-    const underWay = payment({ state: 'processing', modifiedUTCDate: after(-1) });
+  test('an old failed payment does not make the page of a new processing payment late', () => {
+    const oldFailure = buildPayment({ state: 'failed', errors: [], modifiedUTCDate: timeAfterNow(-60_000) });
+    const processing = buildPayment({ state: 'processing', modifiedUTCDate: timeAfterNow(-1) });
     for (const payments of [
-      [old, underWay],
-      [underWay, old],
+      [oldFailure, processing],
+      [processing, oldFailure],
     ])
-      expect(pageOf({ session: { payableState: 'reserved', payments } })).toMatchObject({ isLate: false });
+      expect(decideSessionPage({ session: { payableState: 'reserved', payments } })).toMatchObject({ isLate: false });
   });
 
   test.each([
     ['succeeded', 59_999],
     ['already-paid', 60_000],
-  ])('a paid session is %s after %d ms', (state, ago) => {
-    const paid = payment({ state: 'success', modifiedUTCDate: after(-ago) });
-    expect(pageOf({ session: { payableState: 'paid', payments: [paid] } }).state).toBe(state);
+  ])('the page of a paid session is %s %d ms after the payment', (state, millisecondsAgo) => {
+    const paid = buildPayment({ state: 'success', modifiedUTCDate: timeAfterNow(-millisecondsAgo) });
+    expect(decideSessionPage({ session: { payableState: 'paid', payments: [paid] } }).state).toBe(state);
   });
 
   test.each([
     ['verification', 1],
     ['open', 0],
-  ])('a payer at the bank sees %s with %d ms left', (state, left) => {
-    expect(pageOf({ session: { tries: 1, payments: [verification(left)] } }).state).toBe(state);
+  ])('the page of a payment in verification is %s %d ms before the verification expires', (state, millisecondsLeft) => {
+    expect(decideSessionPage({ session: { tries: 1, payments: [buildVerification(millisecondsLeft)] } }).state).toBe(
+      state,
+    );
   });
 });
 
 test.each([
   ['declined', MAX_SESSION_ATTEMPTS - 1],
   ['refused', MAX_SESSION_ATTEMPTS],
-])('the page is %s after %d tries', (state, tries) => {
-  const failed = payment({ state: 'failed', errors: [] });
-  expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
+])('the page is %s after %d failed payments', (state, tries) => {
+  const failed = buildPayment({ state: 'failed', errors: [] });
+  expect(decideSessionPage({ session: { tries, payments: [failed] } }).state).toBe(state);
 });
 
-test('the page shows exactly the reversed charges, with tip, card and time', () => {
-  const failed = payment({ state: 'failed', errors: [] });
-  const of = { amount: 900, tipAmount: 90, currencyISOCode: 'ZAR', paymentMethodLabel: '**** 0119' };
-  const reversed = payment({
+test('the page lists only the reversed payments, each with its amount including the tip, its card and its time', () => {
+  const failed = buildPayment({ state: 'failed', errors: [] });
+  const charge = { amount: 900, tipAmount: 90, currencyISOCode: 'ZAR', paymentMethodLabel: '**** 0119' };
+  const reversed = buildPayment({
     state: 'failed',
     errors: [],
-    reversedUTCDate: after(0),
+    reversedUTCDate: timeAfterNow(0),
     paymentMethodType: 'Card',
-    ...of,
+    ...charge,
   });
-  const seen = [[], [failed], [failed, reversed]].map(
-    (payments) => pageOf({ session: { payments } })['reversedCharges'],
+  const results = [[], [failed], [failed, reversed]].map(
+    (payments) => decideSessionPage({ session: { payments } })['reversedCharges'],
   );
-  const told = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: after(0) };
-  expect(seen).toEqual([[], [], [told]]);
+  const reversedCharge = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: timeAfterNow(0) };
+  expect(results).toEqual([[], [], [reversedCharge]]);
 });
 
 test('the page has no link to the shop while the bank may still charge', () => {
-  const pages = [payment({ state: 'processing' }), verification(1)].map((each) =>
-    pageOf({ session: { payments: [each] } }),
+  const pages = [buildPayment({ state: 'processing' }), buildVerification(1)].map((payment) =>
+    decideSessionPage({ session: { payments: [payment] } }),
   );
   expect(pages.map(({ state }) => state)).toEqual(['processing', 'verification']);
   for (const page of pages) expect(page).not.toHaveProperty('backToStoreUrl');
 });
 
-describe('the whole page', () => {
+describe('the page', () => {
   const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
-  const declined = payment({ state: 'failed', errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'] });
+  const declined = buildPayment({
+    state: 'failed',
+    errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'],
+  });
 
-  test('after a redirect from the shop has the form, the decline reason, and the code', () => {
-    expect(pageOf({ session: { ...session, payments: [declined] } })).toMatchObject({
+  test('after a redirect from the shop has the form, the decline reason, the code, and a link to the shop', () => {
+    expect(decideSessionPage({ session: { ...session, payments: [declined] } })).toMatchObject({
       state: 'declined',
       sessionVersion: 3,
       merchantName: 'Shop',
       siteName: undefined,
       try: 2,
       triesLeft: MAX_SESSION_ATTEMPTS - 1,
-      expiresAt: after(1),
+      expiresAt: timeAfterNow(1),
       decline: { message: 'No money' },
       code: expect.stringMatching(/^https:\/\/codes\.example\/.*C$/) as string,
       backToStoreUrl: expect.any(String) as string,
     });
-    expect(pageOf({ session: { ...session, siteName: 'Till 1' } })['siteName']).toBe('Till 1');
-    expect('code' in pageOf({ session: { ...session, code: null } })).toBe(false);
+    expect(decideSessionPage({ session: { ...session, siteName: 'Till 1' } })['siteName']).toBe('Till 1');
+    expect('code' in decideSessionPage({ session: { ...session, code: null } })).toBe(false);
   });
 
-  test('after a scan has neither code nor a link to the shop', () => {
+  test('that was opened by its code has neither the code nor a link to the shop', () => {
     const address = { code: 'C' } as unknown as PageFacts['address'];
-    const form = pageOf({ address, session });
-    const receipt = pageOf({ address, session: { ...session, payments: [payment({ state: 'success' })] } });
+    const form = decideSessionPage({ address, session });
+    const receipt = decideSessionPage({
+      address,
+      session: { ...session, payments: [buildPayment({ state: 'success' })] },
+    });
     expect([form.state, receipt.state]).toEqual(['declined', 'succeeded']);
     for (const page of [form, receipt])
       for (const field of ['code', 'backToStoreUrl', 'returnUrl']) expect(page).not.toHaveProperty(field);
-    expect(pageOf({ session: { ...session, payments: [payment({ state: 'success' })] } })).toHaveProperty('returnUrl');
+    expect(
+      decideSessionPage({ session: { ...session, payments: [buildPayment({ state: 'success' })] } }),
+    ).toHaveProperty('returnUrl');
   });
 
-  test('of a closed session shows only its state', () => {
-    const page = pageOf({ session: { ...session, payableState: 'closed' } });
+  test('of a closed session has the state cancelled', () => {
+    const page = decideSessionPage({ session: { ...session, payableState: 'closed' } });
     expect(page).toMatchObject({ state: 'cancelled', merchantName: 'Shop' });
   });
 
   test.each([
     ['shop', undefined, '?sessionId=s&card=another'],
     ['code', { code: 'C' }, '?card=another'],
-  ])('of a payer in verification, from the %s, has the link to another card', (_, address, url) => {
-    const facts = { session: { ...session, payments: [verification(1)] }, ...(address ? { address } : {}) };
-    expect(pageOf(facts)).toMatchObject({
+  ])('of a payment in verification, opened from the %s, has a link to use another card', (_, address, url) => {
+    const facts = { session: { ...session, payments: [buildVerification(1)] }, ...(address ? { address } : {}) };
+    expect(decideSessionPage(facts)).toMatchObject({
       anotherCardUrl: url,
       verificationUrl: 'https://bank.example/1',
-      until: after(1),
+      until: timeAfterNow(1),
     });
   });
 
   test.each([
-    ['a press of Pay is being passed on', { isInFlight: true, session }],
-    ['the payable is paid, and the payment not known yet', { session: { ...session, payableState: 'paid' } }],
-  ] as [string, Facts][])('is not late while %s', (_, facts) => {
-    expect(pageOf(facts)).toMatchObject({ state: 'processing', isLate: false });
+    ['a pay request is in flight', { isInFlight: true, session }],
+    ['the payable is paid, but its payment has not arrived', { session: { ...session, payableState: 'paid' } }],
+  ] as [string, Facts][])('is processing and not late while %s', (_, facts) => {
+    expect(decideSessionPage(facts)).toMatchObject({ state: 'processing', isLate: false });
   });
 });
 
-test('without a deadline a payer is not sent to the bank for verification', () => {
-  const { verificationUntilUTCDate: _, ...waiting } = verification(1);
-  expect(pageOf({ session: { tries: 1, payments: [waiting] } }).state).toBe('open');
+test('a payment in verification without a deadline does not lead the payer to the bank: the page shows the form', () => {
+  const { verificationUntilUTCDate: _, ...inVerification } = buildVerification(1);
+  expect(decideSessionPage({ session: { tries: 1, payments: [inVerification] } }).state).toBe('open');
 });
 
-test('another card can only be used while the session is payable', () => {
-  const waiting = { tries: 1, payments: [verification(1)] };
+test('the payer of a payment in verification can use another card only while the session can be paid', () => {
+  const inVerification = { tries: 1, payments: [buildVerification(1)] };
   const expired = { expiresAt: NOW };
-  const seen = [waiting, { ...waiting, tries: MAX_SESSION_ATTEMPTS }, { ...waiting, ...expired }].map((session) => [
-    pageOf({ session }).state,
-    'anotherCardUrl' in pageOf({ session }),
-    pageOf({ session, wantsAnotherCard: true }).state,
+  const results = [
+    inVerification,
+    { ...inVerification, tries: MAX_SESSION_ATTEMPTS },
+    { ...inVerification, ...expired },
+  ].map((session) => [
+    decideSessionPage({ session }).state,
+    'anotherCardUrl' in decideSessionPage({ session }),
+    decideSessionPage({ session, wantsAnotherCard: true }).state,
   ]);
-  expect(seen).toEqual([
+  expect(results).toEqual([
     ['verification', true, 'open'],
     ['verification', false, 'verification'],
     ['verification', false, 'verification'],
   ]);
 });
 
-test('of two payments the later one determines the page, and never that of a partner', () => {
-  const earlier = payment({ state: 'failed', errors: [], paymentUTCDate: after(-2) });
-  const later = verification(1, { paymentReference: 'q', paymentUTCDate: after(-1) });
+test('the later of two payments determines the page, unless it came through a partner', () => {
+  const earlier = buildPayment({ state: 'failed', errors: [], paymentUTCDate: timeAfterNow(-2) });
+  const later = buildVerification(1, { paymentReference: 'q', paymentUTCDate: timeAfterNow(-1) });
   for (const payments of [
     [earlier, later],
     [later, earlier],
   ])
-    expect(pageOf({ session: { tries: 2, payments } }).state).toBe('verification');
-  const partners = { ...later, partner: {} } as HostedPaymentSnapshot;
-  expect(pageOf({ session: { tries: 2, payments: [earlier, partners] } }).state).toBe('declined');
-  expect(pageOf({ session: { tries: 1, payments: [partners] } }).state).toBe('open');
+    expect(decideSessionPage({ session: { tries: 2, payments } }).state).toBe('verification');
+  const byPartner = { ...later, partner: {} } as HostedPaymentSnapshot;
+  expect(decideSessionPage({ session: { tries: 2, payments: [earlier, byPartner] } }).state).toBe('declined');
+  expect(decideSessionPage({ session: { tries: 1, payments: [byPartner] } }).state).toBe('open');
 });
 
 describe('the link back to the store (H6)', () => {
-  const failed = (accepted: number, reference: string): HostedPaymentSnapshot =>
-    payment({ state: 'failed', errors: [], paymentReference: reference, paymentUTCDate: after(accepted) });
-  const paid = (accepted: number): HostedPaymentSnapshot =>
-    payment({ state: 'success', paymentReference: 'PAID', paymentUTCDate: after(accepted) });
-  const wayBackOf = (page: object): unknown => {
+  const buildFailure = (acceptedAfterNow: number, reference: string): HostedPaymentSnapshot =>
+    buildPayment({
+      state: 'failed',
+      errors: [],
+      paymentReference: reference,
+      paymentUTCDate: timeAfterNow(acceptedAfterNow),
+    });
+  const buildSuccess = (acceptedAfterNow: number): HostedPaymentSnapshot =>
+    buildPayment({ state: 'success', paymentReference: 'PAID', paymentUTCDate: timeAfterNow(acceptedAfterNow) });
+  /** Path, paymentStatus and paymentReference of the link. */
+  const storeLinkParts = (page: object): unknown => {
     const { backToStoreUrl } = page as { backToStoreUrl?: string };
     if (backToStoreUrl === undefined) return undefined;
     const { pathname, searchParams } = new URL(backToStoreUrl);
@@ -225,31 +252,40 @@ describe('the link back to the store (H6)', () => {
   };
 
   test.each([
-    ['before', [failed(-1, 'A'), paid(-2)]],
-    ['after', [failed(-3, 'A'), paid(-2)]],
-    ['between', [failed(-1, 'B'), paid(-2), failed(-3, 'A')]],
-  ])('a success that was accepted %s the failures determines the link, in any order', (_, payments) => {
-    for (const payableState of ['paid', 'open'] as const)
-      for (const known of [payments, payments.toReversed()]) {
-        const page = pageOf({ session: { payableState, tries: 3, payments: known } });
-        expect([page.state, wayBackOf(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
-      }
+    ['before', [buildFailure(-1, 'A'), buildSuccess(-2)]],
+    ['after', [buildFailure(-3, 'A'), buildSuccess(-2)]],
+    ['between', [buildFailure(-1, 'B'), buildSuccess(-2), buildFailure(-3, 'A')]],
+  ])(
+    'belongs to the successful payment, accepted %s the failed ones, whatever the order of the rows',
+    (_, payments) => {
+      for (const payableState of ['paid', 'open'] as const)
+        for (const rows of [payments, payments.toReversed()]) {
+          const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
+          expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
+        }
+    },
+  );
+
+  test('belongs to the latest failed payment if none succeeded', () => {
+    const page = decideSessionPage({ session: { tries: 2, payments: [buildFailure(-2, 'A'), buildFailure(-1, 'B')] } });
+    expect([page.state, storeLinkParts(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
   });
 
-  test('without a success the latest failure determines the link', () => {
-    const page = pageOf({ session: { tries: 2, payments: [failed(-2, 'A'), failed(-1, 'B')] } });
-    expect([page.state, wayBackOf(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
-  });
-
-  const underWay = payment({ state: 'processing', paymentReference: 'C', paymentUTCDate: after(-1) });
+  const processing = buildPayment({ state: 'processing', paymentReference: 'C', paymentUTCDate: timeAfterNow(-1) });
   test.each<[string, Facts]>([
-    ['a payment is processing', { session: { payableState: 'reserved', payments: [underWay, failed(-2, 'A')] } }],
-    ['the payable is reserved', { session: { payableState: 'reserved', payments: [failed(-2, 'A')] } }],
-    ['the payable is paid, and the payment not known yet', { session: { payableState: 'paid', payments: [] } }],
-    ['a press of Pay is being passed on', { isInFlight: true, session: { payments: [failed(-2, 'A')] } }],
-    ['the payment is known before its payable', { session: { payableState: 'open', payments: [underWay] } }],
+    [
+      'a payment is processing',
+      { session: { payableState: 'reserved', payments: [processing, buildFailure(-2, 'A')] } },
+    ],
+    ['the payable is reserved', { session: { payableState: 'reserved', payments: [buildFailure(-2, 'A')] } }],
+    ['the payable is paid, but its payment has not arrived', { session: { payableState: 'paid', payments: [] } }],
+    ['a pay request is in flight', { isInFlight: true, session: { payments: [buildFailure(-2, 'A')] } }],
+    [
+      'a payment is processing, but the new state of its payable has not arrived',
+      { session: { payableState: 'open', payments: [processing] } },
+    ],
   ])('is omitted while %s', (_, facts) => {
-    const page = pageOf(facts);
-    expect([page.state, wayBackOf(page)]).toEqual(['processing', undefined]);
+    const page = decideSessionPage(facts);
+    expect([page.state, storeLinkParts(page)]).toEqual(['processing', undefined]);
   });
 });

@@ -9,30 +9,40 @@ import type {
   ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
-import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
-import { sessionState } from '../../sessions/session.js';
+import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { determineSessionState } from '../../sessions/session.js';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
-import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
-import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
-import { linkToMerchant } from './payer-links.js';
+import { buildInvoiceOrder, buildPaymentChoice } from '../payables/invoice-order.js';
+import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
+import { buildMerchantLink } from './payer-links.js';
 
-/** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
+/**
+ * For this time after a success the page is a receipt that redirects to the shop. Later it only shows that the order is
+ * paid.
+ */
 const RECEIPT_MS = 60_000;
-/** After this time a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
+/**
+ * After this time in processing a payment is late: the page says that it takes longer than usual, and that the payer
+ * must not pay again.
+ */
 const LATE_AFTER_MS = 10_000;
 
 export interface PageFacts {
-  readonly session: PagePayable;
-  /** The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of the shop. */
+  /** The session or invoice that the page shows. */
+  readonly payable: PagePayable;
+  /**
+   * The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of
+   * the shop.
+   */
   readonly address: PayerAddress;
   /** Base URL of codes (D5). */
   readonly codesUrl: string;
   readonly encryptionKey: PublicKeyJwk;
-  /** The payer requested the form although a verification is open. */
+  /** The payer requested the card form although a payment waits for verification. */
   readonly wantsAnotherCard: boolean;
   /**
-   * References of the payments that this browser made last. The payers of a till's invoice are different people: each sees its own
-   * payment. Of the others' payments it only sees that nothing is left to pay.
+   * References of the latest payments of this browser. Different people may open the page of a till's invoice. Each
+   * sees the details of its own payments. Of the payments of other people it only sees that nothing is left to pay.
    */
   readonly ownReferences: readonly string[];
   /** A pay request of this process is in flight. */
@@ -40,155 +50,171 @@ export interface PageFacts {
   readonly now: Date;
 }
 
-/** Decides what the payer sees. Pure: the same facts give the same page. */
+/** Decides which page the payer sees. A pure function of the facts. */
 export function decidePage(facts: PageFacts): SessionPage {
-  const page = pageOf(facts);
-  return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
+  const page = decidePageWithBasket(facts);
+  return isInvoice(facts.payable) && !isBasketVisible(page) ? removeBasket(page) : page;
 }
 
-/** The basket is visible while the invoice can be paid, and to its payer afterwards. Other people may open the code later: they must not see what was bought. */
-function showsBasket(page: SessionPage): boolean {
+/**
+ * The basket is visible while the invoice can be paid, and afterwards only to its payer: other people who open the code
+ * must not see the purchases.
+ */
+function isBasketVisible(page: SessionPage): boolean {
   if (page.state === 'already-paid') return page.paymentReference !== undefined;
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
 }
 
-function withoutBasket({ lines: _, ...page }: SessionPage): SessionPage {
+function removeBasket({ lines: _, ...page }: SessionPage): SessionPage {
   return page;
 }
 
-function pageOf(facts: PageFacts): SessionPage {
-  const { session, now } = facts;
-  const { payments } = session;
+function decidePageWithBasket(facts: PageFacts): SessionPage {
+  const { payable, now } = facts;
+  const { payments } = payable;
   const paid = payments.find(isSuccess);
-  const isOwn = ownPayments(facts);
-  const order = orderOf(facts, paid ?? latestOf(payments));
-  // Of another payer's payment the page shows neither the time nor the card.
+  const isOwnPayment = createOwnPaymentFilter(facts);
+  const order = buildOrderDetails(facts, paid ?? findLatestPayment(payments));
+  // The page of an invoice shows neither time nor card of another payer's payment.
   if (paid)
-    return isInvoice(session) && !isOwn(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
-  const state = sessionState(session, now);
+    return isInvoice(payable) && !isOwnPayment(paid)
+      ? { ...order, state: 'already-paid' }
+      : buildReceiptPage(facts, order, paid);
+  const state = determineSessionState(payable, now);
   switch (state) {
     case 'open':
     case 'expired':
-      return formPage(facts, order, latestOf(payments.filter(isOwn)));
+      return decideFormPage(facts, order, findLatestPayment(payments.filter(isOwnPayment)));
     case 'processing': {
-      const underWay = payments.find((payment) => payment.state === 'processing');
-      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_AFTER_MS;
-      return processingPage(order, isLate);
+      const processing = payments.find((payment) => payment.state === 'processing');
+      const isLate =
+        processing !== undefined && now.getTime() - Date.parse(processing.modifiedUTCDate) >= LATE_AFTER_MS;
+      return buildProcessingPage(order, isLate);
     }
     case 'completed':
       // The state of the session may arrive before the row of its successful payment.
-      return processingPage(order, false);
+      return buildProcessingPage(order, false);
     default:
       return { ...order, state };
   }
 }
 
-function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: PaymentSnapshot): SessionPage {
-  const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
+function buildReceiptPage(
+  { payable, address, now }: PageFacts,
+  order: OrderDetails,
+  paid: PaymentSnapshot,
+): SessionPage {
+  const isRecent = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
     ...order,
-    // Of an invoice the amount that the payer chose. Of a session the amount is fixed.
-    ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
-    state: isJustNow ? 'succeeded' : 'already-paid',
+    // The payer of an invoice may have chosen another amount and a tip. The amount of a session is fixed.
+    ...(isInvoice(payable) ? { amountCents: paid.amount + paid.tipAmount } : {}),
+    state: isRecent ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
-    charge: chargeOf(paid, paid.modifiedUTCDate),
-    ...(isScanned(address) || isInvoice(session)
+    charge: buildChargeDetails(paid, paid.modifiedUTCDate),
+    ...(isScanned(address) || isInvoice(payable)
       ? {}
-      : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
+      : { returnUrl: buildMerchantLink(payable.returnUrl, payable, paid) }),
   };
 }
 
-function processingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
-  return { ...withoutStoreLink(order), state: 'processing', isLate };
+function buildProcessingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
+  return { ...removeStoreLink(order), state: 'processing', isLate };
 }
 
-/** Removes the link to the store: it would show an unpaid order while the bank may still approve the charge. */
-function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
+/**
+ * Removes the link to the store, because the store would show an unpaid order while the bank may still approve the
+ * charge.
+ */
+function removeStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
   return order;
 }
 
-/** The payable is not reserved: shows the form, unless the payer was sent to the bank and can still continue there. */
-function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
-  const { session, address, encryptionKey, now } = facts;
+/**
+ * The page while no payment is in progress: the form, unless the payer can continue the verification on the bank's
+ * page.
+ */
+function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
+  const { payable, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
-  // A payment may arrive before the state of its payable.
-  if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
-    return processingPage(order, false);
-  const triesLeft = attemptsLeftOf(session);
-  const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
-  const canGoOn = verificationUrl !== undefined && Date.parse(until) > now.getTime();
+  // A processing payment may arrive before the new state of its payable.
+  if (facts.isInFlight || payable.payments.some(({ state }) => state === 'processing'))
+    return buildProcessingPage(order, false);
+  const triesLeft = countAttemptsLeft(payable);
+  const isPayable = determineSessionState(payable, now) === 'open' && triesLeft > 0;
+  const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
-  if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
-    const query = isScanned(address) ? '' : `sessionId=${payableIdOf(session)}&`;
-    const another = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
-    const charge = chargeOf(latest!, latest!.paymentUTCDate);
-    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...another };
+  if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
+    const query = isScanned(address) ? '' : `sessionId=${getPayableId(payable)}&`;
+    const anotherCard = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
+    const charge = buildChargeDetails(latest!, latest!.paymentUTCDate);
+    return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
-  const isOthersOnly = latest === undefined && (session.payments.length > 0 || isInvoice(session));
-  const isDeclined = session.tries > 0 && !isOthersOnly && latest?.state !== 'verificationRequired';
+  const hasNoOwnPayment = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
+  const isDeclined = payable.tries > 0 && !hasNoOwnPayment && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
-    try: session.tries + 1,
+    try: payable.tries + 1,
     triesLeft,
-    expiresAt: session.expiresAt.toISOString(),
-    canExtend: !isInvoice(session) && !session.extended,
+    expiresAt: payable.expiresAt.toISOString(),
+    canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,
     renderedAt: now.toISOString(),
-    decline: isDeclined ? declineOf(latest) : undefined,
-    ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
-    ...(isInvoice(session) ? { choice: choiceOf(session) } : {}),
+    decline: isDeclined ? buildDeclineDetails(latest) : undefined,
+    ...(isScanned(address) || payable.code === null ? {} : { code: ownCodeText(payable.code, facts.codesUrl) }),
+    ...(isInvoice(payable) ? { choice: buildPaymentChoice(payable) } : {}),
   };
   return form;
 }
 
-/** @param decisive the successful payment, even if later ones failed; otherwise the latest payment (H6) */
-function orderOf(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
-  const { session, address } = facts;
-  const isOwn = ownPayments(facts);
+/** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */
+function buildOrderDetails(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
+  const { payable, address } = facts;
+  const isOwnPayment = createOwnPaymentFilter(facts);
   return {
-    sessionId: payableIdOf(session),
-    callsPath: callsPathOf(address),
-    sessionVersion: session.payableVersion,
-    merchantName: session.merchantName,
-    amountCents: session.amount,
-    currencyISOCode: session.currencyISOCode,
-    reversedCharges: session.payments.filter(isOwn).flatMap((payment) => reversedChargesOf(payment)),
-    ...(session.mode === 'test' ? { isTest: true } : {}),
-    ...(isInvoice(session) ? invoiceOrder(session) : sessionOrder(session, address, decisive)),
+    sessionId: getPayableId(payable),
+    callsPath: buildCallsPath(address),
+    sessionVersion: payable.payableVersion,
+    merchantName: payable.merchantName,
+    amountCents: payable.amount,
+    currencyISOCode: payable.currencyISOCode,
+    reversedCharges: payable.payments.filter(isOwnPayment).flatMap((payment) => buildReversedCharges(payment)),
+    ...(payable.mode === 'test' ? { isTest: true } : {}),
+    ...(isInvoice(payable) ? buildInvoiceOrder(payable) : buildSessionOrder(payable, address, decisive)),
   };
 }
 
-function chargeOf({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
+function buildChargeDetails({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
   return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
 }
 
-function reversedChargesOf(payment: PaymentSnapshot): ReversedCharge[] {
+function buildReversedCharges(payment: PaymentSnapshot): ReversedCharge[] {
   const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
   if (reversedUTCDate === undefined) return [];
-  return [{ ...chargeOf(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
+  return [{ ...buildChargeDetails(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
 }
 
-function declineOf(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
+function buildDeclineDetails(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
   const [error] = latest?.errors ?? [];
   return latest && error && { ...error, paymentReference: latest.paymentReference };
 }
 
 type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
 
-function sessionOrder(
+function buildSessionOrder(
   session: SessionWithPayments,
   address: PayerAddress,
   decisive: PaymentSnapshot | undefined,
 ): Pick<OrderDetails, SourceFields> {
-  const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
+  const merchantUrl = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
     siteName: session.siteName ?? undefined,
     merchantOrderId: session.merchantOrderId,
     customFields: session.customFields,
     locale: session.locale ?? undefined,
-    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, decisive) }),
+    ...(isScanned(address) ? {} : { backToStoreUrl: buildMerchantLink(merchantUrl, session, decisive) }),
   };
 }
 
@@ -197,18 +223,22 @@ function isSuccess({ state }: PaymentSnapshot): boolean {
 }
 
 /**
- * Payments of partners are left out: a partner handles the verification and the decline of its own customer. For a session, all
- * payments from the page belong to this payer, on any device.
+ * Returns a function that tells whether this payer made a payment. Payments through partners do not count: a partner
+ * handles the verification and the decline of its own customer. All other payments of a session count, because a
+ * session has one payer.
  */
-function ownPayments({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
+function createOwnPaymentFilter({ payable, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
-    partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
+    partner === undefined && (!isInvoice(payable) || ownReferences.includes(reference));
 }
 
-/** The latest by acceptance time. The time of the last change is not usable: an older payment may change later, when its verification expires. */
-function latestOf(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
+/**
+ * The payment that was accepted last. (The time of the last change would be wrong: an older payment changes when its
+ * verification expires.)
+ */
+function findLatestPayment(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
   return payments.reduce<PaymentSnapshot | undefined>(
-    (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),
+    (latest, payment) => (latest && latest.paymentUTCDate >= payment.paymentUTCDate ? latest : payment),
     undefined,
   );
 }

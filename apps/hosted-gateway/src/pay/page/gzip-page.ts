@@ -1,14 +1,14 @@
 /**
- * Compresses a page. Its largest parts, style and script, are the same in every page: they are compressed once, at the best
- * level, and only the rest is compressed for each request. This works because a gzip stream is a sequence of deflate blocks: blocks
- * that refer to no earlier data and end at a byte boundary can be concatenated.
+ * Compresses a page. Its largest pieces, style and script, are the same in every page. So they are compressed once, at
+ * the best level, and only the rest is compressed for each request. This works because a gzip stream is a sequence of
+ * deflate blocks. Blocks that refer to no earlier data and end at a byte boundary can be concatenated.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { PageAsset, PagePiece } from '../../page-views/pay-page-model.js';
 
 /** Header of RFC 1952: deflate, no name, no time, best compression, Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3]);
-/** An empty final block. */
+/** An empty final deflate block. */
 const END = Buffer.from([3, 0]);
 
 interface Deflated {
@@ -28,13 +28,13 @@ export function gzipPage(pieces: readonly PagePiece[]): Buffer {
   return Buffer.concat([HEADER, ...deflated.map(({ blocks }) => blocks), END, trailer]);
 }
 
-function deflateOnce(part: PageAsset): Deflated {
-  const known = deflatedAssets.get(part) ?? deflate(part.content, constants.Z_BEST_COMPRESSION);
-  deflatedAssets.set(part, known);
-  return known;
+function deflateOnce(asset: PageAsset): Deflated {
+  const deflated = deflatedAssets.get(asset) ?? deflate(asset.content, constants.Z_BEST_COMPRESSION);
+  deflatedAssets.set(asset, deflated);
+  return deflated;
 }
 
-/** @param level the default is a compromise: level 9 would save only 30 of 3,200 bytes */
+/** @param level of zlib. The default is fast; level 9 would save only 30 of 3,200 bytes */
 function deflate(text: string, level = 4): Deflated {
   const plain = Buffer.from(text);
   return { plain, blocks: deflateRawSync(plain, { level, finishFlush: constants.Z_SYNC_FLUSH }) };

@@ -5,7 +5,7 @@ import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   chooseLanguage,
-  explicitLanguage,
+  findExplicitLanguage,
   type LanguagePreference,
   parseLanguageTag,
 } from '../../languages/languages.js';
@@ -13,48 +13,51 @@ import { parseOwnReferences } from '../../own-payments.js';
 import type { PageFrame } from '../../page-views/page-frame.js';
 import type { PageManifest, PagePiece, PayPageModel } from '../../page-views/pay-page-model.js';
 import {
-  assetsOf,
-  contentSecurityPolicyOf,
+  buildContentSecurityPolicy,
   CSP_REPORTS_PATH,
   renderPayPage,
+  selectAssets,
 } from '../../page-views/render-pay-page.js';
 import { gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
 
-/** The page needs none of these device features, so injected content must not have them either. */
+/** Disables device features that the page does not need, so that injected content cannot use them either. */
 const PERMISSIONS_POLICY = [
   ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi'],
   ...['payment', 'publickey-credentials-get', 'screen-wake-lock', 'serial', 'usb', 'xr-spatial-tracking'],
 ]
-  .map((ability) => `${ability}=()`)
+  .map((feature) => `${feature}=()`)
   .join(', ');
 
 type PayerRequest = Pick<FastifyRequest, 'headers' | 'url'>;
 
-export function languagePreferenceOf({ headers, url }: PayerRequest): LanguagePreference {
-  return { chosen: parseLanguageTag(queryOf(url).get('lang')), accepted: headers['accept-language'] };
+export function readLanguagePreference({ headers, url }: PayerRequest): LanguagePreference {
+  return { chosen: parseLanguageTag(parseQuery(url).get('lang')), accepted: headers['accept-language'] };
 }
 
-export function payerOf(request: PayerRequest): Payer {
-  return { ...languagePreferenceOf(request), ownReferences: ownReferencesOf(request) };
+export function readPayer(request: PayerRequest): Payer {
+  return { ...readLanguagePreference(request), ownReferences: readOwnReferences(request) };
 }
 
 /**
- * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the browser
- * which paid sees its receipt. They select the payments to show and authorise nothing: without a reference the page shows less.
+ * The payment references that the script of an invoice's page stores in a cookie (browser/own-payment.ts), so that the
+ * payer's browser shows the receipt. They only select which payments the page shows in detail, and authorise nothing.
  */
-function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
+function readOwnReferences({ headers }: PayerRequest): readonly string[] {
   return parseOwnReferences(headers.cookie ?? '').filter(isUuid);
 }
 
-/** Sends the page, compressed if the browser accepts it. (Error pages are sent uncompressed: they are small and have no script.) */
+/**
+ * Sends the page, compressed if the browser accepts gzip. (Error pages are sent uncompressed, because they are small
+ * and have no script.)
+ */
 export async function sendPage(
   reply: FastifyReply,
   model: PayPageModel,
-  built: PageManifest,
+  manifest: PageManifest,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, pieces } = pagePieces(model, built, request);
+  const { contentType, headers, pieces } = renderPieces(model, manifest, request);
   const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
   if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
@@ -62,50 +65,50 @@ export async function sendPage(
     .headers(headers)
     .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(isCompressed ? gzipPage(pieces) : asText(pieces));
+    .send(isCompressed ? gzipPage(pieces) : joinPieces(pieces));
 }
 
 /** The page with its headers, for a response of any status. */
-export function pageResponse(model: PayPageModel, built: PageManifest, request: PayerRequest) {
-  const { pieces, ...answer } = pagePieces(model, built, request);
-  return { ...answer, body: asText(pieces) };
+export function buildPageResponse(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
+  const { pieces, ...response } = renderPieces(model, manifest, request);
+  return { ...response, body: joinPieces(pieces) };
 }
 
-function asText(pieces: readonly PagePiece[]): string {
+function joinPieces(pieces: readonly PagePiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 }
 
-function pagePieces(model: PayPageModel, built: PageManifest, request: PayerRequest) {
-  const frame = frameOf(model, request);
-  const parts = assetsOf(model, frame, built);
+function renderPieces(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
+  const frame = buildFrame(model, request);
+  const assets = selectAssets(model, frame, manifest);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': contentSecurityPolicyOf(parts),
+      'content-security-policy': buildContentSecurityPolicy(assets),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
-      // The merchant sees our origin as referrer, but not the session, which is in the query.
+      // The merchant's server gets only our origin as referrer, not the query with the session id.
       'referrer-policy': 'strict-origin',
     },
-    pieces: renderPayPage(model, parts, frame),
+    pieces: renderPayPage(model, assets, frame),
   };
 }
 
-function frameOf(model: PayPageModel, request: PayerRequest): PageFrame {
-  const wish = languagePreferenceOf(request);
+function buildFrame(model: PayPageModel, request: PayerRequest): PageFrame {
+  const preference = readLanguagePreference(request);
   const locale = 'locale' in model ? model.locale : undefined;
-  const isNamed = explicitLanguage(wish, locale) !== undefined;
-  return { language: chooseLanguage(wish, locale), isNamed, query: ownQuery(request.url) };
+  const isLanguageChosen = findExplicitLanguage(preference, locale) !== undefined;
+  return { language: chooseLanguage(preference, locale), isLanguageChosen, query: buildPageQuery(request.url) };
 }
 
-/** The query of the page, rebuilt from its known parameters only. */
-function ownQuery(url: string): string {
-  const [sessionId, card] = ['sessionId', 'card'].map((name) => queryOf(url).get(name));
-  const parts = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
-  return parts.filter(Boolean).join('&');
+/** The query of the page with only the parameters that the page supports. */
+function buildPageQuery(url: string): string {
+  const [sessionId, card] = ['sessionId', 'card'].map((name) => parseQuery(url).get(name));
+  const parameters = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
+  return parameters.filter(Boolean).join('&');
 }
 
-function queryOf(url: string): URLSearchParams {
+function parseQuery(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'));
 }

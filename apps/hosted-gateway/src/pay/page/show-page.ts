@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { HostedGatewayConfig } from '../../config.js';
-import { declineText, referenceText, triesLeftText } from '../../languages/decline-text.js';
+import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
-import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { TillCodes } from '../../till-codes/till-codes.js';
 import { InFlightPayments } from '../payables/in-flight-payments.js';
-import { isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
+import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
 import { PagePayableRepository } from '../payables/page-payable.repository.js';
 import { RefreshPayments } from '../payables/refresh-payments.js';
 import { CardKey } from './card-key.js';
@@ -18,13 +18,16 @@ export interface PageState {
   readonly state: string;
   /** Grows with each change, so that the script ignores an outdated response. */
   readonly version: number | string | undefined;
-  /** Next address of the payer: the shop after the payment, the bank for a verification. */
+  /** URL to which the script redirects the payer: the shop after the payment, or the bank for a verification. */
   readonly redirectUrl?: string;
-  /** Expiry of the form (ISO 8601 UTC), only of a session. Moves when the payer requests more time. */
+  /** Expiry of the session (ISO 8601 UTC); absent for an invoice. Changes when the payer extends the session. */
   readonly expiresAt?: string;
-  /** After a failed attempt: the texts of the form, so that the page need not be reloaded. */
+  /** Present after a failed attempt: the texts of the form, so that the script need not reload the page. */
   readonly decline?: DeclinedAttempt;
-  /** Of an open form: the next attempt, so that the page stays usable after another payer's attempt has failed. */
+  /**
+   * Present if the form is open: the next attempt, so that the payer can still pay after the attempt of another payer
+   * has failed.
+   */
   readonly coming?: NextAttempt;
 }
 
@@ -37,8 +40,9 @@ export interface NextAttempt {
 
 /** Texts of the card form after a failed attempt. */
 export interface DeclinedAttempt extends NextAttempt {
-  /** The reason and the next step. */
+  /** The reason of the decline. */
   readonly title: string;
+  /** The next step for the payer. */
   readonly next: string;
   /** Text with the payment reference, for support. */
   readonly reference?: string;
@@ -52,12 +56,18 @@ export interface Payer extends LanguagePreference {
   readonly ownReferences: readonly string[];
 }
 
-/** Redirect from the static code of a till to its open invoice. The page of the invoice keeps its address after the payment. */
+/**
+ * Redirect from the static code of a till to the page of its open invoice. That page has its own address, which stays
+ * valid after the payment.
+ */
 export interface PageRedirect {
   readonly redirectTo: string;
 }
 
-/** Builds the payer's page and the state for its script from the same decision, so that they always agree. */
+/**
+ * Builds the payer's page, and the state for the script of the page. Both use {@link decidePage}, so that they always
+ * agree.
+ */
 @Injectable()
 export class ShowPage {
   constructor(
@@ -70,14 +80,14 @@ export class ShowPage {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  /** @param wantsAnotherCard a verification is open, but the payer wants to use another card */
-  async model(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
+  /** @param wantsAnotherCard the payer wants to use another card although a payment waits for verification */
+  async findModel(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
     const payable = await this.payables.findByAddress(address);
-    if (!payable) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
-    return this.modelOf(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
+    if (!payable) return isScanned(address) ? this.buildModelForCode(address.code, payer) : { state: 'not-found' };
+    return this.buildModel(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
   }
 
-  async state(address: PayerAddress, payer: Payer): Promise<PageState> {
+  async readState(address: PayerAddress, payer: Payer): Promise<PageState> {
     return (await this.findState(address, payer)).state;
   }
 
@@ -86,70 +96,76 @@ export class ShowPage {
     const payable = await this.payables.findByAddress(address);
     if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     return {
-      payableId: payableIdOf(payable),
-      state: await this.stateOf(await this.refreshPayments.refresh(payable), address, payer),
+      payableId: getPayableId(payable),
+      state: await this.buildState(await this.refreshPayments.refresh(payable), address, payer),
     };
   }
 
-  async stateOf(payable: PagePayable, address: PayerAddress, payer: Payer): Promise<PageState> {
-    const model = await this.modelOf(payable, address, payer, false);
+  async buildState(payable: PagePayable, address: PayerAddress, payer: Payer): Promise<PageState> {
+    const model = await this.buildModel(payable, address, payer, false);
     const language = chooseLanguage(payer, model.locale);
     return {
       state: model.state,
       version: model.sessionVersion,
-      ...redirectOf(model),
+      ...findRedirect(model),
       ...('expiresAt' in model && !isInvoice(payable) ? { expiresAt: model.expiresAt } : {}),
-      ...declineOf(model, language),
-      ...(model.state === 'open' ? { coming: nextAttemptOf(model, language) } : {}),
+      ...buildDecline(model, language),
+      ...(model.state === 'open' ? { coming: buildNextAttempt(model, language) } : {}),
     };
   }
 
-  /** The code belongs to no session and no invoice: it may be the static code of a till. */
-  private async modelOfCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
+  /** The model for a code that belongs to no session and no invoice. The code may be the static code of a till. */
+  private async buildModelForCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
     const till = await this.tillCodes.find(code);
     if (!till) return { state: 'not-found', isScanned: true };
     const invoice = await this.tillCodes.findOpenInvoice(code);
     if (!invoice) return { state: 'till', ...till };
-    return { redirectTo: `${callsPathOf(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
+    return { redirectTo: `${buildCallsPath(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
   }
 
-  private async modelOf(
+  private async buildModel(
     payable: PagePayable,
     address: PayerAddress,
     { ownReferences }: Payer,
     wantsAnotherCard: boolean,
   ): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
-    const isInFlight = this.inFlightPayments.has(payableIdOf(payable), payable.tries);
+    const isInFlight = this.inFlightPayments.has(getPayableId(payable), payable.tries);
     const codesUrl = this.config.SVC_CODES_URL;
     const now = this.clock.now();
     const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };
-    return decidePage({ session: payable, ...facts });
+    return decidePage({ payable, ...facts });
   }
 }
 
-function declineOf(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
+function buildDecline(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
   if (model.state !== 'declined') return {};
-  const { title, next } = declineText(language, model.decline);
-  const field = FIELD_OF[model.decline?.errorReference ?? ''];
-  const reference = referenceText(language, model.decline);
-  const known = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
-  return { decline: { ...nextAttemptOf(model, language), title, next, ...known } };
+  const { title, next } = buildDeclineText(language, model.decline);
+  const field = FIELD_BY_ERROR_REFERENCE[model.decline?.errorReference ?? ''];
+  const reference = buildReferenceText(language, model.decline);
+  const optionalFields = {
+    ...(field === undefined ? {} : { field }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+  return { decline: { ...buildNextAttempt(model, language), title, next, ...optionalFields } };
 }
 
-function nextAttemptOf(model: PayablePage, language: Language): NextAttempt {
-  return { try: model.try, triesLeft: triesLeftText(language, model.triesLeft) };
+function buildNextAttempt(model: PayablePage, language: Language): NextAttempt {
+  return { try: model.try, triesLeft: buildTriesLeftText(language, model.triesLeft) };
 }
 
-/** By errorReference (P4). */
-const FIELD_OF: Readonly<Record<string, DeclinedAttempt['field']>> = {
+/** The field of the form that caused a decline, by errorReference (P4). */
+const FIELD_BY_ERROR_REFERENCE: Readonly<Record<string, DeclinedAttempt['field']>> = {
   '12': 'expiry',
   '13': 'cardNumber',
   '14': 'cvv',
 };
 
-/** To the shop after the payment, in the browser that came from it; to the bank for a verification. */
-function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
+/**
+ * After the payment, redirects to the shop if the shop redirected this browser to the page. For a verification,
+ * redirects to the bank.
+ */
+function findRedirect(model: SessionPage): Pick<PageState, 'redirectUrl'> {
   if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
   return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};
 }

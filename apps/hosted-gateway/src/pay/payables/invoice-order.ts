@@ -1,8 +1,8 @@
 import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
-import type { TillInvoice, TillLine } from '../../till-codes/till-invoice.js';
+import type { TillInvoice, TillLineItem } from '../../till-codes/till-invoice.js';
 
-/** The part of an invoice that the page shows: the till, the merchant's reference, and the line items. */
-export function invoiceOrder({
+/** The order of an invoice as the page shows it: the till, the merchant's reference, and the line items. */
+export function buildInvoiceOrder({
   siteReference,
   externalReference,
   lineItems,
@@ -12,12 +12,12 @@ export function invoiceOrder({
     siteName: siteReference,
     ...(externalReference === null ? {} : { merchantOrderId: externalReference }),
     customFields: [],
-    lines: lineItems.map(lineOf),
+    lines: lineItems.map(buildOrderLine),
   };
 }
 
-/** The options of the payer: amount and tip. payment-processor enforces the same rules. */
-export function choiceOf({ features, minimumAmount, amount }: TillInvoice): PaymentChoice {
+/** Whether the payer may choose an amount and a tip. payment-processor enforces the same rules. */
+export function buildPaymentChoice({ features, minimumAmount, amount }: TillInvoice): PaymentChoice {
   return {
     amountMinCents: features.amount?.editable === true ? Math.min(amount, minimumAmount) : undefined,
     hasTip: features.tip?.enabled === true,
@@ -25,7 +25,7 @@ export function choiceOf({ features, minimumAmount, amount }: TillInvoice): Paym
 }
 
 /** Line total, rounded to cents (half away from zero), capped at the largest safe integer. */
-function lineOf({ name, unitPrice, quantity = 1 }: TillLine): NonNullable<OrderDetails['lines']>[number] {
+function buildOrderLine({ name, unitPrice, quantity = 1 }: TillLineItem): NonNullable<OrderDetails['lines']>[number] {
   const exact = Number(unitPrice) * quantity;
   const cents = Math.min(Math.round(Math.abs(exact)), Number.MAX_SAFE_INTEGER);
   return { label: name ?? '', quantity, amountCents: exact < 0 ? 0 - cents : cents };

@@ -7,7 +7,7 @@ import { isInvoicePayment } from '../../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
 import { isInvoice, type PagePayable } from './page-payable.js';
 
-/** Finds and updates sessions and invoices alike, so that the page need not distinguish them. */
+/** Finds and updates sessions and invoices of tills, so that callers need not distinguish them. */
 @Injectable()
 export class PagePayableRepository {
   constructor(
@@ -16,13 +16,15 @@ export class PagePayableRepository {
     @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
-  /** An invoice is only found by its code: every partner that decoded it knows its reference. */
+  /**
+   * Finds an invoice only by its code, not by its reference: the reference is not secret, because partners receive it.
+   */
   async findByAddress(address: PayerAddress): Promise<PagePayable | undefined> {
     const session = await this.sessions.findByAddress(address);
     return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
   }
 
-  /** Reads the current state. */
+  /** Reads the payable again. */
   async reload<P extends PagePayable>(payable: P): Promise<P> {
     const found = isInvoice(payable)
       ? await this.invoices.find(payable.invoiceReference)
@@ -40,15 +42,15 @@ export class PagePayableRepository {
     await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }
 
-  /** Same as {@link upsertPayments}, for an invoice that changed without a payment. */
+  /** Stores the new state of an invoice that changed without a payment. The newest version wins. */
   updateInvoice(payable: PayableSnapshot): Promise<void> {
     return this.invoices.updatePayable(this.dataSource, payable);
   }
 
   /** Versions of the payables with open event streams. */
-  async versionsOf(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const sessions = await this.sessions.versionsOf(payableIds);
-    const others = payableIds.filter((id) => !sessions.has(id));
-    return others.length === 0 ? sessions : new Map([...sessions, ...(await this.invoices.versionsOf(others))]);
+  async findVersions(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const sessions = await this.sessions.findVersions(payableIds);
+    const otherIds = payableIds.filter((id) => !sessions.has(id));
+    return otherIds.length === 0 ? sessions : new Map([...sessions, ...(await this.invoices.findVersions(otherIds))]);
   }
 }

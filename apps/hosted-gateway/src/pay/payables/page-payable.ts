@@ -9,24 +9,25 @@ export function isInvoice(payable: PagePayable): payable is TillInvoice {
   return 'invoiceReference' in payable;
 }
 
-export function payableIdOf(payable: PagePayable): string {
+export function getPayableId(payable: PagePayable): string {
   return isInvoice(payable) ? payable.invoiceReference : payable.sessionId;
 }
 
 /**
- * Attempts left on a page. For an invoice, attempts on the page are counted separately from those of partners, because the payers
- * are different people: a person who has seen the code can use up only the attempts of the page.
+ * Number of attempts left on a page. For an invoice the page has its own limit, apart from the limit of the invoice: a
+ * person who has seen the code can use up only the attempts of the page, and partners can still pay the invoice.
  */
-export function attemptsLeftOf(payable: PagePayable): number {
+export function countAttemptsLeft(payable: PagePayable): number {
   if (!isInvoice(payable)) return MAX_SESSION_ATTEMPTS - payable.tries;
-  const ofPage = payable.payments.filter(({ partner }) => partner === undefined);
-  const failed = ofPage.filter(({ state }) => state === 'failed').length;
-  const unsuccessful = ofPage.filter(({ state }) => ['failed', 'verificationRequired'].includes(state)).length;
+  const paymentsOnPage = payable.payments.filter(({ partner }) => partner === undefined);
+  const failed = paymentsOnPage.filter(({ state }) => state === 'failed').length;
+  const unsuccessful = paymentsOnPage.filter(({ state }) => ['failed', 'verificationRequired'].includes(state)).length;
   return Math.min(MAX_SESSION_ATTEMPTS - failed, MAX_UNSUCCESSFUL - unsuccessful, payable.triesMax - payable.tries);
 }
 
 /**
- * Limit for payments of an invoice's page that failed or wait for verification. A waiting payment uses an attempt of the payable, but
- * does not fail for 15 minutes. Without this limit a stranger could use up all attempts, and apps could not pay either.
+ * Limit for payments on an invoice's page that failed or wait for verification. A payment that waits for verification
+ * uses an attempt of the payable, but fails only after 15 minutes. Without this limit one person could use up all
+ * attempts of the payable, and then partners could not pay it either.
  */
 const MAX_UNSUCCESSFUL = 2 * MAX_SESSION_ATTEMPTS;

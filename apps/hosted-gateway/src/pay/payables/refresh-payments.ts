@@ -3,17 +3,21 @@ import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type PagePayable, payableIdOf } from './page-payable.js';
+import { getPayableId, type PagePayable } from './page-payable.js';
 import { PagePayableRepository } from './page-payable.repository.js';
 
-/** A younger payment is not refreshed: the reply to its own charge command is still expected. */
+/**
+ * A processing payment is not refreshed for this time after its last change: the reply to its charge command is still
+ * expected.
+ */
 const MIN_AGE_MS = 2_000;
-/** A page waits at most this long for the refresh, then it shows the last known state. */
-const MAX_WAIT_MS = 1_000;
+/** Timeout of a refresh. After it the caller gets the last known state. */
+const TIMEOUT_MS = 1_000;
 
 /**
- * When a payer or a merchant reads a session or an invoice with an unfinished payment (unknown result, or verification in progress),
- * payment-processor queries the bank immediately (P1). If this fails, the caller gets the last known state.
+ * Refreshes unfinished payments (unknown result, or verification in progress) when a payer or a merchant reads the
+ * session or invoice: payment-processor queries the bank immediately (P1). If this fails, the caller gets the last
+ * known state.
  */
 @Injectable()
 export class RefreshPayments {
@@ -26,17 +30,20 @@ export class RefreshPayments {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** Refreshes unfinished payments, within a time limit, and returns the newest state. Without unfinished payments it costs nothing. */
+  /**
+   * Refreshes unfinished payments within the timeout, and returns the newest state. Sends no request if there are no
+   * unfinished payments.
+   */
   async refresh<P extends PagePayable>(payable: P): Promise<P> {
     if (!payable.payments.some((payment) => this.needsRefresh(payment))) return payable;
-    await within(MAX_WAIT_MS, this.requestRefresh(payableIdOf(payable)));
+    await waitAtMost(TIMEOUT_MS, this.requestRefresh(getPayableId(payable)));
     return this.payables.reload(payable);
   }
 
-  /** Same as {@link refresh}, for a merchant that reads one payment. True if the payment was refreshed. */
+  /** Refreshes one payment if it is unfinished. Returns false if no refresh was needed. */
   async refreshPayment(payment: PaymentSnapshot): Promise<boolean> {
     if (!this.needsRefresh(payment)) return false;
-    await within(MAX_WAIT_MS, this.requestRefresh(payment.payable.payableId));
+    await waitAtMost(TIMEOUT_MS, this.requestRefresh(payment.payable.payableId));
     return true;
   }
 
@@ -61,9 +68,9 @@ export class RefreshPayments {
   }
 }
 
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  await Promise.race([promise, over]);
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  await Promise.race([promise, timeout]);
   clearTimeout(timer);
 }
