@@ -197,7 +197,7 @@ export default tseslint.config(
       'jest/expect-expect': [
         'error',
         {
-          assertFunctionNames: ['expect', 'expect*', '**.expect*', 'waitForHeading', 'expectPaidOnce', 'expectAccessible'],
+          assertFunctionNames: ['expect', 'expect*', '**.expect*', 'waitForHeading'],
         },
       ],
       'jest/no-conditional-expect': 'error',

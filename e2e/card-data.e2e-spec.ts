@@ -3,9 +3,9 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
 import type pg from 'pg';
-import { encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
-import { newSessionRequest, gatewayClient } from './callers/merchant.js';
+import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
 import { Platform } from './platform/platform.js';
 
 /** No test pays with it, so a scan finds it only where this test planted it. */

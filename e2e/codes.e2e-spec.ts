@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decodeCode, logIn, type PartnerHeaders } from './callers/partner.js';
-import { createInvoice, callTillApi } from './callers/till.js';
+import { callTillApi, createInvoice } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

@@ -4,7 +4,7 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, waitForHeading, startBrowser } from './browser/browser.js';
+import { fillCard, holdReturn, payButton, screenshot, startBrowser, waitForHeading } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 

@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { ConsistencyCheck } from './consistency/consistency-check.js';
-import { newSessionRequest, gatewayClient, createSessions } from './callers/merchant.js';
+import { createSessions, gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { decodeCode, logIn, type PartnerHeaders } from './callers/partner.js';
 import { APPROVED, preparePayRequest, sendPayRequest } from './callers/payer.js';
-import { newInvoiceRequest, createInvoice, callTillApi } from './callers/till.js';
+import { callTillApi, createInvoice, newInvoiceRequest } from './callers/till.js';
+import { ConsistencyCheck } from './consistency/consistency-check.js';
 import { Platform } from './platform/platform.js';
 import { type Span, TraceCollector } from './platform/trace-collector.js';
 

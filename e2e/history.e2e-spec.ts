@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
-import { createInvoice, callTillApi } from './callers/till.js';
+import { callTillApi, createInvoice } from './callers/till.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
+import { BackOffice } from './callers/back-office.js';
+import { createSessions, gatewayClient } from './callers/merchant.js';
+import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { type PayRequest, preparePayRequest, resendPayRequest, sendPayRequest } from './callers/payer.js';
 import { ConsistencyCheck } from './consistency/consistency-check.js';
 import { CALL_TIMEOUT_MS, payForRefund, readAcquirerRefunds, waitForRefunds } from './consistency/refund-records.js';
 import type { Interruption } from './consistency/repeated-posts.js';
-import { BackOffice } from './callers/back-office.js';
-import { gatewayClient, createSessions } from './callers/merchant.js';
-import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { type PayRequest, preparePayRequest, resendPayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
 
 /** The acquirer charges at once and answers after this time, so that the process is killed in between; below its timeout of 8 s. */

@@ -15,12 +15,12 @@ import { type Browser, type BrowserContext, devices, type Page } from 'playwrigh
 import {
   fillCard,
   holdReturn,
-  waitForUrl,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
   startBrowser,
+  waitForHeading,
+  waitForUrl,
 } from './browser/browser.js';
 import { Platform } from './platform/platform.js';
 

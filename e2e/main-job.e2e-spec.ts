@@ -4,12 +4,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   fillCard,
   holdReturn,
-  waitForUrl,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
   startBrowser,
+  waitForHeading,
+  waitForUrl,
 } from './browser/browser.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

@@ -7,7 +7,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, waitForHeading, startBrowser } from './browser/browser.js';
+import { fillCard, holdReturn, payButton, startBrowser, waitForHeading } from './browser/browser.js';
 import { PageStates, VERIFIED } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

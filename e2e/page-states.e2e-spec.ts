@@ -10,12 +10,12 @@ import {
   axeFindings,
   fillCard,
   holdReturn,
-  scrollsSideways,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
+  scrollsSideways,
   startBrowser,
+  waitForHeading,
   withForcedTextFill,
 } from './browser/browser.js';
 import { focusRings } from './browser/focus-ring.js';

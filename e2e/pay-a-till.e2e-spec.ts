@@ -11,16 +11,16 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
   fillCard,
-  scrollsSideways,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
+  scrollsSideways,
   startBrowser,
+  waitForHeading,
 } from './browser/browser.js';
 import { onboardMerchant } from './callers/merchant.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
-import { createInvoice, callTillApi as merchantCall } from './callers/till.js';
+import { callTillApi as merchantCall, createInvoice } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

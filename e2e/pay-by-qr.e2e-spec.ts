@@ -11,13 +11,13 @@ import {
   axeFindings,
   fillCard,
   holdReturn,
-  waitForUrl,
-  scrollsSideways,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
+  scrollsSideways,
   startBrowser,
+  waitForHeading,
+  waitForUrl,
 } from './browser/browser.js';
 import { readQr } from './browser/qr-scanner.js';
 import { gatewayClient } from './callers/merchant.js';

@@ -7,7 +7,7 @@ import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MerchantClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { newSessionRequest, gatewayClient, onboardMerchant } from './callers/merchant.js';
+import { gatewayClient, newSessionRequest, onboardMerchant } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
+import { BackOffice } from './callers/back-office.js';
 import {
   APPROVED,
   CALL_TIMEOUT_MS,
@@ -14,7 +15,6 @@ import {
   REFUND_DROPS_THE_ANSWER,
   waitForRefunds,
 } from './consistency/refund-records.js';
-import { BackOffice } from './callers/back-office.js';
 import { httpRequests, MessageProxy, postgresStatements } from './platform/message-proxy.js';
 import type { Platform } from './platform/platform.js';
 import { ServiceReplica } from './platform/service-replica.js';

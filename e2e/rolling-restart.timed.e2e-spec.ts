@@ -9,9 +9,9 @@
  */
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { ConsistencyCheck } from './consistency/consistency-check.js';
 import type { Interruption } from './consistency/repeated-posts.js';
-import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { failuresOf, SteadyLoad } from './faults/steady-load.js';
 import { Platform } from './platform/platform.js';
 

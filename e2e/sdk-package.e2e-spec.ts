@@ -11,7 +11,7 @@ import type { encryptCard } from '@svc/sdk/card';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { build } from 'esbuild';
 import { startBrowser } from './browser/browser.js';
-import { newSessionRequest, gatewayClient } from './callers/merchant.js';
+import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, logIn } from './callers/partner.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';

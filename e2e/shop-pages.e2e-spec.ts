@@ -4,12 +4,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
   fillCard,
-  scrollsSideways,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
+  scrollsSideways,
   startBrowser,
+  waitForHeading,
 } from './browser/browser.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

@@ -6,8 +6,8 @@
 import { PATIENCE } from '@svc/testing';
 import { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
-import { readDayRecords } from './stores/till-records.js';
 import { type DaySize, TradingDay } from './stores/till-day.js';
+import { readDayRecords } from './stores/till-records.js';
 
 const SMALL_BASKETS = 80;
 const baskets = Number(process.env['SVC_TILL_BASKETS'] ?? SMALL_BASKETS);

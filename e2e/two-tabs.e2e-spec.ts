@@ -3,12 +3,12 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext } from 'playwright-core';
 import {
   fillCard,
-  waitForUrl,
-  recordPageErrors,
   payButton,
+  recordPageErrors,
   screenshot,
-  waitForHeading,
   startBrowser,
+  waitForHeading,
+  waitForUrl,
 } from './browser/browser.js';
 import { gatewayClient } from './callers/merchant.js';
 import type { Platform } from './platform/platform.js';

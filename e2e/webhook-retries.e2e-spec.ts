@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { newSessionRequest, gatewayClient, onboardMerchant } from './callers/merchant.js';
+import { gatewayClient, newSessionRequest, onboardMerchant } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import type { MerchantSite, Platform } from './platform/platform.js';

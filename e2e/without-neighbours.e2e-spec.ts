@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { newSessionRequest, gatewayClient } from './callers/merchant.js';
+import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, decodeCode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
 import { createInvoice } from './callers/till.js';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { newSessionRequest, gatewayClient } from '../callers/merchant.js';
+import { gatewayClient, newSessionRequest } from '../callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from '../callers/payer.js';
-import { createInvoice, callTillApi } from '../callers/till.js';
+import { callTillApi, createInvoice } from '../callers/till.js';
 import type { Platform } from '../platform/platform.js';
 
 const UNUSED_URL = 'http://127.0.0.1:9/hook';

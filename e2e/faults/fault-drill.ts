@@ -3,9 +3,7 @@
  * recorded, in the ledger and acknowledged by the merchant: no duplicate, no gap.
  */
 import { waitUntil } from '@svc/testing';
-import { ConsistencyCheck, type Totals } from '../consistency/consistency-check.js';
-import type { Interruption } from '../consistency/repeated-posts.js';
-import { gatewayClient, createSessions } from '../callers/merchant.js';
+import { createSessions, gatewayClient } from '../callers/merchant.js';
 import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
 import {
   type PayAnswer,
@@ -14,6 +12,8 @@ import {
   resendPayRequest,
   sendPayRequest,
 } from '../callers/payer.js';
+import { ConsistencyCheck, type Totals } from '../consistency/consistency-check.js';
+import type { Interruption } from '../consistency/repeated-posts.js';
 import { Platform } from '../platform/platform.js';
 
 /**

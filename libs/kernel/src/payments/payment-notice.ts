@@ -1,7 +1,7 @@
 import {
+  buildPaymentNotification,
   type PaymentNotice,
   type PaymentNotification,
-  buildPaymentNotification,
   type PaymentSnapshot,
   type RefundNotice,
 } from '@svc/contracts';
