@@ -57,9 +57,8 @@ async function startBroker(service: MessagingService): Promise<void> {
   brokers.set(service, broker);
   receivedEvents.set(service, []);
   const { consumes, publishes, answers } = messagesOf(service);
-  const deliver = (events: readonly EventEnvelope[]): Promise<void> => {
+  const deliver = async (events: readonly EventEnvelope[]): Promise<void> => {
     receivedEvents.get(service)!.push(...events);
-    return Promise.resolve();
   };
   if (consumes.length > 0) {
     const formerTypes = new Set(['no-longer.handled.v1']);
@@ -70,9 +69,11 @@ async function startBroker(service: MessagingService): Promise<void> {
       handledRequests.push([command, payload]);
       return Promise.resolve({ service, payload });
     });
-  const accept = (): Promise<void> => Promise.resolve();
   // Every relay serves replay requests, also in a service that publishes nothing.
-  await broker.eventReplay.serveRequests(accept, () => Promise.resolve(publishes.length > 0));
+  await broker.eventReplay.serveRequests(
+    async () => undefined,
+    () => Promise.resolve(publishes.length > 0),
+  );
 }
 
 function newEvent(type: string, payload: object = {}): EventEnvelope {

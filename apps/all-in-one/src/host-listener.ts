@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Host } from '@svc/contracts';
-import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, createProxyErrorResponse } from '@svc/service';
+import { appForAddress, createProxyErrorResponse, NOT_FOUND, type RunningService, type TlsOptions } from '@svc/service';
 
 /**
  * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type Host } from '@svc/contracts';
-import { NOT_FOUND, type ProxyError, createProxyErrorResponse } from '@svc/service';
+import { createProxyErrorResponse, NOT_FOUND, type ProxyError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const TOO_LARGE: ProxyError = { status: 413, code: 'request.too-large', message: 'The request is too large.' };

@@ -151,7 +151,7 @@ export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean
 }
 
 /**
- * What the page knows about its payment while it polls. `in-flight`: the POST has no response yet. `interrupted`: a
+ * The state of the payment in the page while it polls. `in-flight`: the POST has no response yet. `interrupted`: a
  * reload interrupted the payment.
  */
 export type SendState = SendResult | 'in-flight' | 'interrupted';

@@ -8,7 +8,7 @@ import {
   ListRetrievalV1,
 } from '@svc/contracts';
 import { Clock, invalidField } from '@svc/kernel';
-import { ReconciliationReader, MessagePattern } from '@svc/messaging';
+import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { type PaymentNotification, buildPaymentNotification, type PaymentSnapshot } from '@svc/contracts';
+import { buildPaymentNotification, type PaymentNotification, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { last24Hours, lastThreeMonths, type Window } from './windows.js';

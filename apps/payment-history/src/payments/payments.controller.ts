@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
-import { buildHistoryItem, type PaymentHistory, type SinglePayment, buildSinglePayment } from '@svc/contracts';
+import { buildHistoryItem, buildSinglePayment, type PaymentHistory, type SinglePayment } from '@svc/contracts';
 import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';

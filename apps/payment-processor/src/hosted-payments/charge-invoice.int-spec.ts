@@ -1,8 +1,8 @@
 /** Payments of a till's invoice on its page: the merchant's terms, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
-  type MerchantFeatures,
   buildPaymentNotification,
+  type MerchantFeatures,
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,

@@ -19,7 +19,7 @@ export interface Tx extends Reader {
 
 /**
  * The transformer's database: one SQLite file. A transaction is on disk when `transaction()` returns (WAL with
- * synchronous=FULL), so everything that a till was told in a response survives a power cut. All operations are
+ * synchronous=FULL), so the data behind each response to a till survives a power cut. All operations are
  * synchronous and take a millisecond or less. Therefore no other code runs during a transaction, and a transaction
  * cannot contain a call to the platform.
  */

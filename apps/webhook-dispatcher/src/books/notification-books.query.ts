@@ -1,5 +1,5 @@
 import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
-import { isoTime, numberOr0, timeOfUuid, firstUuidAt } from '@svc/messaging';
+import { firstUuidAt, isoTime, numberOr0, timeOfUuid } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
 /**

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { circuitAfterFailure, type Circuit, isFailure } from './circuit.js';
+import { type Circuit, circuitAfterFailure, isFailure } from './circuit.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const SECOND = 1_000;

@@ -210,7 +210,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     const consumer = await harness().startConsumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          // Stands for the statement timeout of a service, which is 15 s.
+          // Replaces the statement timeout of a service, which is 15 s.
           await context.tx.query(`SET LOCAL statement_timeout = 50`);
           await writeEffects(events, context);
         },

@@ -20,7 +20,7 @@ import {
   MAX_DIGESTS,
   type NotifiedSite,
 } from '@svc/contracts';
-import { ReconciliationReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';
+import { Commands, type DigestOptions, type LinesOptions, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import {
   EXPECTED_HISTORY,

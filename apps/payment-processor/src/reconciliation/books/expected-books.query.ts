@@ -1,4 +1,4 @@
-import { isoTime, firstUuidAt } from '@svc/messaging';
+import { firstUuidAt, isoTime } from '@svc/messaging';
 
 /**
  * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
