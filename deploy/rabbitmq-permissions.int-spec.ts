@@ -1,5 +1,6 @@
 /** Tests the permissions of each service's RabbitMQ user, on a RabbitMQ with the permissions of a deployment. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import {
   type EventEnvelope,
@@ -76,8 +77,7 @@ async function startBroker(service: MessagingService): Promise<void> {
   );
 }
 
-function newEvent(type: string, payload: object = {}): EventEnvelope {
-  const occurredAt = new Date(0).toISOString();
+function newEvent(type: string, payload: object = {}, occurredAt = new Date(0).toISOString()): EventEnvelope {
   return { id: randomUUID(), type, aggregateId: randomUUID(), aggregateVersion: 1, occurredAt, payload };
 }
 
@@ -96,9 +96,7 @@ async function attemptAs(
   const connection = await connect(urls[service]);
   try {
     const channel = await connection.createConfirmChannel();
-    const closed = new Promise<number>((resolve) =>
-      channel.on('error', (error: Error & { code?: number }) => resolve(error.code ?? 0)),
-    );
+    const closed = once(channel, 'error').then(([error]) => (error as { code?: number }).code ?? 0);
     const result = attempt(channel).then(
       () => 200,
       (error: Error & { code?: number }) => error.code ?? closed,
@@ -394,10 +392,9 @@ describe('./svc with a RabbitMQ that the user runs', () => {
   });
 
   test('does not start if the management API refuses it', async () => {
-    const { managementUrl, url: externalUrl } = rabbitMq;
-    const externalManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
-    await expect(
-      startOrFindBroker({ ...options, externalUrl, externalManagementUrl, passwords: newPasswords }),
-    ).rejects.toThrow(/ 401 /);
+    const externalManagementUrl = rabbitMq.managementUrl.replace('guest:guest', 'guest:wrong');
+    const urlsOfTest = { externalUrl: rabbitMq.url, externalManagementUrl };
+    const started = startOrFindBroker({ ...options, ...urlsOfTest, passwords: newPasswords });
+    await expect(started).rejects.toThrow(/ 401 /);
   });
 });

@@ -18,7 +18,7 @@ export async function planOf(dataSource: DataSource, action: () => Promise<unkno
   try {
     await runner.query(`PREPARE planned_statement AS ${text}`);
     const values = parameters.map(toLiteral).join();
-    const rows = (await runner.query(`EXPLAIN EXECUTE looked_at${values === '' ? '' : `(${values})`}`)) as {
+    const rows = (await runner.query(`EXPLAIN EXECUTE planned_statement${values === '' ? '' : `(${values})`}`)) as {
       'QUERY PLAN': string;
     }[];
     await runner.query('DEALLOCATE planned_statement');
