@@ -47,6 +47,8 @@ const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 const WATCH_OPTION = /^--watch(All)?$/;
 /** System tests mostly wait for the processes of their platforms. */
 const SYSTEM_TEST_WORKERS = 2;
+/** For the other tests of a whole run. One more than there are processors, because they wait for PostgreSQL half of the time. */
+const OTHER_TEST_WORKERS = WORKERS + 1;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
 /** This Jest project repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
@@ -86,7 +88,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   let env: Record<string, string> = {};
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
-    const all = { databases: WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
+    const all = { databases: OTHER_TEST_WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
     env = await startServers(settings, all, servers, steps);
     return [];
   });
@@ -100,7 +102,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
     preparing,
     await phaseOf('tests', () =>
       Promise.all([
-        run('tests', ['unit', 'integration', ...oldest], WORKERS),
+        run('tests', ['unit', 'integration', ...oldest], OTHER_TEST_WORKERS),
         run('system', ['system'], SYSTEM_TEST_WORKERS),
       ]),
     ),
