@@ -177,9 +177,7 @@ describe('the service cannot refund', () => {
     await grantingMerchant.grant(partner.organisationId);
     const external = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
     const paid = await partner.pay(await openInvoice(processor, grantingMerchant.site), { paymentMethod: external });
-    expect(await backOffice.refund(paid.body.paymentReference)).toMatchObject(
-      expectedProblem(422, /made elsewhere/),
-    );
+    expect(await backOffice.refund(paid.body.paymentReference)).toMatchObject(expectedProblem(422, /made elsewhere/));
   });
 
   async function createGrantingMerchant() {
