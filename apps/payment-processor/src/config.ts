@@ -14,12 +14,12 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_URL: string;
 
-  /** Acquirer of live payments; `off` rejects cards and charges of live keys. */
+  /** Acquirer of live payments. With `off`, cards and charges with a live key are rejected. */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /**
-   * URL of the main API, without a trailing slash: a bank redirects the payer to this URL if the partner has not set a
+   * URL of the main API, without a trailing slash. A bank redirects the payer to this URL if the partner has not set a
    * return page.
    */
   @IsBaseUrl()
@@ -29,7 +29,7 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsBaseUrl()
   SVC_CODES_URL: string;
 
-  /** Timeout of a charge at the acquirer, in milliseconds; after it the outcome is unknown. */
+  /** Timeout of a charge at the acquirer, in milliseconds. After the timeout the outcome is unknown. */
   @IsOptional()
   @IsInt()
   @Min(100)

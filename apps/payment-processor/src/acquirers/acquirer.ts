@@ -1,7 +1,7 @@
 import type { ErrorCode, Mode, PayerContext } from '@svc/contracts';
 import type { Card } from '../card-data/card.js';
 
-/** Reason for which the issuer declined, as a code of the error catalogue. */
+/** The reason why the issuer declined, as a code of the error catalogue. */
 export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.failed'>;
 
 /** A merchant's account at the acquirer for charges and refunds: one for test, one for live. */
@@ -13,7 +13,7 @@ export interface MerchantAccount {
 
 export interface ChargeTerms {
   readonly account: MerchantAccount;
-  /** The attempt's id. The acquirer charges at most once under it, however often the call is retried. */
+  /** The attempt's id. The acquirer charges at most once under this key, however often the call is retried. */
   readonly idempotencyKey: string;
   /** Shown on the payer's statement and in the acquirer's reports (C3). */
   readonly paymentReference: string;
@@ -29,12 +29,12 @@ export interface StoredCard {
 
 export interface CardCharge extends ChargeTerms {
   readonly card: Card | StoredCard;
-  /** The bank's page redirects the payer to it. */
+  /** The bank's page redirects the payer to this URL. */
   readonly payerReturnUrl: string;
   /**
-   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each field may be missing.
-   * Undefined for a payment through a partner: its payer sees no page of this service, and the API has no such field
-   * yet.
+   * The acquirer uses this context for 3-D Secure 2 and fraud detection. The context is only in memory, never stored
+   * and never logged. Each of its fields may be missing. The context is undefined for a partner's payment, because the
+   * payer sees no page of this service and the API has no field for the context yet.
    */
   readonly payer: PayerContext | undefined;
 }
@@ -47,7 +47,10 @@ export interface VerifiedCharge extends ChargeTerms {
   readonly challengeReference: string;
 }
 
-/** A page of the bank that verifies the payer. The acquirer charges only after a {@link VerifiedCharge} with this reference. */
+/**
+ * A page of the bank that verifies the payer. The acquirer charges only after a {@link VerifiedCharge} with this
+ * reference.
+ */
 export interface Challenge {
   readonly reference: string;
   /** http(s), at most 2048 characters. */
@@ -87,7 +90,7 @@ export type ReversalOutcome =
 /** A full or partial refund of a charge (M5). */
 export interface RefundTerms {
   readonly account: MerchantAccount;
-  /** The refund's id. The acquirer refunds at most once under it, however often the call is retried. */
+  /** The refund's id. The acquirer refunds at most once under this key, however often the call is retried. */
   readonly idempotencyKey: string;
   /** Idempotency key of the charge. */
   readonly chargeKey: string;
@@ -141,8 +144,8 @@ export interface StatementPage {
 /**
  * The bank that charges cards, in test or live mode. Every call that moves money contains the mode and the merchant's
  * account. Cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a
- * database transaction. An implementation never throws: it returns `unknown` instead. This is an abstract class because
- * Nest also uses it as the injection token.
+ * database transaction. An implementation never throws: it returns `unknown` instead. `Acquirer` is an abstract class
+ * and not an interface, because Nest needs a class as the injection token.
  */
 export abstract class Acquirer {
   /** Stored with each attempt, and part of the names of ledger accounts. */
@@ -155,8 +158,8 @@ export abstract class Acquirer {
   abstract supportsMode(mode: Mode): boolean;
 
   /**
-   * The account for a merchant without a configured account. Undefined when each account must first be opened with the
-   * acquirer.
+   * The account for a merchant without a configured account. Undefined when the acquirer has no such default, because
+   * each merchant must first open an account.
    */
   abstract getDefaultAccount(merchantId: number): string | undefined;
 
@@ -178,7 +181,7 @@ export abstract class Acquirer {
 
   abstract getChargeStatus(idempotencyKey: string, account: MerchantAccount): Promise<ChargeQueryResult>;
 
-  /** Reverses the charge under the key, or blocks any later charge under it. Safe to retry. */
+  /** Reverses the charge under this key, or blocks any later charge under the key. Safe to retry. */
   abstract reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome>;
 
   /** Refunds a charge. `signal` aborts the wait, not the refund. Safe to retry under the same key. */

@@ -57,8 +57,8 @@ export class MerchantAccountRepository {
   }
 
   /**
-   * Throws a unique violation when two administrators set the account at the same time: one has not seen the other's
-   * change.
+   * Throws a unique violation when two administrators set the account at the same time, because the second
+   * administrator has not seen the change of the first one.
    */
   async set(merchantId: number, mode: Mode, account: ConfiguredAccount, setBy: string): Promise<MerchantAccountView> {
     const now = this.clock.now();

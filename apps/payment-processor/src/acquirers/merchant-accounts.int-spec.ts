@@ -31,7 +31,7 @@ const accountsAtBank = (paymentReference: string): unknown[] =>
 /** Advances the clock by the time after which a new setting applies. */
 const advanceOneSecond = (): void => processor.clock.advance(1_000);
 
-test('a payment is charged under the default account, and within a second after a setting under the configured account', async () => {
+test('a payment is charged under the default account, and under a configured account from one second after its configuration', async () => {
   const newPayable = () => buildPayable({ merchantId });
   const paidUnderDefault = await processor.pay(newPayable());
   expect((await setAccount('MID-7')).status).toBe(201);
@@ -108,7 +108,7 @@ test('the list contains every change, with the fingerprint of the administration
   expect(new Set(allMerchants.map((account) => account.merchantId)).size).toBeGreaterThan(1);
 });
 
-test('of two concurrent changes with the same version, one is rejected', async () => {
+test('if two concurrent changes have the same version, one of them is rejected', async () => {
   const changes = await Promise.all(['MID-1', 'MID-2', 'MID-3', 'MID-4'].map((account) => setAccount(account)));
   const statuses = changes.map(({ status }) => status);
   expect(statuses.every((status) => [201, 409].includes(status))).toBe(true);

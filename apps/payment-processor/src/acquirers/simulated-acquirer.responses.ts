@@ -20,7 +20,7 @@ export function parseRefundOutcome(body: unknown): RefundOutcome {
   }
 }
 
-/** Undefined when any line cannot be parsed: a partial statement would look like a complete one. */
+/** Undefined when a line cannot be parsed, because a partial statement would look like a complete statement. */
 export function parseStatementPage(body: unknown): StatementPage | undefined {
   const { lines, next } = recordOrEmpty(body);
   if (!Array.isArray(lines)) return undefined;

@@ -42,7 +42,10 @@ export class CardKeyRepository {
     );
   }
 
-  /** Returns the version of the replaced key; its row stays locked. Undefined when a concurrent rotation has replaced it. */
+  /**
+   * Returns the version of the replaced key. The row of the key stays locked. Undefined when a concurrent rotation has
+   * replaced the key.
+   */
   async replaceCurrent(tx: EntityManager, now: Date): Promise<number | undefined> {
     const [[replaced]] = await tx.query<[{ version: number }[], number]>(
       `UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current RETURNING version`,

@@ -7,9 +7,9 @@ export interface CardKey {
 }
 
 /**
- * A replaced key decrypts cards for this long. It must cover all copies of the old key: a page uses it until its
- * session expires (30 min), clients and caches for a minute, and the gateway until it receives the event with the newer
- * key.
+ * A replaced key still decrypts cards for this time, because copies of the old public key remain in use. A page uses
+ * its copy until its session expires (30 min). Clients and caches use their copies for a minute. The gateway uses its
+ * copy until it receives the event with the newer key.
  */
 export const CARD_KEY_OVERLAP_MS = 24 * 60 * 60_000;
 
@@ -28,7 +28,10 @@ export function overlapStart(now: Date): Date {
 /** A key as the administration API shows it. */
 export interface CardKeyView {
   readonly kid: string;
-  /** `current`: used for new cards. `accepted`: cards encrypted with it are still accepted. `retired`: they are rejected. */
+  /**
+   * `current`: new cards are encrypted with this key. `accepted`: cards that were encrypted with this key are still
+   * accepted. `retired`: such cards are rejected.
+   */
   readonly state: 'current' | 'accepted' | 'retired';
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;

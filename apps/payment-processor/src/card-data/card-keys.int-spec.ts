@@ -138,7 +138,7 @@ test('a card that was encrypted with a retired or unknown key is rejected with 4
   expect((await storeCard(key)).status).toBe(201);
 });
 
-test('a private key is erased when the key is retired, not earlier, and never for the current key', async () => {
+test('a private key is erased when its key is retired, not earlier; the private key of the current key is never erased', async () => {
   const oldKey = processor.cardKey;
   const key = await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1);

@@ -23,7 +23,7 @@ interface CachedPrivateKey extends Pick<CardKey, 'replacedAt'> {
   readonly privateKey: KeyObject;
 }
 
-/** The key pairs for card data, and the only code that decrypts it (P8). */
+/** Manages the key pairs for card data. Only this class decrypts card data (P8). */
 @Injectable()
 export class CardKeys implements OnModuleInit {
   /** Cached for a second, so that every replica notices a rotation. */
@@ -102,7 +102,10 @@ export class CardKeys implements OnModuleInit {
   }
 }
 
-/** The text of any other error could contain decrypted data, so the cause contains only the error's name. */
+/**
+ * The message of an {@link UnreadableCardError} is safe. The message of any other error could contain decrypted data,
+ * so only the name of such an error is used.
+ */
 function unreadableCard(cause?: unknown): DomainError {
   const reason =
     cause instanceof UnreadableCardError ? cause.message : cause instanceof Error ? cause.name : 'unusable';

@@ -4,7 +4,7 @@ import { cardProblems } from './decrypted-card.js';
 
 /**
  * Reports the invalid fields of a plain-text card together with the other errors of a request. If the request has no
- * other error, the rule reports nothing: a card may expire between an accepted payment and its retry, and the retry
+ * other error, the rule reports nothing, because a card may expire between an accepted payment and its retry. The retry
  * must still return the first response (C7). {@link CardKeys} checks the card again before a charge.
  *
  * @param parent path of the card with a trailing full stop, or `''`

@@ -1,8 +1,8 @@
 import type { CardBrand } from '@svc/contracts';
 
 /**
- * Card data in memory, from its decryption to the acquirer's response. Never written anywhere: no field of this type may
- * reach a table, a message, a log or an error (P8).
+ * Card data in memory, from its decryption to the acquirer's response. Card data is never written anywhere: no field of
+ * this type may reach a table, a message, a log or an error (P8).
  */
 export interface Card {
   /** 12 to 19 digits, Luhn valid. */

@@ -46,7 +46,7 @@ describe('a decrypted card', () => {
     expect(error.code).toBe('request.invalid');
   });
 
-  it('that is not an object is rejected; the CVV of a valid card is removed if none is needed', () => {
+  it('that is not an object is rejected; the CVV of a valid card is removed if the CVV is not needed', () => {
     for (const card of [undefined, null, 'text'])
       expect(catchDomainError(() => checkDecryptedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(
         4,
@@ -106,7 +106,7 @@ describe('a card', () => {
     expect(checkAt('2026-03-02T00:00:00.000Z')).toThrow(DomainError);
   });
 
-  it('needs no CVV to be stored, and is returned without its CVV', () => {
+  it('that is only stored needs no CVV, and is returned without its CVV', () => {
     const { cvv: _, ...cardWithoutCvv } = CARD;
     expect(checkCard(cardWithoutCvv, NOW, { needsCvv: false })).toStrictEqual(cardWithoutCvv);
     expect(checkCard(CARD, NOW, { needsCvv: false })).toStrictEqual(cardWithoutCvv);

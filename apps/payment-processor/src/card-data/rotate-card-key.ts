@@ -56,8 +56,8 @@ export class RotateCardKey {
   }
 
   /**
-   * Returns the version of the replaced key. Its row stays locked, so that a concurrent rotation waits and then finds
-   * no current key.
+   * Returns the version of the replaced key. The row of the key stays locked, so that a concurrent rotation waits and
+   * then finds no current key.
    */
   private async replaceCurrent(tx: EntityManager, now: Date): Promise<number> {
     const replacedVersion = await this.keys.replaceCurrent(tx, now);

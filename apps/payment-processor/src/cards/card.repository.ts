@@ -89,8 +89,8 @@ export class CardRepository {
   }
 
   /**
-   * Exponential backoff: the next attempt comes after as much time as has passed since the owner deleted the card, at
-   * least 30 s and at most 1 h. Therefore newer deletions are attempted first.
+   * Exponential backoff: the delay until the next attempt is the time since the owner deleted the card, but at least 30
+   * s and at most 1 h. Therefore newer deletions are attempted first.
    */
   async postponeDeletion(token: string): Promise<void> {
     await this.dataSource.query(

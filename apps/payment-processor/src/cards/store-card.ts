@@ -11,8 +11,8 @@ import { checkCard } from '../card-data/decrypted-card.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 /**
- * Stores a card in the acquirer's vault, and the vault token in this service (P7). If the process crashes in between,
- * the vault has a card whose vault token is unknown here. Such a card cannot be charged.
+ * Stores a card in the acquirer's vault, and then stores the vault token in this service (P7). If the process crashes
+ * between the two steps, the vault has a card whose vault token is unknown here. Such a card cannot be charged.
  */
 @Injectable()
 export class StoreCard {

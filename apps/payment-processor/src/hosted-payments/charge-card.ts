@@ -39,7 +39,7 @@ export class ChargeCard {
 
   /**
    * @param amounts chosen by the payer and already checked against the merchant's terms ({@link ChargeInvoice}). This
-   *   method does not read them from the command. By default the amount of the payable, without a tip
+   *   method does not read the amounts from the command. The default is the amount of the payable, without a tip
    */
   async execute(
     command: PageCharge,

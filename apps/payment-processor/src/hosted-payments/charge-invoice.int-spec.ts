@@ -161,7 +161,7 @@ test('a session must be paid in full, also if the command has another amount', a
   });
 });
 
-test('of a payer on the page and a partner at the same time one is charged and the other rejected, for each of twenty invoices', async () => {
+test('if a payer on the page and a partner pay at the same time, one is charged and the other is rejected, for each of twenty invoices', async () => {
   const partner = await createPartner(processor);
   const before = processor.chargedReferences().length;
   const outcomes = await Promise.all(

@@ -7,9 +7,10 @@ import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChargeCard, replayedPayment } from './charge-card.js';
 
 /**
- * Makes a card payment from the page of a till's invoice. This class checks the merchant's terms as for partners'
- * payments; then {@link ChargeCard} charges. The payer is anonymous, so vouchers and external payments are impossible.
- * The schema of the command rejects payables of hosted sessions, because a session must be paid in full (ADR 62).
+ * Makes a card payment from the page of a till's invoice. This class first checks the merchant's terms, as for
+ * partners' payments. Then {@link ChargeCard} charges. The payer is anonymous, so vouchers and external payments are
+ * impossible. The schema of the command rejects payables of hosted sessions, because a session must be paid in full
+ * (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {

@@ -10,7 +10,7 @@ export interface IdempotentResult {
 
 /** A call with an idempotency key. */
 export interface IdempotentCall<T extends IdempotentResult> {
-  /** The key with its scope. */
+  /** The idempotency key together with its scope, for example the merchant and the mode. */
   readonly id: string;
   readonly fingerprint: string;
   /** The client must get a response before this time, even if the call has not ended. */
@@ -44,7 +44,7 @@ export class IdempotentCalls<T extends IdempotentResult> {
     private readonly clock: Clock,
   ) {}
 
-  /** `replayed`: the result is that of an earlier call with this key. */
+  /** `replayed` is true when an earlier call with this key has created the result. */
   async runOnce(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
     for (;;) {
       const running = this.inFlight.find(call.id);

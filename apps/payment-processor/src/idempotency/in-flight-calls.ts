@@ -1,7 +1,7 @@
 /**
  * Running calls of this process, by idempotency key: a second call with the same key waits in memory without a database
- * connection (C7). This is not a lock: two replicas can process the same key, and a unique constraint decides which one
- * creates the result.
+ * connection (C7). This class is not a lock: two replicas can process the same key, and a unique constraint decides
+ * which replica creates the result.
  */
 export class InFlightCalls<T> {
   private readonly running = new Map<string, Promise<T>>();

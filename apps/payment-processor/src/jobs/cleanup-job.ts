@@ -9,16 +9,16 @@ import { type DueReversal, ReversalRepository } from '../reversals/reversal.repo
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
 
-/** No client waits for this job: {@link CheckPayments} serves clients that poll. */
+/** No client waits for this job, because {@link CheckPayments} serves clients that poll. */
 const POLL_MS = 2_000;
 const BATCH_SIZE = 50;
 /** Interval of queries to the bank about the verification of a partner's payer. */
 const VERIFICATION_QUERY_INTERVAL_MS = 5_000;
 
 /**
- * Completes operations for which possibly no client polls: it fails verifications that the payer has abandoned (P1, 15
- * min), finishes verifications of partners' payments, and retries reversals of late approvals (H2) until the acquirer
- * confirms them. It also erases the private keys of retired card keys (P8).
+ * Completes operations for which possibly no client polls. The job fails verifications that the payer has abandoned
+ * (P1, 15 min), finishes verifications of partners' payments, and retries reversals of late approvals (H2) until the
+ * acquirer confirms them. The job also erases the private keys of retired card keys (P8).
  */
 @Injectable()
 export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {

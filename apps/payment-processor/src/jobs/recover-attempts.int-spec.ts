@@ -65,7 +65,7 @@ test('a payment whose process crashed after the charge is recovered after 2 s', 
   expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('if the process crashed before the charge, the attempt stays open while the call may be in transit; then its key is blocked and the payable can be paid', async () => {
+test('if the process crashed before the charge, the attempt stays open while the call may still arrive; later the key is blocked, and the payable can be paid', async () => {
   const payable = buildPayable();
   await payAndCrash(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);

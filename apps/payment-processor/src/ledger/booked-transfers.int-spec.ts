@@ -19,7 +19,7 @@ afterAll(() => processor.stop());
 afterEach(() => jest.restoreAllMocks());
 
 const TERMS: FeeTerms = { basisPoints: 290, fixedAmount: 150 };
-/** Cents: the fee of a payment of R 123.45 with these terms, 358.0 rounded plus 150. */
+/** The fee in cents of a payment of R 123.45 with these terms: 358, which is rounded, plus 150. */
 const FEE = 508;
 const RECEIVABLE = 'test:acquirer:simulated:receivable';
 let version = 1_000_000;
@@ -151,8 +151,8 @@ test('in a partner’s payment only the amount paid by card has a fee; vouchers 
 
 describe('a late approval (H2)', () => {
   /**
-   * The bank confirms to the recovery job that it will never charge. Then it charges nevertheless, and the waiting call
-   * receives the approval.
+   * The bank confirms to the recovery job that it will never charge. Then the bank charges nevertheless, and the
+   * waiting call receives the approval.
    */
   async function payWithLateApproval(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
@@ -204,7 +204,7 @@ describe('a late approval (H2)', () => {
     expect(row).toEqual({ attempts: 1, merchant: merchantId, mode: 'test' });
   });
 
-  test('that an earlier release has recorded without a transfer has no transfer for its reversal either', async () => {
+  test('that has no transfer, because an earlier release recorded it, also gets no transfer for its reversal', async () => {
     const { merchantId } = await createMerchant(processor);
     const payment = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     await processor.dataSource.query(

@@ -83,8 +83,8 @@ const NEWEST = namedStatement(
 
 /**
  * Finds the first transfer of these seals that differs from its sealed hash, and the first transfer that was not
- * sealed. The statement uses EXCEPT because the planner estimates that an array has ten elements. With a comparison it
- * would search all arrays for each transfer.
+ * sealed. The statement uses EXCEPT, because the planner estimates that an array has only ten elements. Without EXCEPT,
+ * PostgreSQL would search all arrays for each transfer.
  */
 const TRANSFERS = namedStatement(`WITH sealed AS (
          SELECT s.seal_number, s.last_txid, s.last_position, nth = s.transfer_count AS is_last, nth, each.transfer_id, each.hash

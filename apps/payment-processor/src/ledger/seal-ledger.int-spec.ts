@@ -46,7 +46,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(ids);
   });
 
-  test('contain only transfers with their own transaction id, because a future id could prevent the closing of days', async () => {
+  test('contain only transfers with the id of the transaction that wrote them, because a future id could prevent the closing of days', async () => {
     const [id] = await writeTransfers(1);
     const copyWithTxid = (txid: string): Promise<unknown> =>
       processor.superuser.query(
@@ -59,7 +59,7 @@ describe('seals', () => {
     expect(await processor.sealLedger()).toBe(2);
   });
 
-  test('are not created after a seal whose transaction id this server has not reached; no day is closed, and the gauge reports it', async () => {
+  test('are not created, and no day is closed, if the last seal has a transaction id that this server has not reached; a log entry and the gauge report it', async () => {
     await writeTransfers(1);
     await forge(
       processor,

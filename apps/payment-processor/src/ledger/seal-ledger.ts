@@ -49,7 +49,8 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /**
-   * No longer called after it has found no other server, because a database is only restored before its services start.
+   * This method is not called again after it has found no other server, because a database is restored only before its
+   * services start.
    */
   private async checkServer(): Promise<void> {
     const previousResult = this.isSealedByAnotherServer;
@@ -75,8 +76,8 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /**
-   * A process that was frozen for minutes can commit a transfer after its day was closed. The day's settlement
-   * statement lacks this transfer.
+   * A process that was frozen for minutes can commit a transfer after the day of the transfer was closed. The
+   * settlement statement of that day lacks this transfer.
    */
   private logIfDayIsClosed(oldest: Date): void {
     const day = formatUTCDay(oldest);

@@ -8,7 +8,7 @@ import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 export interface NewSeal {
   readonly sealNumber: number;
   readonly transferCount: number;
-  /** Creation time of its oldest transfer. */
+  /** Creation time of the oldest transfer in the seal. */
   readonly oldest: Date;
 }
 
@@ -49,9 +49,9 @@ export class SealRepository {
   }
 
   /**
-   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Only the
-   * next 10 000 transfers are read, because the order of creation differs from the order of transactions by a few
-   * seconds at most.
+   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents the sealing of this
+   * transfer. Only the next 10 000 transfers are read, because the order of creation differs from the order of
+   * transactions by a few seconds at most.
    */
   async findOldestUnsealed(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [MAX_UNSEALED_READ]);
@@ -59,8 +59,8 @@ export class SealRepository {
   }
 
   /**
-   * True when the last seal has a transaction id that this server has not reached: the database was restored into another cluster
-   * with lower transaction ids, and new transfers would count as sealed.
+   * True when the last seal has a transaction id that this server has not reached. Then the database was restored into
+   * another cluster with lower transaction ids, and new transfers would wrongly count as sealed.
    */
   async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
@@ -98,8 +98,8 @@ export class SealRepository {
   }
 
   /**
-   * Undefined while the day is not closed. The range starts after the newest seal of an earlier day that was closed
-   * before this day began, because transfers of this day are sealed only after it has begun.
+   * Undefined while the day is not closed. Transfers of this day are sealed only after the day has begun. Therefore the
+   * range omits the seals of each earlier day that was closed before this day began.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
@@ -114,7 +114,7 @@ export class SealRepository {
 
 const SEAL_LOCK = 4_017_016;
 
-/** Passed as a parameter. With a literal, PostgreSQL would plan a sort of all rows for a small table. */
+/** This limit is passed as a parameter, because with a literal PostgreSQL would sort all rows of a small table. */
 const MAX_UNSEALED_READ = 10_000;
 
 const SEAL = namedStatement(`WITH turn AS MATERIALIZED (

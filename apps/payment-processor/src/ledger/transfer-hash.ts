@@ -1,7 +1,7 @@
 /**
  * SQL expression for the SHA-256 hash of a row of `transfers`. The hash is computed over the row's canonical text: a
  * JSON object of all columns that are not null, as PostgreSQL writes jsonb, with `created_at` in microseconds since
- * 1970. A new column that is null in older rows does not change their hashes.
+ * 1970. A new column that is null in older rows does not change the hashes of these rows.
  */
 export function transferHash(alias: string): string {
   const time = `jsonb_build_object('created_at', (extract(epoch FROM ${alias}.created_at) * 1000000)::bigint)`;

@@ -18,7 +18,7 @@ const transfersOfCharge = (overrides: Partial<PaymentSnapshot>, feeTerms = NO_FE
   paymentTransfers({ ...PAYMENT, ...overrides }, { acquirer: 'bank', feeTerms });
 
 describe('a successful payment', () => {
-  test('is booked as a debt of the acquirer for the merchant, minus the fee of the merchant', () => {
+  test('is booked as a debt of the acquirer and as a credit of the merchant, minus the merchant’s fee', () => {
     expect(transfersOfCharge({}, { basisPoints: 290, fixedAmount: 150 })).toEqual([
       { kind: 'capture', debit: RECEIVABLE, credit: PAYABLE, amount: 1_000 },
       { kind: 'fee', debit: PAYABLE, credit: 'live:service:fees', amount: 179 },

@@ -20,9 +20,9 @@ export interface Charge {
 }
 
 /**
- * The transfers of a payment; empty unless the payment succeeded. A payment without a charge is external: the partner
- * has received the money and owes it to the merchant (P6). A fee applies only to amounts that an acquirer charges, and
- * is not returned with a refund (M5).
+ * The transfers of a payment. A payment has no transfers unless it succeeded. A payment without a charge is external:
+ * the partner has received the money and owes it to the merchant (P6). A fee applies only to amounts that an acquirer
+ * charges. A refund does not return the fee (M5).
  */
 export function paymentTransfers(payment: PaymentSnapshot, charge?: Charge): Transfer[] {
   if (payment.state !== 'success') return [];
@@ -34,16 +34,16 @@ export function paymentTransfers(payment: PaymentSnapshot, charge?: Charge): Tra
 }
 
 /**
- * The fee in cents of an amount that an acquirer charges, rounded half up. All intermediate integers are far below
- * 2^53.
+ * The fee in cents of an amount that an acquirer charges, rounded half up. All intermediate results are integers far
+ * below 2^53, so they are exact.
  */
 export function calculateFee(processedAmount: number, { basisPoints, fixedAmount }: FeeTerms): number {
   return Math.floor((processedAmount * basisPoints + 5_000) / 10_000) + fixedAmount;
 }
 
 /**
- * A refund (M5). It reduces the platform's debt to the merchant and the acquirer's debt, because the acquirer has paid
- * the payer.
+ * The transfer of a refund (M5). It reduces the platform's debt to the merchant. It also reduces the acquirer's debt to
+ * the platform, because the acquirer has paid the payer.
  */
 export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amount: number): Transfer {
   return {
@@ -55,8 +55,8 @@ export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amoun
 }
 
 /**
- * An approval for a failed payment, or a second approval for a payable (H2). The acquirer holds money that belongs to
- * the payer. The transfer of its reversal swaps debit and credit.
+ * The transfer of a late approval, which is an approval for a failed payment or a second approval for a payable (H2).
+ * The acquirer then holds money that belongs to the payer. The transfer of the reversal has debit and credit swapped.
  */
 export function lateApprovalTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
   return {
@@ -95,8 +95,8 @@ function externalTransfer(payment: PaymentSnapshot): Transfer {
 }
 
 /**
- * The amounts covered by vouchers. A voucher that the merchant is liable for moves no money to the merchant; the service pays for
- * any other voucher.
+ * The transfers of the amounts that vouchers cover. If the merchant is liable for a voucher, the merchant gets no money
+ * for it. The service pays for every other voucher.
  */
 function voucherTransfers(payment: PaymentSnapshot): Transfer[] {
   const { mode, merchantId, vouchers = [] } = payment;

@@ -31,7 +31,7 @@ export class VerifyLedger {
   async verifyPage(after: number, until?: number, bounds = PAGE_BOUNDS): Promise<VerifiedPage> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
-      // This is read first, so that a seal that is appended in the meantime belongs to a later page.
+      // The newest number is read first, so that a seal that is appended in the meantime belongs to a later page.
       const newestSealNumber = await this.checks.findNewestSealNumber(tx);
       const end = Math.min(newestSealNumber, until ?? Infinity);
       const seals = await this.checks.checkSeals(tx, after, end, bounds);

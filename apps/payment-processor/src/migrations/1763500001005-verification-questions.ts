@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds a separate time for the cleanup job's queries about a verification, as attempts have it. Without it, a query of
- * the job delayed the outcome for a payer who returned a second later.
+ * Adds a separate time for the cleanup job's queries about a verification. Attempts already have such a time. Without a
+ * separate time, a query of the job delayed the outcome for a payer who returned a second later.
  */
 export class VerificationQuestions1763500001005 implements MigrationInterface {
   readonly name = 'VerificationQuestions1763500001005';

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A hosted payment stores the merchant's name and the site's reference at its acceptance, as a partner's payment does. Existing
- * rows have NULL, which satisfies the constraints, so NOT VALID avoids a scan.
+ * A hosted payment stores the merchant's name and the site's reference at its acceptance, as a partner's payment does.
+ * Existing rows have NULL, which satisfies the constraints. Therefore the constraints are NOT VALID, which avoids a
+ * scan.
  */
 export class MerchantOfPayment1763500001006 implements MigrationInterface {
   readonly name = 'MerchantOfPayment1763500001006';

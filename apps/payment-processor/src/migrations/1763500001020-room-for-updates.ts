@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A fill factor that leaves space on each page for new row versions, without index updates (HOT). Full pages stay full. */
+/**
+ * A fill factor that leaves space on each page for new row versions, without index updates (HOT). Pages that are
+ * already full stay full.
+ */
 export class RoomForUpdates1763500001020 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500001020';
 

@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Hashes of merchants' API keys, because merchants call this service for refunds. The sites are in known_sites already. */
+/**
+ * Hashes of merchants' API keys, because merchants call this service for refunds. The sites are in known_sites already.
+ */
 export class ApiKeys1763500001031 implements MigrationInterface {
   readonly name = 'ApiKeys1763500001031';
 

@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Transfers get their merchant and mode, for settlement statements, and their transaction and position, for sealing. Transfers of
- * earlier releases get the transaction of this migration.
+ * Transfers get their merchant and mode, which settlement statements need, and their transaction and position, which
+ * sealing needs. Transfers of earlier releases get the transaction of this migration.
  */
 export class Ledger1763500001040 implements MigrationInterface {
   readonly name = 'Ledger1763500001040';
 
   async up(db: QueryRunner): Promise<void> {
-    // This comes before the columns whose addition rewrites the table, because foreign keys of rows that were written
-    // in the same transaction are checked again.
+    // This update comes before the columns whose addition rewrites the table. After the rewrite all rows would belong
+    // to this transaction, and PostgreSQL would check the foreign keys of each updated row again.
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       ALTER TABLE transfers

@@ -10,7 +10,7 @@ const earlierMigrations = migrations.slice(
 );
 const buildUuid = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 
-test('the migration adds merchant, mode and position to transfers of an earlier release, also if a replica inserts them during the rollout', async () => {
+test('transfers of an earlier release get merchant, mode and position, also if a replica of that release inserts them during the rollout', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   await migrateService({ ...paymentProcessorService, migrations: earlierMigrations }, env);
