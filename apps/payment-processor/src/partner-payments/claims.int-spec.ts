@@ -49,7 +49,7 @@ describe('vouchers and external payments of a partner:', () => {
       [paymentReference],
     );
 
-  test('they are rejected with 403 without a grant of the merchant, and from a customer', async () => {
+  test('they are rejected with 403 if the merchant has not granted them, and if a customer sends them', async () => {
     const invoice = await createInvoice();
     for (const claim of [{ vouchers }, external('success')])
       expect((await partner.pay(invoice, claim)).status).toBe(403);

@@ -67,8 +67,8 @@ export class MakePayment {
   ) {}
 
   /**
-   * Throws 403 for fields that this caller may not use, then 400 with all invalid fields, both before any database
-   * query.
+   * First throws 403 for fields that this caller may not use, and then 400 with all invalid fields. Both checks come
+   * before any database query.
    */
   async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
     const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
@@ -155,8 +155,8 @@ export class MakePayment {
   }
 
   /**
-   * Waits for the outcome, and returns a payment that is `processing` at the deadline. Then the history already shows
-   * the returned state (P5).
+   * Waits for the outcome. If the payment is still `processing` at the deadline, returns it in this state. Before the
+   * response, the payment history shows the returned state (P5).
    */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
     let current = payment;

@@ -83,8 +83,8 @@ export interface NewPartnerPayment {
 }
 
 /**
- * Payments made through the main API. One statement accepts a payment: it reserves the payable and writes payment, idempotency
- * key, attempt and event, or changes nothing.
+ * Payments made through the main API. One statement accepts a payment: it reserves the payable and writes payment,
+ * idempotency key, attempt and event, or changes nothing.
  */
 @Injectable()
 export class PartnerPaymentRepository {
@@ -131,8 +131,8 @@ export class PartnerPaymentRepository {
   }
 
   /**
-   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read; then the caller
-   * reads it again.
+   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read. Then the caller
+   * reads the payable again.
    */
   acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
     return this.accept(this.dataSource, payment, route);

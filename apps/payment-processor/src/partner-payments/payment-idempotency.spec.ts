@@ -12,7 +12,7 @@ const STORED_PAYMENT: CurrentPayment = {
 
 /**
  * Runs two calls with the same reference. The first call fails when the second call has waited for `waitMs`. Returns
- * the second result.
+ * the result of the second call.
  */
 async function resultOfSecondCall(waitMs: number): Promise<unknown> {
   const clock = new ManualClock();

@@ -56,7 +56,7 @@ export class PaymentMethods {
   ): Promise<Card> {
     if (!card.encryptedCard) return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
     // The encrypted card is bound to the payer and the payment's reference, so that an attacker cannot use a copy of it
-    // for another payment. The format differs from the ids of sessions and customers.
+    // for another payment. The format of this id differs from the ids of sessions and customers.
     const sessionId = `${customerReference ?? organisationId}.${reference}`;
     return this.cardKeys.decryptCard(card.encryptedCard, { sessionId, try: 1 });
   }

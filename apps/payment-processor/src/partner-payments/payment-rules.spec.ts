@@ -169,7 +169,7 @@ describe('a plain-text card', () => {
   const otherInvalidField = { returnUrl: 'x' };
   const otherProblem = { field: 'returnUrl', message: 'returnUrl must be an absolute URL' };
 
-  it('that is invalid is reported only together with other errors, so that a retry is replayed after the card has expired', () => {
+  it('that is invalid is reported only together with other errors, so that a retry gets its first response after the card has expired', () => {
     expect(findProblems({ ...invalidCard, ...otherInvalidField })).toEqual([otherProblem, cardNumber, expiryDate]);
     expect(findProblems(invalidCard)).toEqual([]);
   });
@@ -183,7 +183,7 @@ describe('a plain-text card', () => {
     ['amount', []],
     ['tipAmount', []],
     ['vouchers[0].amount', []],
-  ])('in a request with a malformed %s is checked for the remaining fields', (path, problems) => {
+  ])('is checked as far as a malformed %s in the request allows it', (path, problems) => {
     expect(findProblems(invalidCard, SERVICE, [malformed(path)])).toEqual(problems);
   });
 

@@ -57,8 +57,8 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
       ? fieldProblem('vouchers', 'vouchers must not cover more than the amount')
       : [],
   ),
-  // The acquirer's limit for a charge. The acquirer would decline a larger charge, but only after the payable is
-  // reserved.
+  // This is the acquirer's limit for a charge. The acquirer would decline a larger charge, but only after the payable
+  // is reserved.
   rule(['amount', 'tipAmount', 'vouchers'], (amounts) =>
     remainingAmount(amounts) > MAX_AMOUNT_CENTS
       ? fieldProblem('tipAmount', `amount and tipAmount must not be more than ${MAX_AMOUNT_CENTS} together`)

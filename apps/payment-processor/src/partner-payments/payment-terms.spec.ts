@@ -107,7 +107,7 @@ describe('the terms of a merchant', () => {
     [500, 100, undefined],
     [500, 101, undefined],
   ])(
-    'with a minimum of %d return for an invoice of 100 and the amount %d the error %s',
+    'with a minimum of %d, for an invoice of 100 and the amount %d, return the error %s',
     (minimumAmount, amount, error) => {
       expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
     },

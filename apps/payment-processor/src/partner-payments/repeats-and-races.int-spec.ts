@@ -115,7 +115,7 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   expect(acquiredConnections).toBeLessThan(100);
 });
 
-test('of several replicas that get the same reference one creates the payment, and the others return it', async () => {
+test('with the same reference at several replicas create one payment, which all replicas return', async () => {
   const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each MakePayment simulates a separate process: they share the tables, but not the calls in flight.

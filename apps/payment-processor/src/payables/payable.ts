@@ -33,8 +33,8 @@ export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.i
 
 /**
  * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this
- * service has not stored the payable: the request of the first try contains it. The result only explains a rejection.
- * The decision is made by the SQL statement that reserves the payable.
+ * service has not stored the payable. Then the request of the first try contains the payable. The result only explains
+ * a rejection. The decision is made by the SQL statement that reserves the payable.
  */
 export function findRefusal(
   payable: PayableTerms | undefined,

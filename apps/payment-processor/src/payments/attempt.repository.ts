@@ -55,7 +55,10 @@ export class AttemptRepository {
     return count > 0;
   }
 
-  /** Records an unknown outcome, with the next query at `nextQuery` (P1). Changes nothing when the attempt is not chargeable. */
+  /**
+   * Records an unknown outcome, with the next query at `nextQuery` (P1). Changes nothing when the attempt is not
+   * chargeable.
+   */
   async markUnknown(attemptId: string, nextQuery: Date): Promise<void> {
     await this.dataSource.query(
       `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state = ANY ($3)`,
@@ -65,7 +68,7 @@ export class AttemptRepository {
 
   /**
    * Commits the decision to reverse. Only then may the caller request the reversal from the acquirer. False when the
-   * attempt has an outcome, is already reversing, or its call was leased after it was read.
+   * attempt has an outcome, when it is already reversing, or when its call was leased after the attempt was read.
    */
   async beginReversal(
     tx: Transaction | undefined,
@@ -97,8 +100,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases the unknown and reversing attempts of a payable that a client polls, if their last such query was at
-   * `maxLastQueryAt` or earlier.
+   * Leases the unknown and reversing attempts of a payable that a client polls, if the last query for a polling client
+   * was at `maxLastQueryAt` or earlier.
    */
   async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
@@ -141,8 +144,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Commits the decision to reverse a late approval, and books the money that the acquirer holds until then. Works once
-   * for each attempt.
+   * Commits the decision to reverse a late approval, and books the money that the acquirer holds until the reversal.
+   * Has an effect only once for each attempt.
    */
   async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
     const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);

@@ -117,7 +117,7 @@ test('an attempt is reversed without a query after 15 minutes, and immediately i
   expect(recoveryStep('reversing', 0)).toBe('reverse');
 });
 
-test('the response notFound is final only after 10 s: the call must start within 1 s and end within 9 s', () => {
+test('the response notFound is final only after 10 s, because the call must start within 1 s and end within the next 9 s', () => {
   expect(isChargeMissing(RESPONSES.notFound, 9_999)).toBe(false);
   expect(isChargeMissing(RESPONSES.notFound, 10_000)).toBe(true);
   expect(isChargeMissing(RESPONSES.unknown, 10_000)).toBe(false);

@@ -72,7 +72,7 @@ export class ChargeAttempt {
       const attempt = await accept({ acquirer: acquirer.name, account });
       if (attempt === undefined) return 'notAccepted';
       // The database may have delayed the acceptance. By now the client has received a 503, and may have paid in
-      // another way.
+      // another way. Therefore nothing is charged.
       if (!(this.clock.now() < deadline)) return { attempt, outcome: { kind: 'notAttempted' } as const };
       return { attempt, outcome: await this.call(acquirer, attempt, getSource(attempt)) };
     });

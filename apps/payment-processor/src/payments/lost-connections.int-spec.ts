@@ -1,6 +1,6 @@
 /**
- * Tests a database connection that is lost while fifty payments share a statement. The statement is not retried; the
- * bank is queried.
+ * Tests a database connection that is lost while fifty payments share a statement. The statement is not retried.
+ * Instead, the bank is queried.
  */
 import type { HostedPaymentSnapshot, PayableDescriptor } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';

@@ -68,7 +68,7 @@ describe('a payment is not accepted', () => {
     expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
-  test('after the expiry of its payable, but is accepted one millisecond earlier with the last try', async () => {
+  test('if its payable expires now; one millisecond before the expiry, a last try is accepted', async () => {
     const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
@@ -151,7 +151,7 @@ describe('the decision to reverse and the late lease of a call:', () => {
     ['approved', ENDED, false],
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
-  ])('an attempt in the state %s (%s) allows them: %s', async (state, columns, isAllowed) => {
+  ])('an attempt in the state %s (%s) allows both of them: %s', async (state, columns, isAllowed) => {
     for (const operation of [
       decideToReverse,
       (attempt: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(attempt),

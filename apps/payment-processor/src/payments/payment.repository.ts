@@ -207,9 +207,9 @@ interface BatchItem {
 
 /**
  * Two batches run concurrently: while one commits, the next one is filled. More concurrent batches would be smaller,
- * and would use connections that reads need. The limit of 50 bounds the number of payments that wait for the lock of
- * one row, and the number that are retried one by one after an error in one row. The two numbers were not measured
- * separately.
+ * and would use connections that reads need. A batch has at most 50 payments. This limits how many payments wait for
+ * the lock of one row, and how many payments are retried one by one after an error in one row. The number of batches
+ * and the limit of 50 were not measured separately.
  */
 const BATCHES: BatchSettings<BatchItem> = {
   key: ({ payableId }) => canonicalId(payableId),
@@ -280,7 +280,7 @@ const ACCEPT = statementWithEvents({
 
 /**
  * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
- * compared afterwards: with a state in the search condition the planner could read a whole partial index.
+ * compared afterwards, because with a state in the search condition the planner could read a whole partial index.
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*

@@ -178,7 +178,7 @@ describe('a payment that requires a verification', () => {
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
   ] as const)(
-    'leaves, after a failed verification, a payable that was %s after %d of 5 tries in the state %s',
+    'whose verification fails sets its payable (%s, %d of 5 tries) to the state %s',
     (state, tries, expected) => {
       const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
       const failed = paymentWithFailedVerification(payment, 'verification.failed', 5, later);

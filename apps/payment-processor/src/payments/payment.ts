@@ -123,7 +123,7 @@ export function settledPayment(
   }
 }
 
-/** The payment after a passed verification. It reserves its payable again (P1), which must be open. */
+/** The payment after a passed verification. The payment reserves its payable again (P1). The payable must be open. */
 export function resumedPayment(payment: PaymentSnapshot, now: Date): PaymentSnapshot {
   const { payable } = payment;
   if (payable.state !== 'open') throw new Error(`A payable that is ${payable.state} cannot be reserved.`);

@@ -48,8 +48,8 @@ export class SettleAttempt {
   }
 
   /**
-   * For a response that could not end the attempt in its current state. The row is locked, so that no concurrent change
-   * is missed.
+   * Handles a response that could not end the attempt in its current state. The row is locked, so that no concurrent
+   * change is missed.
    */
   private async settleLocked(attempt: OpenAttempt, response: AcquirerResponse): Promise<undefined> {
     const incidentState = await inTransaction(this.dataSource, async (tx) => {

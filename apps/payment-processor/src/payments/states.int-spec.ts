@@ -248,8 +248,8 @@ async function readState(payableId: string): Promise<CurrentState> {
 }
 
 /**
- * Reads the states from the events. The versions have no gap, so no transition is missed, and each must be a listed
- * transition.
+ * Reads the states from the events. The versions must have no gap, so that no transition is missed. Each transition
+ * must be a listed transition.
  */
 async function expectListedTransitions(payableId: string): Promise<void> {
   const steps = await processor.dataSource.query<{ state: PayableState; version: number }[]>(

@@ -19,12 +19,12 @@ const countPayments = async (): Promise<number> => {
 };
 
 /**
- * Three such responses last longer than the time after which the response notFound is final (10 s), so that the last
- * of four payments still waits then.
+ * The response notFound is final after 10 s. Three responses of the bank take longer, so the last of four payments
+ * still waits after 10 s.
  */
 const BANK_RESPONSE_MS = 3_800;
 
-test('with one slot at a slow bank, the bank has charged each successful one of four concurrent payments', async () => {
+test('with one slot at a slow bank, the bank has charged each of four concurrent payments that succeeds', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<HostedPaymentSnapshot>[] = [];

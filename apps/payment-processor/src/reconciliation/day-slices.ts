@@ -3,8 +3,8 @@ import { formatUTCDay } from '../ledger/day.js';
 
 export const DAY_MS = 86_400_000;
 /**
- * Length of the time range that one statement reads. The statement timeout is 15 s, and a running statement delays the
- * relay of events.
+ * Length of the time range that one statement reads. The range is short, because the statement timeout is 15 s and a
+ * running statement delays the relay of events.
  */
 const SLICE_MS = 3_600_000;
 /** Clocks of other servers may be ahead by at most this time. */
@@ -34,8 +34,8 @@ export function sliceDay(day: string, watermark: Date): BookRange[] {
 }
 
 /**
- * Ranges of time that must be empty in every book. Each reconciliation compares them too, because a row that was
- * inserted manually with a random id or an impossible date would belong to no day.
+ * Ranges of time that must be empty in every book. Each reconciliation compares these ranges too, because a row that
+ * was inserted manually with a random id or an impossible date would belong to no day.
  */
 export function rangesThatMustBeEmpty(now: Date): BookRange[] {
   return [

@@ -29,8 +29,8 @@ export class DayTotalsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Counts the payments accepted, the attempts started and the refunds created in the range. Rows that became final after the
-   * watermark are not compared and count as pending.
+   * Counts the payments accepted, the attempts started and the refunds created in the range. Rows that became final
+   * after the watermark are not compared and count as pending.
    */
   async count({ from, until }: BookRange, watermark: Date, merchantId: number | undefined): Promise<Totals[]> {
     return inTransaction(this.dataSource, async (tx) => {

@@ -28,7 +28,7 @@ let gauges: GaugeReader;
 let processor: Processor;
 let job: ReconciliationJob;
 let runs: ReconciliationRepository;
-/** The page with which all other services respond; undefined: they do not respond. */
+/** The page with which all other services respond. If it is undefined, the other services do not respond. */
 let otherServicesPage: DigestPage | undefined;
 beforeEach(async () => {
   gauges = GaugeReader.begin();
@@ -123,7 +123,7 @@ test('a nightly run that fails is tried three times, and its day is compared aga
   ]);
 });
 
-test('only one replica can lease a run; after a crash another replica restarts the run, and the result of the first is ignored', async () => {
+test('only one replica can lease a run; after a crash another replica restarts the run, and the result of the first replica is ignored', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   const firstLease = (await runs.lease())!;
   expect(await runs.lease()).toBeUndefined();

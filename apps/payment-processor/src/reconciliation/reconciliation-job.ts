@@ -46,8 +46,8 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
   }
 
   /**
-   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run; another replica then
-   * starts it again.
+   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run. Then another replica
+   * starts the run again.
    */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();

@@ -5,8 +5,8 @@ import { ReconciliationRepository } from './reconciliation.repository.js';
 
 /**
  * `svc.reconciliation.differences`: number of differences that the last nightly run found. `svc.reconciliation.failed`:
- * number of days that it could not compare. `svc.reconciliation.age`: seconds since the last successful nightly run;
- * absent before the first such run.
+ * number of days that the last nightly run could not compare. `svc.reconciliation.age`: seconds since the last
+ * successful nightly run; absent before the first such run.
  */
 @Injectable()
 export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {

@@ -8,8 +8,8 @@ import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/p
 const MAX_REVERSALS = 10_000;
 
 /**
- * The expected notices of automatic reversals. Their ids are computed by `noticeOf`, which SQL cannot do, so these
- * lines are built here.
+ * The expected notices of automatic reversals. SQL cannot compute the ids of these notices, so the function `noticeOf`
+ * builds the notices here.
  */
 @Injectable()
 export class ReversalNoticesQuery {

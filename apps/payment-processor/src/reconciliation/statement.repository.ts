@@ -34,9 +34,9 @@ export class StatementRepository {
   ) {}
 
   /**
-   * Accounts with movements on the day, with the statements of the previous and the next day too, because around
-   * midnight the acquirer's clock and the platform's clock may assign different days. All other accounts of merchants
-   * are included; their statements must be empty.
+   * The accounts with movements on the day. Their statements of the previous day and the next day are read too, because
+   * around midnight the acquirer's clock and the platform's clock may assign different days to a movement. All other
+   * accounts of merchants are included too, because their statements must be empty.
    */
   async findAccounts(
     day: string,
@@ -68,7 +68,7 @@ export class StatementRepository {
 
   /**
    * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes no
-   * line of this run when another replica has taken it over.
+   * line of this run when another replica has taken over the run.
    */
   async deleteLines({ runId, tries }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
     for (let deletedCount = DELETE_BATCH_SIZE; deletedCount === DELETE_BATCH_SIZE;) {

@@ -89,7 +89,7 @@ test('100 concurrent refunds that the bank declines are all sent to the bank, be
   expect(await expectConsistentRecords(processor, payment)).toMatchObject({ refunded: 0, bank: [] });
 });
 
-test('of concurrent refunds of two payments with the same key, one payment is refunded, and calls for the other are rejected as conflicts', async () => {
+test('if concurrent refunds of two payments have the same key, one payment is refunded, and calls for the other payment are rejected as conflicts', async () => {
   const payments = [await createPaidPayment(), await createPaidPayment()];
   const key = randomUUID();
   const responses = await callConcurrently(20, (nth) =>

@@ -52,9 +52,9 @@ export class CreateRefund {
   }
 
   /**
-   * Throws `resource.not-found` for a payment of another merchant, or of another site than the site of the API key; 422
-   * when the payment cannot be refunded, or not by this amount; `request.idempotency-conflict` when the key was used
-   * for another refund.
+   * Throws `resource.not-found` for a payment of another merchant, and for a payment of another site than the site of
+   * the API key. Throws 422 when the payment cannot be refunded, or when this amount is too high. Throws
+   * `request.idempotency-conflict` when the key was used for another refund.
    */
   async execute(
     merchant: AuthenticatedMerchant,

@@ -32,7 +32,7 @@ interface Crash {
   readonly nth?: number;
 }
 
-/** Lets the process crash at this point. Returns a function that returns whether it has crashed. */
+/** Lets the process crash at this point. Returns a function that tells whether the process has crashed. */
 function crashAt({ target, method, when, nth = 1 }: Crash): () => boolean {
   const instance = processor.service.app.get<Record<string, (...args: unknown[]) => Promise<unknown>>>(
     target === 'refunds' ? RefundRepository : Acquirer,
@@ -54,7 +54,10 @@ function crashAt({ target, method, when, nth = 1 }: Crash): () => boolean {
   return () => hasCrashed;
 }
 
-/** Lets the process crash before the nth statement of the transaction that records an outcome. Returns as crashAt. */
+/**
+ * Lets the process crash before the nth statement of the transaction that records an outcome. Returns the same function
+ * as crashAt.
+ */
 function crashBeforeStatement(nth: number): () => boolean {
   const dataSource = processor.service.app.get(DataSource);
   const transaction = dataSource.transaction.bind(dataSource) as (
@@ -131,7 +134,7 @@ describe.each(['the client retries its call first', 'the jobs of another process
     expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
     expect(hasCrashed()).toBe(true);
     if (order.startsWith('the jobs')) await recoverEverything();
-    // Only after 10 s the response notFound is final. Before, the call may still be in transit.
+    // The response notFound is final only after 10 s. Before that, the call may still be in transit.
     else processor.clock.advance(10_000);
     await retryCall(payment, key);
     await recoverEverything();

@@ -257,8 +257,8 @@ export class RefundRepository {
   }
 
   /**
-   * Leases a pending refund for which a client waits. Undefined if it has ended, or if its last such query was after
-   * `maxLastQueryAt`.
+   * Leases a pending refund for which a client waits. Undefined if the refund has ended, or if the last query for a
+   * waiting client was after `maxLastQueryAt`.
    */
   async leaseForPoll(refundId: string, maxLastQueryAt: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(

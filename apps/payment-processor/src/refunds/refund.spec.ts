@@ -33,7 +33,7 @@ describe('the refundable amount', () => {
     [{ paymentMethodType: 'External' }, 1, 'refund.not-possible'],
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
-  ])('allows or rejects, for the payment %j, a refund of %i with the result %s', (overrides, amount, expected) => {
+  ])('of the payment %j, for a refund of %i, leads to the refusal %s', (overrides, amount, expected) => {
     expect(findRefundRefusal({ ...PAID_PAYMENT, ...overrides }, amount)).toBe(expected);
   });
 

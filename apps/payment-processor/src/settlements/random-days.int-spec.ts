@@ -1,6 +1,6 @@
 /**
- * Tests settlement statements of days with random payments and refunds. Each statement is correct, and their sum is the
- * ledger balance.
+ * Tests settlement statements of days with random payments and refunds. Each statement is correct, and the sum of all
+ * statements is the ledger balance.
  */
 import fc from 'fast-check';
 import { type Processor, startProcessor } from '../../test/processor.js';

@@ -49,7 +49,7 @@ export class SettlementRepository {
   async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementSums> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
-      // This is read first: if the day is already closed, the sums that are read afterwards are complete.
+      // The state of the day is read first, because the sums are complete only if they are read after the closing.
       const [closedDay] = await tx.query<{ closed: boolean; root: string | null }[]>(
         `SELECT EXISTS (SELECT FROM ledger_days WHERE day >= $1) AS closed,
                 (SELECT encode(root, 'hex') FROM ledger_days WHERE day = $1) AS root`,

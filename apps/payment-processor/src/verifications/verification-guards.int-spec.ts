@@ -48,7 +48,7 @@ describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition
     ['the payment has changed', `UPDATE payments SET version = version + 1 WHERE payment_id = $1`],
     ['the payment has an earlier version', `UPDATE payments SET version = version - 1 WHERE payment_id = $1`],
     ...['+', '-'].map((sign): [string, string] => [
-      `the payable has version ${sign} 1`,
+      `the version of the payable has changed by ${sign}1`,
       `UPDATE payables SET version = version ${sign} 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ]),
   ])('changes nothing when %s', async (__, statement) => {
@@ -59,7 +59,7 @@ describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition
     expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
   });
 
-  test('changes its own payment, only once', async () => {
+  test('changes only its own payment, and only once', async () => {
     const [verification, otherVerification] = [await createVerification(), await createVerification()];
     const before = await readPaymentRows(processor, otherVerification.paymentId);
     expect(await transition(verification)).toBeDefined();

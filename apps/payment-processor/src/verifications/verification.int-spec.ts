@@ -155,7 +155,7 @@ test('a payment whose challenge response was lost is recovered, and the payer ca
   expect(await returnAndPoll(payable)).toMatchObject([{ state: 'success' }]);
 });
 
-test('after a crash between the return of the payer and the response to the charge, the attempt is recovered like any other', async () => {
+test('after a crash between the return of the payer and the response to the charge, the attempt is recovered like any other attempt', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = buildPayable();
   await processor.answerChallenge(await payWithChallenge(payable), 'confirm');

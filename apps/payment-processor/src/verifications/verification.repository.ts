@@ -90,7 +90,9 @@ export class VerificationRepository {
     return rows.map(openVerificationFromRow);
   }
 
-  /** Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster. */
+  /**
+   * Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster.
+   */
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
     const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();

@@ -38,8 +38,8 @@ export const PRODUCTION_RULES: Rules = {
 };
 
 /**
- * The bank's behaviour. `charges a blocked key`: the bank charges although it has confirmed that it never will under
- * this key.
+ * The bank's behaviour. `charges a blocked key`: the bank charges although it has confirmed that it will never charge
+ * under this key.
  */
 export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
 export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];

@@ -23,7 +23,7 @@ it('the same difference in books of two services is attributed to the payments o
   ]);
 });
 
-it('a row that the books contain unexpectedly is missing in the payments, and a row that the books lack is unexpected there', () => {
+it('a row that only the books contain is reported as missing in the payments, and a row that only the payments contain as unexpected', () => {
   const unexpected = { kind: 'unexpected', field: null } as const;
   expect(
     attributeToPayments([buildDifference('retrieval', unexpected), buildDifference('history', unexpected)]),

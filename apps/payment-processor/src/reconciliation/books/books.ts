@@ -51,8 +51,8 @@ export const BOOK_NAMES = [
 export type BookName = (typeof BOOK_NAMES)[number];
 
 /**
- * A source of the rows of a book. A comparison has two: one computes the expected rows from the payments, the other
- * reads the book.
+ * A source of the rows of a book. A comparison has two sources: the first one computes the expected rows from the
+ * payments, and the second one reads the book.
  */
 export interface BookSource {
   digests(range: BookRange, options: Pick<DigestOptions, 'merchantId' | 'after'>): Promise<DigestPage>;

@@ -36,7 +36,7 @@ test('after a thousand differences, the result contains only one difference of t
   expect(differences.at(-1)).toMatchObject({ merchantId: 60, field: 'digest' });
 });
 
-test('a book that has deleted rows of a day is not compared for that day, but is compared for ranges that must be empty', async () => {
+test('a book that has deleted rows of a day is not compared for that day; its ranges that must be empty are still compared', async () => {
   const found = buildSource({ 1: 1 }, '2026-03-01T00:30:00.000Z');
   expect(await compareSources(buildSource({}), found)).toMatchObject({ isRetained: false, differences: [] });
   expect(await compareSources(buildSource({}), found, false)).toMatchObject({

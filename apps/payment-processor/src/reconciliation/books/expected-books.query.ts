@@ -2,8 +2,8 @@ import { firstUuidAt, isoTime } from '@svc/messaging';
 
 /**
  * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
- * {@link ReconciliationReader}. The first parameter after the range is the watermark. A row that became final at or after the
- * watermark is open, that is, not compared.
+ * {@link ReconciliationReader}. The first parameter after the range is the watermark. A row that became final at or
+ * after the watermark is open, so it is not compared.
  */
 
 const COLUMNS = `p.payment_reference, p.reference, p.state, p.amount, p.tip_amount, p.processed_amount, p.method_type, p.method_label,

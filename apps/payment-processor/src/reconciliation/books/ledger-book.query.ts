@@ -1,7 +1,8 @@
 /**
- * The statements for the book `ledger`: the expected and the stored transfers, selected by the time of the transfer,
- * which is the time at which the payment or refund became final. Both are in one database, so no row is open. The
- * comparison covers accounts and amounts; the command `ledger verify` detects any change of a row.
+ * The statements for the book `ledger`: the expected and the stored transfers of a range. The time of a transfer is the
+ * time at which the payment or refund became final. No row is open (not compared), because the same transaction stores
+ * the outcome and its transfers. The comparison covers only accounts and amounts. The command `ledger verify` detects
+ * any change of a row.
  */
 const RECEIVABLE = `y.mode || ':acquirer:' || a.acquirer || ':receivable'`;
 const PAYABLE = `y.mode || ':merchant:' || y.merchant_id || ':payable'`;

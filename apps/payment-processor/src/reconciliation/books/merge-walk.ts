@@ -20,7 +20,8 @@ export type Lines = AsyncIterable<BookLine>;
 
 /**
  * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the
- * differences. Skips a row that is open in one of the two: it is not final, or has become final only a moment ago.
+ * differences. Skips a row that is open in one of the two books. Such a row is not final, or became final only a moment
+ * ago.
  */
 export async function* differencesBetween(expected: Lines, found: Lines): AsyncGenerator<Difference> {
   const [expectedLines, foundLines] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
