@@ -55,7 +55,7 @@ export interface Processor extends TestService {
   closePayable(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Requests to open the payable. */
   openPayable(command: OpenPayable): Promise<OpenedPayable>;
-  /** Sends the command check-payments, as a client does that polls the payable. Returns its payments. */
+  /** Sends the command check-payments, as a client that polls the payable does. Returns the payments of the payable. */
   pollPayments(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
   /** Confirms or refuses the verification on the bank's page, as the payer does. */
   answerChallenge(payment: Pick<PaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;

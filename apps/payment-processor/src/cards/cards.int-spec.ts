@@ -51,7 +51,7 @@ test('a customer stores a card, pays with it several times, and deletes it', asy
   expect((await customer.pay(await openNewInvoice(), paymentWithToken(body.token))).status).toBe(404);
 });
 
-test('a stored card is declined or requires a verification, as a card with the same number does', async () => {
+test('a stored card is declined or requires a verification, like a card with the same number that is not stored', async () => {
   const storeCard = async (number: string) =>
     (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
   const declined = await partner.pay(

@@ -100,7 +100,7 @@ test('if the process crashed before the charge, the attempt stays open while the
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an acquirer that does not respond is queried four times; after 15 minutes the charge is reversed until the acquirer confirms, and the payment fails with 31', async () => {
+test('an acquirer that does not respond is queried four times; after 15 minutes the charge is reversed until the acquirer confirms, and the payment fails with the error 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = buildPayable();
   await processor.pay(payable, { card: CARDS.responseLost });

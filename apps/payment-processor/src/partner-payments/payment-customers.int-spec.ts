@@ -96,7 +96,7 @@ test.each(['loyalty-17', 'Loyalty 17 / Käthe', 'x'.repeat(100), '0B6C3F4E-6F2A-
   },
 );
 
-test('customer ids that are UUIDs are compared without case, and other customer ids exactly', async () => {
+test('customer ids that are UUIDs are compared without case, and other customer ids are compared exactly', async () => {
   const [invoice, id] = [await createInvoice(), randomUUID()];
   const pay = (payable: typeof invoice, reference: string, customerId: string) =>
     partner.pay(payable, { reference, customer: { id: customerId } });

@@ -194,7 +194,7 @@ describe('a plain-text card', () => {
     { ...invalidCard, vouchers: [voucher(100)] },
     { paymentMethod: { card: 7 } },
     { paymentMethod: undefined },
-  ])('is not checked if the request would not charge it: %j', (change) => {
+  ])('is not checked if the request would not charge this card: %j', (change) => {
     const problemFields = findProblems({ ...change, ...otherInvalidField }).map(({ field }) => field);
     expect(problemFields.filter((field) => field.startsWith('paymentMethod.card.'))).toEqual([]);
   });

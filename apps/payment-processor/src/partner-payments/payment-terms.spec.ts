@@ -181,7 +181,7 @@ describe('the fingerprint of a request (C7)', () => {
     { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
-  ])('differs with %j', (change) => expect(fingerprint(change)).not.toBe(fingerprint({})));
+  ])('differs if the request has %j instead', (change) => expect(fingerprint(change)).not.toBe(fingerprint({})));
 
   it.each([{ id: 'c-2' }, { id: 'C-1' }, { firstName: 'Eve' }, { lastName: 'M' }])(
     'differs for the customer %j',

@@ -150,7 +150,7 @@ interface HeldCharge {
   respond(): void;
 }
 
-/** Makes the bank respond to the charge of an amount only when its HeldCharge allows it. */
+/** Makes the bank hold the charge of an amount until the HeldCharge of this amount lets the bank respond. */
 function holdChargesAtBank(): { hold(amount: number): HeldCharge; stop(): void } {
   const heldCharges = new Map<number, { receive: () => void; whenAllowed: Promise<void> }>();
   const acquirer = processor.service.app.get(Acquirer);
@@ -176,8 +176,8 @@ test('concurrent payments from two pages and a partner cause one charge, in each
   const heldCharges = holdChargesAtBank();
   /**
    * The start order of a round. "page first" and "partner first": the bank has received the first charge when the other
-   * sides begin, and responds after their rejection. "concurrently": all sides begin at the same time, and the bank
-   * responds immediately.
+   * sides begin, and responds after the other sides were rejected. "concurrently": all sides begin at the same time,
+   * and the bank responds immediately.
    */
   const START_ORDERS = ['page first', 'partner first', 'concurrently', 'concurrently'] as const;
   const [inProgress, isPaid] = ['payment.in-progress', 'payable.paid'];

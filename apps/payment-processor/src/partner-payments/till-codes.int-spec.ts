@@ -46,7 +46,7 @@ test.each([
 });
 
 test.each([[{}], [{ amount: { editable: true } }]])(
-  'with the features %j a payment by static code with another amount than the invoice is rejected with 22 and not charged',
+  'with the features %j, a payment by static code is rejected with the error 22 if its amount differs from the invoice',
   async (features) => {
     merchant = await createMerchant(processor, { features });
     const invoice = await createInvoice();

@@ -179,13 +179,13 @@ test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
   ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
 ])(
-  'with the delay "%s" an approved payment succeeds and is charged at the bank, or fails and is reversed there',
+  'with the delay "%s", an approved payment succeeds and is charged at the bank, or fails and is reversed there',
   async (delay, outcomes) => {
     expect(Object.keys(await countOutcomes(delay, CARDS.approved)).sort()).toEqual(outcomes);
   },
 );
 
-test.each(DELAYS)('with the delay "%s" a declined payment never succeeds, and causes no incident', async (delay) => {
+test.each(DELAYS)('with the delay "%s", a declined payment never succeeds, and causes no incident', async (delay) => {
   expect(Object.keys(await countOutcomes(delay, CARDS.declined)).sort()).toEqual([
     'failed, declined',
     'failed, notAttempted',
@@ -199,7 +199,7 @@ const CRASHES = DELAYS.flatMap((delay) =>
 );
 
 test.each(CRASHES)(
-  'with the delay "$delay" payment and bank are consistent after the $process crashes at stop $stop',
+  'with the delay "$delay", payment and bank are consistent after the $process crashes at stop $stop',
   async ({ delay, ...crash }) => {
     expect(await countOutcomes(delay, CARDS.approved, crash)).not.toEqual({});
   },

@@ -100,8 +100,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases the unknown and reversing attempts of a payable that a client polls, if the last query for a polling client
-   * was at `maxLastQueryAt` or earlier.
+   * Leases the unknown and reversing attempts of a payable that a client polls. Omits each attempt whose last query for
+   * a polling client was after `maxLastQueryAt`.
    */
   async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(

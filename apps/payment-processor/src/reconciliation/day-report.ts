@@ -23,8 +23,8 @@ export interface DayReport {
   readonly named: readonly BookDifference[];
   readonly differences: number;
   /**
-   * Number of payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not
-   * compared.
+   * Number of payments, attempts and refunds without an outcome, for all merchants. The number is higher by one if a
+   * part of the day was not compared.
    */
   readonly open: number;
   /** Books that were not compared for at least a part of the day. */

@@ -62,9 +62,9 @@ export class ReconciliationRepository {
   }
 
   /**
-   * Requests the runs of a night, only once even if several replicas call it: for the previous day, for days whose
-   * nightly run was missed, and for earlier days whose newest run for all merchants failed or found differences or open
-   * rows.
+   * Requests the runs of a night, only once even if several replicas call this method. A run is requested for the
+   * previous day, and for each day whose nightly run was missed. A run is also requested for each earlier day whose
+   * newest run for all merchants failed, or found differences or open rows.
    */
   async requestNight(night: string, yesterday: string): Promise<void> {
     await this.dataSource.query(

@@ -128,7 +128,7 @@ const CRASHES: readonly (readonly [name: string, crash: Crash])[] = [
 ];
 
 describe.each(['the client retries its call first', 'the jobs of another process run first'])('if %s,', (order) => {
-  test.each(CRASHES)('after a crash %s there is one refund', async (_, crash) => {
+  test.each(CRASHES)('after a crash %s, there is one refund', async (_, crash) => {
     const [payment, key] = [await createPaidPayment(), randomUUID()];
     const hasCrashed = crashAt(crash);
     expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
@@ -149,7 +149,7 @@ test.each([
   [4, 'the ledger is written'],
   [5, 'the event is written'],
 ])(
-  'after a crash before statement %i of the outcome (by which %s) the outcome is rolled back, and in the end there is one refund',
+  'after a crash before statement %i of the outcome, by which %s, the outcome is rolled back, and in the end there is one refund',
   async (nth) => {
     const [payment, key] = [await createPaidPayment(), randomUUID()];
     const hasCrashed = crashBeforeStatement(nth);
@@ -172,7 +172,7 @@ const CRASHES_OF_JOB: readonly (readonly [name: string, crash: Crash])[] = [
   ['after the outcome is committed', { target: 'refunds', method: 'settle', when: 'after' }],
 ];
 
-test.each(CRASHES_OF_JOB)('after a crash of the job %s there is one refund', async (_, crash) => {
+test.each(CRASHES_OF_JOB)('after a crash of the job %s, there is one refund', async (_, crash) => {
   const [payment, key] = [await createPaidPayment(), randomUUID()];
   crashAt({ target: 'refunds', method: 'create', when: 'after' });
   expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
@@ -190,12 +190,12 @@ const CRASHES_WHILE_WAITING: readonly (readonly [name: string, crash: Crash])[] 
   ['after the pending refund was leased', { target: 'refunds', method: 'leaseForPoll', when: 'after' }],
   ['before the bank is queried', { target: 'acquirer', method: 'getRefundStatus', when: 'before' }],
   ['after the bank has responded', { target: 'acquirer', method: 'getRefundStatus', when: 'after' }],
-  ['before that outcome is recorded', { target: 'refunds', method: 'settle', when: 'before', nth: 2 }],
-  ['after that outcome is committed', { target: 'refunds', method: 'settle', when: 'after', nth: 2 }],
+  ['before the outcome of the query is recorded', { target: 'refunds', method: 'settle', when: 'before', nth: 2 }],
+  ['after the outcome of the query is committed', { target: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];
 
 test.each(CRASHES_WHILE_WAITING)(
-  'after a lost response of the bank and a crash %s there is one refund',
+  'after a lost response of the bank and a crash %s, there is one refund',
   async (_, crash) => {
     const [payment, key] = [await createPaidPayment(CARDS.refundResponseLost), randomUUID()];
     const hasCrashed = crashAt(crash);

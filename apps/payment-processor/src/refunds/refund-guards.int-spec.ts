@@ -41,13 +41,13 @@ const runSql = (text: string, parameters: unknown[]): Promise<unknown> => proces
 
 describe('a refund is not created', () => {
   test.each([
-    ['if the ended refunds leave a smaller amount', `refunded_amount = 12246`],
-    ['if the pending refunds leave a smaller amount', `refund_pending_amount = 12246`],
+    ['if the ended refunds leave less than its amount', `refunded_amount = 12246`],
+    ['if the pending refunds leave less than its amount', `refund_pending_amount = 12246`],
     [
-      'if ended and pending refunds together leave a smaller amount',
+      'if ended and pending refunds together leave less than its amount',
       `refunded_amount = 12000, refund_pending_amount = 246`,
     ],
-  ])('%s, although the payment was read before that change', async (_, change) => {
+  ])('%s, even if the payment was read before that change', async (_, change) => {
     const payment = await createPaidPayment();
     await changeRow(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
     expect(await refunds.create(buildNewRefund(payment))).toBeUndefined();

@@ -269,7 +269,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await backOffice.refund(paymentReference, { amount: 1 }, 'x'.repeat(100))).status).toBe(201);
   });
 
-  test('identifies one refund: a retry returns its current state, even if nothing is left to refund', async () => {
+  test('identifies one refund: a retry returns the current state of the refund, even if nothing is left to refund', async () => {
     const { paymentReference } = await createPaidPayment();
     const key = randomUUID();
     const first = await backOffice.refund(paymentReference, { amount: 12_345 }, key);

@@ -57,7 +57,7 @@ test('an approval for an attempt that is being reversed is reversed after the at
   ]);
 });
 
-test('a reversal is not leased while its attempt is reversing, because the recovery job handles it, even if the payment has ended', async () => {
+test('a reversal is not leased while its attempt is reversing, even if the payment has ended, because the recovery job handles this attempt', async () => {
   const attempt = await createReversingAttempt();
   await settle(attempt, APPROVED);
   await changeRow(

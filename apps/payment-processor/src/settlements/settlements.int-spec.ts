@@ -67,7 +67,8 @@ async function readBalance(mode = 'test'): Promise<number> {
 }
 
 test('the statement of a day with all types of movements has the correct credits, debits and net amount, to the cent', async () => {
-  // The fee is 2.85 % and R 1.99 of each payment: 351.8 and 299.3 cents, rounded, plus 199 cents each.
+  // The fee of a payment is 2.85 % of its amount plus R 1.99. The shares of 2.85 % are 351.8 and 299.3 cents, and are
+  // rounded.
   const fees = { test: { basisPoints: 285, fixedAmount: 199 } };
   const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
   merchant = await createMerchant(processor, { grants, features: { tip: { enabled: true } }, fees });

@@ -66,7 +66,7 @@ test('a verified payment is charged once, after the payer has returned, and its 
   expect(attempts.map(({ state }) => state)).toEqual(['notAttempted', 'approved']);
 });
 
-test('a payment whose verification the payer refuses fails with 16, and another card can be tried', async () => {
+test('a payment whose verification the payer refuses fails with the error 16, and another card can be tried', async () => {
   const payable = buildPayable();
   await processor.answerChallenge(await payWithChallenge(payable), 'refuse');
   const [failed] = await returnAndPoll(payable);
@@ -75,7 +75,7 @@ test('a payment whose verification the payer refuses fails with 16, and another 
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('a payment with an abandoned verification fails once after 15 minutes with 17, with or without a poll', async () => {
+test('a payment with an abandoned verification fails once, after 15 minutes and with the error 17, with or without a poll', async () => {
   const [polledPayable, unpolledPayable] = [buildPayable(), buildPayable()];
   await payWithChallenge(polledPayable);
   await payWithChallenge(unpolledPayable);

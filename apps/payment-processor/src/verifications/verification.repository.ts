@@ -41,8 +41,8 @@ export class VerificationRepository {
   ) {}
 
   /**
-   * Leases the open verifications of a payable whose last query for a polling client was at `maxLastQueryAt` or
-   * earlier.
+   * Leases the open verifications of a payable. Omits each verification whose last query for a polling client was after
+   * `maxLastQueryAt`.
    */
   async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
@@ -58,8 +58,8 @@ export class VerificationRepository {
 
   /**
    * Leases open verifications of partners' payments that are due for a query by the cleanup job, until `leaseUntil`.
-   * The job is needed because possibly no client polls them, and their payers return to pages of the partner. This
-   * lease is independent of {@link leaseOpen}.
+   * The job is needed because possibly no client polls these payments, and because the payers return to pages of the
+   * partner. This lease is independent of {@link leaseOpen}.
    */
   async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
