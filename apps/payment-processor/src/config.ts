@@ -36,7 +36,7 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @Max(9_000)
   SVC_ACQUIRER_TIMEOUT_MS: number = 8_000;
 
-  /** Limit of concurrent calls to the acquirer; further calls wait, within their deadline. */
+  /** Limit of concurrent calls to the acquirer. Further calls wait until their deadline at most. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -44,8 +44,8 @@ export class PaymentProcessorConfig extends ServiceConfig {
   SVC_ACQUIRER_CONCURRENCY: number = 100;
 
   /**
-   * A reconciliation omits payments that became final within this time, in milliseconds: another service may not have
-   * received their events yet.
+   * A reconciliation omits payments that became final within this time, in milliseconds, because another service may
+   * not have received their events yet.
    */
   @IsOptional()
   @IsInt()

@@ -28,10 +28,11 @@ import { AppendOnlyLedger1763500001060 } from './migrations/1763500001060-append
  */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
-  // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
+  // Accepts long path parameters, so that a call with such a parameter gets a 404 after authentication and not a 414
+  // (C3, C5).
   maxParamLength: 16_384,
-  // Incoming events may be collected into batches for this time. A payment command contains its payable, so it need not
-  // wait for the event `session.created`.
+  // Incoming events may be collected into batches for this time. A payment command contains its payable, so the command
+  // need not wait for the event `session.created`.
   maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,

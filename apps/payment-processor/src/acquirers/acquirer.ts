@@ -57,7 +57,7 @@ export interface Challenge {
   readonly url: string;
 }
 
-/** State of a challenge at the bank. `unknown`: no response, or an unclear one. */
+/** State of a challenge at the bank. `unknown`: there was no response, or an unclear response. */
 export type ChallengeState = 'pending' | 'passed' | 'failed' | 'unknown';
 
 /** Outcome of a charge. `unknown`: the charge may have happened, so it is never treated as failed. */
@@ -170,7 +170,8 @@ export abstract class Acquirer {
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
   /**
-   * Stores a card in the vault. `invalid`: the acquirer rejects the number; `unknown`: no response, or an unclear one.
+   * Stores a card in the vault. `invalid`: the acquirer rejects the number. `unknown`: there was no response, or an
+   * unclear response.
    */
   abstract storeCard(card: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'>;
 

@@ -45,7 +45,7 @@ export class MerchantAccountRepository {
     return row;
   }
 
-  /** All versions, newest first, of one merchant or (undefined) of all merchants. */
+  /** All versions, newest first. If `merchantId` is undefined, the versions of all merchants. */
   async list(merchantId: number | undefined): Promise<MerchantAccountView[]> {
     const rows = await this.dataSource.query<(Omit<MerchantAccountView, 'setUTCDate'> & { setAt: Date })[]>(
       `SELECT merchant_id AS "merchantId", mode, acquirer, account AS "accountReference", version, set_at AS "setAt", set_by AS "setBy"

@@ -50,9 +50,10 @@ export class MerchantAccountsController {
   }
 
   /**
-   * Sets the account of a merchant and mode. New charges use it within a second; existing charges keep their account.
+   * Sets the account of a merchant and mode. New charges use the new account within a second. Existing charges keep
+   * their account.
    *
-   * @throws resource.conflict Another administrator set it at the same time.
+   * @throws resource.conflict Another administrator set the account at the same time.
    */
   @Post()
   async set(

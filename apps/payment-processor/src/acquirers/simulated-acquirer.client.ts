@@ -215,7 +215,7 @@ export class SimulatedAcquirerClient extends Acquirer {
     return status === 200 ? parseStatementPage(body) : undefined;
   }
 
-  /** Status 0: no response, or one that cannot be parsed. */
+  /** Status 0: there was no response, or the response cannot be parsed. */
   private async get(path: string, account: MerchantAccount): Promise<{ status: number; body: unknown }> {
     try {
       const response = await this.pool.request({

@@ -2,7 +2,7 @@
 export interface CardKey {
   readonly kid: string;
   readonly createdAt: Date;
-  /** When a newer key replaced it; null for the current key. */
+  /** When a newer key replaced this key; null for the current key. */
   readonly replacedAt: Date | null;
 }
 

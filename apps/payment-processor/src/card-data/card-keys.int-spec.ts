@@ -158,7 +158,7 @@ test('a private key is erased when its key is retired, not earlier; the private 
   await expectAccepted(key);
 });
 
-test('a stored card can still pay after the key that encrypted it is retired', async () => {
+test('a payment with a stored card still succeeds after the key that encrypted the card is retired', async () => {
   const { organisationId, call } = await createPartner(processor);
   const storedCard = await call('POST', '/v1/cards', {
     encryptedCard: await encryptCard(processor.cardKey, { ...buildBinding(), sessionId: organisationId }),

@@ -16,7 +16,7 @@ import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';
 /** Longer values are rejected; a real encrypted card has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4096;
 
-/** Aggregate of the events that publish card keys; its version counts the keys. */
+/** Aggregate of the events that publish card keys. The version of the aggregate counts the keys. */
 export const CARD_KEY_AGGREGATE = 'card-key';
 
 interface CachedPrivateKey extends Pick<CardKey, 'replacedAt'> {

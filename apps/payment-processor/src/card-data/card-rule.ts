@@ -8,8 +8,8 @@ import { cardProblems } from './decrypted-card.js';
  * must still return the first response (C7). {@link CardKeys} checks the card again before a charge.
  *
  * @param parent path of the card with a trailing full stop, or `''`
- * @param getCard returns the plain-text card of the request, or undefined when the request has none. Its fields may be
- *   malformed
+ * @param getCard returns the plain-text card of the request, or undefined when the request has none. The fields of the
+ *   card may be malformed
  */
 export function cardRule<Request>(
   now: Date,

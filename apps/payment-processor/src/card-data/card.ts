@@ -17,8 +17,8 @@ export interface Card {
 }
 
 /**
- * Binds an encrypted card to a session and a try. The card is rejected for any other session or try, so a copy of it is
- * useless (P8).
+ * Binds an encrypted card to a session and a try. The card is rejected for any other session or try, so a copy of the
+ * card is useless (P8).
  */
 export interface CardBinding {
   readonly sessionId: string;

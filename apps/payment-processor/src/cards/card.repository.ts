@@ -90,7 +90,7 @@ export class CardRepository {
 
   /**
    * Exponential backoff: the delay until the next attempt is the time since the owner deleted the card, but at least 30
-   * s and at most 1 h. Therefore newer deletions are attempted first.
+   * seconds and at most 1 hour. Therefore newer deletions are attempted first.
    */
   async postponeDeletion(token: string): Promise<void> {
     await this.dataSource.query(

@@ -10,8 +10,8 @@ const POLL_MS = 30_000;
 const BATCH_SIZE = 50;
 
 /**
- * Deletes a stored card (P7). Payments reject the card immediately. A job then deletes it at the acquirer's vault, and
- * retries until the vault confirms.
+ * Deletes a stored card (P7). Payments reject the card immediately. A job then deletes the card at the acquirer's
+ * vault, and retries until the vault confirms the deletion.
  */
 @Injectable()
 export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -168,14 +168,14 @@ test('one of twenty concurrent payers is charged, and the others are rejected wi
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   const rejectionCodes: string[] = [];
-  let atTheBank = 0;
+  let chargesAtBank = 0;
   let respond: () => void = () => undefined;
   const bankResponse = new Promise<void>((resolve) => (respond = resolve));
   // The bank responds only when the charges of all payers have reached it or were rejected, so that all tries are
   // concurrent.
-  const respondWhenAllArrived = (): void => void (atTheBank + rejectionCodes.length === 20 && respond());
+  const respondWhenAllArrived = (): void => void (chargesAtBank + rejectionCodes.length === 20 && respond());
   const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
-    atTheBank++;
+    chargesAtBank++;
     respondWhenAllArrived();
     await bankResponse;
     return charge(...args);
@@ -187,7 +187,7 @@ test('one of twenty concurrent payers is charged, and the others are rejected wi
     });
   await Promise.all(Array.from({ length: 20 }, pay));
   spy.mockRestore();
-  expect(atTheBank).toBe(1);
+  expect(chargesAtBank).toBe(1);
   expect(rejectionCodes).toEqual(Array(19).fill('payment.in-progress'));
   const [{ count }] = await processor.dataSource.query<[{ count: number }]>(
     `SELECT count(*) FROM payments WHERE payable_id = $1`,

@@ -19,7 +19,7 @@ export interface IdempotentCall<T extends IdempotentResult> {
   readonly find: () => Promise<T | undefined>;
   /** Commits the result under this key, or throws without any change. */
   readonly create: () => Promise<void>;
-  /** Continues with the found or created result, for example charges the card. */
+  /** Continues with the found or created result, for example waits for the outcome of the payment. */
   readonly finish: (result: T) => Promise<T>;
 }
 
@@ -63,14 +63,14 @@ export class IdempotentCalls<T extends IdempotentResult> {
     return { result: await call.finish(requireSameFingerprint(current, call)), replayed: existing !== undefined };
   }
 
-  /** Returns a result only when another replica has created one under this key in the meantime. */
+  /** Returns a result only when another replica has created this result under the key in the meantime. */
   private async createUnlessFound(call: IdempotentCall<T>): Promise<T | undefined> {
     try {
       await call.create();
       return undefined;
     } catch (error) {
-      // A call with the same key may have been faster in another replica. Its payment or refund can be the cause of
-      // this error.
+      // A call with the same key may have been faster in another replica. The payment or refund of that call can be the
+      // cause of this error.
       if (!(error instanceof DomainError) && !isUniqueViolation(error, this.settings.constraint)) throw error;
       const existing = await call.find();
       if (!existing) throw error;

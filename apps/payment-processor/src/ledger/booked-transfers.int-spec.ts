@@ -19,7 +19,7 @@ afterAll(() => processor.stop());
 afterEach(() => jest.restoreAllMocks());
 
 const TERMS: FeeTerms = { basisPoints: 290, fixedAmount: 150 };
-/** The fee in cents of a payment of R 123.45 with these terms: 358, which is rounded, plus 150. */
+/** The fee in cents of a payment of R 123.45 with these terms: 358 (rounded) plus 150. */
 const FEE = 508;
 const RECEIVABLE = 'test:acquirer:simulated:receivable';
 let version = 1_000_000;

@@ -3,7 +3,7 @@ import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import { Clock } from '@svc/kernel';
 import { SealRepository } from './seal.repository.js';
 
-/** Reported when no transfer can be sealed. It is far above every alarm threshold. */
+/** Reported when no transfer can be sealed. This value is far above every alarm threshold. */
 const NEVER_SEALED_SECONDS = 86_400;
 
 /** `svc.ledger.unsealed.age`: age of the oldest unsealed transfer in seconds; 0 when there is none. */

@@ -141,7 +141,7 @@ describe('seals', () => {
     await writeTransfers(1);
     const otherTransaction = processor.dataSource.createQueryRunner();
     await otherTransaction.startTransaction();
-    // The advisory lock of SealRepository.
+    // SealRepository takes this advisory lock.
     await otherTransaction.query(`SELECT pg_advisory_xact_lock(4017016)`);
     expect(await processor.sealLedger()).toBe(0);
     await otherTransaction.rollbackTransaction();

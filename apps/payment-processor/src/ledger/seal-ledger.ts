@@ -10,8 +10,8 @@ const POLL_MS = 1_000;
 const SEAL_SIZE = 5_000;
 
 /**
- * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers
- * are sealed. The root hash of a closed day is stored in a table and written to the log.
+ * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all transfers of the
+ * day are sealed. The root hash of a closed day is stored in a table and written to the log.
  */
 @Injectable()
 export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -18,7 +18,8 @@ const PAGE_BOUNDS: PageBounds = { sealsMax: 1_000, transfersMax: 20_000 };
 
 /**
  * Recomputes the hash chain from the current transfers, page by page, and finds deviations. An attacker who can write
- * to all three tables can create another valid chain, but its root hashes differ from the published ones.
+ * to all three tables can create another valid chain, but the root hashes of that chain differ from the published root
+ * hashes.
  */
 @Injectable()
 export class VerifyLedger {

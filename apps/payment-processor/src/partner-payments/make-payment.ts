@@ -30,11 +30,11 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 const MAX_CHARGE_DELAY_MS = 10_000;
 /** Interval at which the outcome of a processing payment is polled. */
 const POLL_INTERVAL_MS = 500;
-/** Timeout of the update of the payment history, which also receives the event. */
+/** Timeout of the command that updates the payment history. After a timeout, the event updates the history. */
 const HISTORY_TIMEOUT_MS = 1_000;
 /**
- * Limit of reads of a payable that changes each time before it is reserved. Then the call fails with
- * `payment.in-progress`.
+ * A payable that changes between its reading and its reservation is read again, at most this number of times in all.
+ * Then the call fails with `payment.in-progress`.
  */
 const MAX_PAYABLE_READS = 3;
 
@@ -48,7 +48,7 @@ interface PaymentCall extends IdempotencyKey {
 }
 
 /**
- * Makes a payment of a partner or its customer (P6). This class checks the terms; then {@link ChargeAttempt} accepts
+ * Makes a payment of a partner or its customer (P6). This class checks the terms. Then {@link ChargeAttempt} accepts
  * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
  * PaymentIdempotency} ensures that each reference has at most one payment.
  */

@@ -83,8 +83,8 @@ export interface NewPartnerPayment {
 }
 
 /**
- * Payments made through the main API. One statement accepts a payment: it reserves the payable and writes payment,
- * idempotency key, attempt and event, or changes nothing.
+ * Payments made through the main API. One statement accepts a payment: it either reserves the payable and writes
+ * payment, idempotency key, attempt and event, or changes nothing.
  */
 @Injectable()
 export class PartnerPaymentRepository {
@@ -298,7 +298,7 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
-/** The JSON value of the column `partner`, from which {@link snapshotFromRow} reads these members. */
+/** The JSON value of the column `partner`. {@link snapshotFromRow} reads the members of this value. */
 function buildPartnerColumn(payment: PaymentSnapshot): object {
   const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;

@@ -20,7 +20,7 @@ export interface PaymentMethod {
 /** Label of a payment that vouchers cover in full. */
 const VOUCHER_LABEL = 'Voucher';
 
-/** Resolves the payment method of a partner's call: decrypts a card, or finds a stored one. */
+/** Resolves the payment method of a partner's call: decrypts a card, or finds a stored card. */
 @Injectable()
 export class PaymentMethods {
   constructor(

@@ -1,6 +1,6 @@
 /**
- * Validation rules for the fields of a partner's payment (P6) that depend on several fields or on the caller. They need
- * no database. The merchant's terms are checked in `payment-terms.ts`.
+ * Validation rules for the fields of a partner's payment (P6) that depend on several fields or on the caller. The rules
+ * need no database. The merchant's terms are checked in `payment-terms.ts`.
  */
 import { type MakePaymentRequest, MAX_AMOUNT_CENTS, MAX_URL_LENGTH } from '@svc/contracts';
 import {
@@ -71,7 +71,7 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
       ? fieldProblem('paymentMethod', 'paymentMethod must have either card or external')
       : [];
   }),
-  // With two cards it is unclear which one to charge.
+  // With two cards it is unclear which card must be charged.
   rule(['paymentMethod'], ({ paymentMethod }) => {
     const { token, encryptedCard, cardNumber } = paymentMethod?.card ?? {};
     return [token, encryptedCard, cardNumber].filter(isPresent).length > 1

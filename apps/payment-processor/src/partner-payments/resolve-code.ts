@@ -16,7 +16,7 @@ export interface ResolvedCode {
   readonly payableId: string;
   /**
    * True for a till's static code, which identifies a new invoice for each basket. Only the amount proves that the
-   * payer means this invoice, so the payer may not edit it.
+   * payer means this invoice, so the payer may not edit the amount.
    */
   readonly isStatic: boolean;
   /** The payable, if it has already been read. */
@@ -24,8 +24,8 @@ export interface ResolvedCode {
 }
 
 /**
- * Finds the payable of a code or an invoice reference. A payment must call this only once: on a second call a static
- * code could identify a newer invoice, and the payer would be charged for another basket.
+ * Finds the payable of a code or an invoice reference. A payment must call this class only once, because on a second
+ * call a static code could identify a newer invoice. Then the payer would be charged for another basket.
  */
 @Injectable()
 export class ResolveCode {

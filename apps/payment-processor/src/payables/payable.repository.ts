@@ -14,7 +14,7 @@ import type { PayableTerms } from './payable.js';
 
 export type CurrentPayable = PayableSnapshot & PayableTerms;
 
-/** Inserts, reads and closes payables. Reserving and settling them is in payment.repository.ts. */
+/** Inserts, reads and closes payables. Payables are reserved and settled in payment.repository.ts. */
 @Injectable()
 export class PayableRepository {
   constructor(
@@ -60,8 +60,8 @@ export class PayableRepository {
   }
 
   /**
-   * Finds a payable by its id, without a check of its owner: only other services call this, never a merchant or a
-   * payer.
+   * Finds a payable by its id, without a check of its owner, because only other services use this query, never a
+   * merchant or a payer.
    */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(

@@ -9,8 +9,8 @@ import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryA
 import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 /**
- * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses
- * them.
+ * The acquirer and the merchant's account there. The attempt stores the acquirer and the account, and every later call
+ * about the attempt uses them.
  */
 export interface ChargeRoute {
   /** Name of the acquirer. */
@@ -25,7 +25,7 @@ export interface OpenAttempt extends ChargeRoute {
   readonly paymentVersion: number;
   /** Also the idempotency key at the acquirer. */
   readonly attemptId: string;
-  /** The state that was read; the row may have changed since. */
+  /** The state that was read. The row may have changed since then. */
   readonly state: AttemptState;
   /** Start of the call to the acquirer: the time of the acceptance, or of a later lease of the call. */
   readonly startedAt: Date;
@@ -85,7 +85,7 @@ export class AttemptRepository {
 
   /**
    * Leases due attempts, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
-   * continue if this one crashes.
+   * continue if this caller crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(

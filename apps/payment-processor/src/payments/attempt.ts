@@ -29,7 +29,8 @@ export const CHARGEABLE_STATES: readonly AttemptState[] = ['started', 'unknown']
 /** Ages at which the recovery job queries the acquirer, counted from the call (P1). */
 export const QUERY_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
 /**
- * From this age on the recovery job no longer queries. It requests the reversal until the acquirer confirms it (P1).
+ * From this age on the recovery job no longer queries. The job requests the reversal until the acquirer confirms the
+ * reversal (P1).
  */
 export const REVERSE_AFTER_MS = 900_000;
 /** Before this age, the response `notFound` can mean that the acquirer has not received the call yet. */
@@ -62,8 +63,8 @@ export function recoveryStep(state: AttemptState, ageMs: number): 'query' | 'rev
 }
 
 /**
- * True when a response at this age means that the acquirer never received the charge. Then a reversal must block its
- * key.
+ * True when a response at this age means that the acquirer never received the charge. Then a reversal must block the
+ * key of the charge.
  */
 export function isChargeMissing(response: AcquirerResponse, ageMs: number): boolean {
   return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;

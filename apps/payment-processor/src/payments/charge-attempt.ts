@@ -16,8 +16,8 @@ export type ChargeSource =
 
 export type ChargeResult =
   /**
-   * `payment` is undefined when this response did not settle it: the outcome is unknown, or another process has settled
-   * the payment.
+   * `payment` is undefined when this response did not settle the payment, because the outcome is unknown or another
+   * process has settled the payment.
    */
   | { readonly kind: 'charged'; readonly payment: PaymentSnapshot | undefined }
   /** The payable was not available, so no payment was accepted or charged. */

@@ -1,7 +1,7 @@
 /**
- * SQL for a statement that accepts a payment. It joins the FROM item `merchant`, which contains the merchant's current
- * `merchant_name` and the fee terms for the payment's mode. A merchant that is not stored yet has no name and no fee.
- * The lateral join forces an index lookup by key. With a plain join the planner might read the whole table.
+ * SQL for a statement that accepts a payment. The SQL joins the FROM item `merchant`, which contains the merchant's
+ * current `merchant_name` and the fee terms for the payment's mode. A merchant that is not stored yet has no name and
+ * no fee. The lateral join forces an index lookup by key. With a plain join the planner might read the whole table.
  *
  * @param payment name of a FROM item with the columns `mode` and `merchant_id`
  */

@@ -22,11 +22,11 @@ import { settledPayment } from './payment.js';
 import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 /**
- * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:
- * payable, payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are
- * accepted (or settled) at the same time share one statement. A statement locks the rows of a payable in the order
- * attempt, payment, payable, and the rows of several payables in the order of the payables' ids, so that two statements
- * cannot deadlock.
+ * The only code that reads and writes payments. One statement accepts a payment, and one statement records its outcome.
+ * In such a statement payable, payment, attempt, ledger and event change together or not at all, in one round trip.
+ * Payments that are accepted (or settled) at the same time share one statement. A statement locks the rows of a payable
+ * in the order attempt, payment, payable, and the rows of several payables in the order of the payables' ids, so that
+ * two statements cannot deadlock.
  */
 @Injectable()
 export class PaymentRepository {
@@ -206,10 +206,10 @@ interface BatchItem {
 }
 
 /**
- * Two batches run concurrently: while one commits, the next one is filled. More concurrent batches would be smaller,
- * and would use connections that reads need. A batch has at most 50 payments. This limits how many payments wait for
- * the lock of one row, and how many payments are retried one by one after an error in one row. The number of batches
- * and the limit of 50 were not measured separately.
+ * Two batches run concurrently: while the first batch commits, the second batch is filled. More concurrent batches
+ * would be smaller, and would use connections that reads need. A batch has at most 50 payments. This limits how many
+ * payments wait for the lock of one row, and how many payments are retried one by one after an error in one row. The
+ * number of batches and the limit of 50 were not measured separately.
  */
 const BATCHES: BatchSettings<BatchItem> = {
   key: ({ payableId }) => canonicalId(payableId),
@@ -227,7 +227,7 @@ interface AcceptedRow {
 
 /**
  * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The row to insert
- * contains the number of this try in `tries`; ON CONFLICT compares it with the tries of the existing row.
+ * contains the number of this try in `tries`. ON CONFLICT compares this number with the tries of the existing row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (

@@ -12,7 +12,7 @@ import { amountToProcess } from '../payables/amount-to-process.js';
 
 /**
  * Allowed state transitions of a payment. Each click on Pay creates one payment (P1). A trigger of the table contains
- * the same list; a test compares them.
+ * the same list. A test compares the two lists.
  */
 export const PAYMENT_TRANSITIONS = {
   processing: ['success', 'failed', 'verificationRequired'],
@@ -65,7 +65,7 @@ export type PartnerFields = Pick<
 
 /**
  * A payment at its acceptance: the payable is reserved, and the acquirer has not been called yet. The version of the
- * payable is 0 here; the statement that reserves the payable sets the actual version.
+ * payable is 0 here. The statement that reserves the payable sets the actual version.
  */
 export function acceptedPayment({ payable, now, ...options }: NewPayment): PaymentSnapshot {
   return {

@@ -18,10 +18,11 @@ import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Records the acquirer's response about an attempt: to a charge, a query or a reversal. Only {@link conclude} decides
- * its effect. A response that contradicts the row is an incident: it creates a row, a metric and a log entry. If the
- * acquirer holds money for a payment that did not succeed, the request for a reversal and the transfer of the late
- * approval are committed with the incident, so that the reversal happens even if this process crashes (H2).
+ * Records the acquirer's response about an attempt: the response to a charge, a query or a reversal. Only {@link
+ * conclude} decides the effect of the response. A response that contradicts the row is an incident: it creates a row, a
+ * metric and a log entry. If the acquirer holds money for a payment that did not succeed, the request for a reversal
+ * and the transfer of the late approval are committed with the incident, so that the reversal happens even if this
+ * process crashes (H2).
  */
 @Injectable()
 export class SettleAttempt {

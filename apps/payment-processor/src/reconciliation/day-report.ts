@@ -96,8 +96,8 @@ export class DayReportBuilder {
   }
 
   private findOrCreateRow(merchantId: number, mode: Mode): Row {
-    const name = `${merchantId} ${mode}`;
-    const existing = this.rows.get(name);
+    const ownerKey = `${merchantId} ${mode}`;
+    const existing = this.rows.get(ownerKey);
     if (existing) return existing;
     const noCounts = {
       payments: 0,
@@ -110,7 +110,7 @@ export class DayReportBuilder {
       refundsPending: 0,
     };
     const row = { merchantId, mode, ...noCounts, undelivered: 0, found: new Map<BookName | 'payments', number>() };
-    this.rows.set(name, row);
+    this.rows.set(ownerKey, row);
     return row;
   }
 }

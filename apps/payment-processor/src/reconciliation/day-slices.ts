@@ -14,7 +14,7 @@ const BEGINNING_OF_TIME = '0001-01-01T00:00:00.000Z';
 const FIRST_PAYMENT = '2020-01-01T00:00:00.000Z';
 const END_OF_TIME = '9999-12-31T00:00:00.000Z';
 
-/** The day this number of days after `day`, or before it if the number is negative. */
+/** The day that is this number of days after `day`, or before `day` if the number is negative. */
 export function addDays(day: string, days = 1): string {
   return formatUTCDay(new Date(startOfDay(day).getTime() + days * DAY_MS));
 }

@@ -35,9 +35,9 @@ export class ReconcileDay {
   ) {}
 
   /**
-   * Finds the watermark of a run. Rows that became final after it are open (not compared), because other services may
-   * not have received their events yet. When the relay lags, the watermark is before the oldest event that waits for
-   * the relay.
+   * Finds the watermark of a run. Rows that became final after the watermark are open (not compared), because other
+   * services may not have received their events yet. When the relay lags, the watermark is before the oldest event that
+   * waits for the relay.
    */
   async findWatermark(): Promise<Date> {
     const latest = this.clock.later(-this.config.SVC_RECONCILIATION_GRACE_MS);
@@ -46,7 +46,7 @@ export class ReconcileDay {
     return beforeOldest && beforeOldest < latest ? beforeOldest : latest;
   }
 
-  /** Compares the day. Throws when a book or a statement could not be read; then the day has no result. */
+  /** Compares the day. Throws when a book or a statement could not be read. Then the day has no result. */
   async execute(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     await this.storeStatements(run, watermark, renewLease);
     return this.compareAll(run, watermark, renewLease);
@@ -54,7 +54,7 @@ export class ReconcileDay {
 
   /**
    * Deletes the run's statement lines. Deletes nothing when another replica has taken over the run, because that
-   * replica needs them.
+   * replica needs the lines.
    */
   async deleteStatements(run: LeasedRun): Promise<void> {
     await this.statements.deleteLines(run);

@@ -40,7 +40,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     await this.job.stop();
   }
 
-  /** Starts the job without waiting for its next period. To be called after a run was requested. */
+  /** Starts the job without waiting for its next period. The caller has just requested a run. */
   trigger(): void {
     this.job.trigger();
   }
@@ -82,7 +82,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');
       await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
     }
-    // This is the last step: if the process crashes here, a later run deletes the remaining lines.
+    // The lines are deleted last. If the process crashes here, a later run deletes the remaining lines.
     await this.reconcileDay.deleteStatements(run);
   }
 

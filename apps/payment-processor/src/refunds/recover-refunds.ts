@@ -16,7 +16,7 @@ const LEASE_MS = 30_000;
  * Ends refunds without an outcome: their process crashed, the response was lost, or the acquirer has not decided yet.
  * The job queries the acquirer with the refund's idempotency key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. A
  * refund ends only when the acquirer responds with an outcome. If the acquirer has not received a refund after 10 s,
- * the job resends it with the same key.
+ * the job resends the refund with the same key.
  */
 @Injectable()
 export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShutdown {

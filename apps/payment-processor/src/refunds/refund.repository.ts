@@ -242,7 +242,7 @@ export class RefundRepository {
 
   /**
    * Leases due pending refunds, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
-   * continue if this one crashes.
+   * continue if this caller crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(

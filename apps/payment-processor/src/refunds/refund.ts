@@ -3,8 +3,8 @@ import type { ErrorCode, PaymentMethodType, RefundStatus } from '@svc/contracts'
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 
 /**
- * Allowed state transitions of a refund (M5). `pending`: the refund may have happened. It reserves its amount, and the
- * acquirer is queried until the refund ends. A test compares this list with the trigger of the table.
+ * Allowed state transitions of a refund (M5). `pending`: the refund may have happened. A pending refund reserves its
+ * amount, and the acquirer is queried until the refund ends. A test compares this list with the trigger of the table.
  */
 export const REFUND_TRANSITIONS = {
   pending: ['succeeded', 'failed'],

@@ -5,7 +5,7 @@ import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 
 /**
- * Records the acquirer's response about a refund, to the refund call or to a query. A response that contradicts the row
+ * Records the acquirer's response to a refund call, or to a query about the refund. A response that contradicts the row
  * is an incident: it creates a row, a metric and a log entry.
  */
 @Injectable()

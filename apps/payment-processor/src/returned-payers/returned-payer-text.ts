@@ -2,8 +2,8 @@ import type { PaymentState } from '@svc/contracts';
 import type { PlainPage } from '@svc/service';
 
 /**
- * Texts for payers who return from the bank, if the partner has not set a return page. They must be constants, because
- * the page does not escape them.
+ * Texts for payers who return from the bank, if the partner has not set a return page. The texts must be constants,
+ * because the page does not escape them.
  */
 export const RETURNED_PAYER_TEXT: Readonly<Record<PaymentState | 'unknown', PlainPage>> = {
   success: { heading: 'Your payment is complete', text: 'You can close this page and go back to your app.' },

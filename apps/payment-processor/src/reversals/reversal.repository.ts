@@ -22,8 +22,8 @@ export class ReversalRepository {
 
   /**
    * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, because
-   * the recovery job must first end it and its payment. Skips a payment that is not final, because the event of a
-   * reversal contains the final state of the payment.
+   * the recovery job must first end the attempt and its payment. Skips a payment that is not final, because the event
+   * of a reversal contains the final state of the payment.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(

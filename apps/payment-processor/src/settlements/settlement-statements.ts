@@ -8,8 +8,8 @@ import { CSV_HEADER, formatCsvLines } from './settlement-csv.js';
 import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 
 /**
- * Limit of concurrent reads. Reading a large day needs a database connection for seconds. Further callers get a 503 and
- * retry.
+ * Limit of concurrent reads. Reading a large day needs a database connection for seconds. While the limit is reached, a
+ * caller gets a 503 and must retry.
  */
 const MAX_CONCURRENT_READS = 2;
 

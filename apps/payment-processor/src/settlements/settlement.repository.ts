@@ -64,7 +64,7 @@ export class SettlementRepository {
     });
   }
 
-  /** A transaction id. Every transaction with a smaller id has ended, so its rows are final. */
+  /** A transaction id. Every transaction with a smaller id has ended, so the rows of such transactions are final. */
   async snapshotHorizon(): Promise<string> {
     const [row] = await this.dataSource.query<{ horizon: string }[]>(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon`,
@@ -75,7 +75,8 @@ export class SettlementRepository {
 
   /**
    * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a separate
-   * statement, because a slow reader must not keep a transaction open, which would delay the relay of events.
+   * statement, because a slow reader must not keep a transaction open. An open transaction would delay the relay of
+   * events.
    */
   async *readPages(
     owner: SettlementOwner,

@@ -25,7 +25,7 @@ export class FinishVerification {
   async execute(verification: OpenVerification): Promise<void> {
     const { payment, challengeReference, route } = verification;
     const refusal = findRefusalByState(payment.payable.state);
-    // Another payment has reserved the payable. Its outcome decides whether this payment can continue.
+    // Another payment has reserved the payable. The outcome of that payment decides whether this payment can continue.
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     if (refusal) return this.fail(verification, refusal);

@@ -29,8 +29,8 @@ export interface OpenVerification {
 }
 
 /**
- * The transitions from the state `verificationRequired`. Each transition is one statement. It changes nothing if the
- * payment has left this state, or if the payable has changed since it was read.
+ * The transitions from the state `verificationRequired`. Each transition is one statement. The statement changes
+ * nothing if the payment has left this state, or if the payable has changed since it was read.
  */
 @Injectable()
 export class VerificationRepository {

@@ -2,8 +2,8 @@ import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
 /**
- * Service of each book. Two books of one service do not confirm each other: both may lag, or may be restored from the
- * same backup.
+ * Service of each book. Two books of one service do not confirm each other, because both may lag or may be restored
+ * from the same backup.
  */
 const SERVICE_OF_BOOK: Readonly<Record<BookName, string>> = {
   ledger: 'ledger',

@@ -98,6 +98,6 @@ function findDifferingOwners(expectedDigests: readonly BookDigest[], foundDigest
   const owners = new Map([...expectedDigests, ...foundDigests].map((digest) => [buildOwnerKey(digest), digest]));
   const digestContent = (digest: BookDigest | undefined): string => `${digest?.count ?? 0} ${digest?.hash ?? 0}`;
   return [...owners]
-    .filter(([name]) => digestContent(expected!.get(name)) !== digestContent(found!.get(name)))
+    .filter(([ownerKey]) => digestContent(expected!.get(ownerKey)) !== digestContent(found!.get(ownerKey)))
     .map(([, { merchantId, mode }]) => ({ merchantId, mode }));
 }

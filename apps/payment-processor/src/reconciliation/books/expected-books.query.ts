@@ -51,7 +51,7 @@ export const EXPECTED_RETRIEVAL = `
            'paymentUTCDate', ${isoTime('accepted_at')}, 'version', version) END AS line
     FROM (${PAYMENTS}) AS payment`;
 
-/** The body of a notice without the customer's names. It must be the same as in `noticeOf`. */
+/** The body of a notice without the customer's names. The body must be the same as in `noticeOf`. */
 const NOTICE = `jsonb_build_object(
            'invoiceReference', ${INVOICE_REFERENCE}, 'invoiceExternalReference', ${EXTERNAL_REFERENCE}, 'currencyISOCode', currency,
            'invoicedAmount', invoiced_amount, 'paymentReference', payment_reference, 'paymentUTCDate', ${isoTime('accepted_at')},

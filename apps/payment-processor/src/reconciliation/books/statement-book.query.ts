@@ -1,8 +1,8 @@
 /**
  * The statements for the book `acquirer`: the expected and the stored lines of the acquirer's statement. `at` is the
  * start of the attempt for a charge, and the time of the confirmation for a reversal or refund. The date on the
- * acquirer's statement may be another day, so StatementRepository replaces it by `at`. Only a line without an attempt
- * or refund keeps the acquirer's date.
+ * acquirer's statement may be another day, so StatementRepository replaces that date by `at`. Only a line without an
+ * attempt or refund keeps the acquirer's date.
  */
 const LINE = `jsonb_build_object('kind', kind, 'acquirer', acquirer, 'account', account, 'paymentReference', payment_reference,
     'acquirerReference', acquirer_reference, 'amount', amount, 'currency', currency)`;
