@@ -22,7 +22,7 @@ export function readLedger(
   );
 }
 
-/** Changes the ledger without triggers and foreign keys, which the service itself cannot do. */
+/** Changes the ledger while triggers and foreign keys are disabled. The service itself cannot disable them. */
 export async function forge(processor: Processor, ...statements: string[]): Promise<void> {
   const client = await processor.superuser.connect();
   try {
@@ -31,7 +31,8 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
     for (const statement of statements) await client.query(statement);
     await client.query('COMMIT');
   } finally {
-    // Closes the connection also after a failed statement, so that the next test does not wait for its locks.
+    // Closes the connection also after a failed statement, so that the next test does not wait for the locks of this
+    // connection.
     client.release(true);
   }
 }
@@ -42,7 +43,7 @@ export type TransferWriter = (
   overrides?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
-/** Returns a function that inserts transfers. They belong to a payment that is created here. */
+/** Returns a function that inserts transfers. The transfers belong to a payment that is created here. */
 export async function createTransferWriter(processor: Processor): Promise<TransferWriter> {
   const { paymentReference } = await processor.pay(buildPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {

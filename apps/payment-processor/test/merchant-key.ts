@@ -20,7 +20,7 @@ export interface RefundClient {
   list(svcId: string): Promise<HttpResponse>;
 }
 
-/** Creates an API key, publishes its event as the service identity does, and returns a client with it. */
+/** Creates an API key, publishes its event as the service identity does, and returns a client with this key. */
 export async function createRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
   const { merchantId, siteId, mode = 'test' } = owner;
   const kind = siteId === undefined ? 'merchant' : 'site';

@@ -38,7 +38,7 @@ export interface PartnerUnderTest extends Caller {
 }
 
 /**
- * Creates a partner, and publishes its events as the service identity does. By default it belongs to a new
+ * Creates a partner, and publishes its events as the service identity does. By default the partner belongs to a new
  * organisation.
  */
 export async function createPartner(

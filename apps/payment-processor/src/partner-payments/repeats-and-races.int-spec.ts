@@ -111,14 +111,15 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   expect(references.size).toBe(1);
   expect(findCharges([...references])).toHaveLength(1);
   expect(await countPayments(invoice)).toBe(1);
-  // The first call and background jobs use connections. If each waiting call used one, there would be a thousand.
+  // The first call and background jobs use connections. If each waiting call used a connection, there would be at least
+  // a thousand connections.
   expect(acquiredConnections).toBeLessThan(100);
 });
 
 test('with the same reference at several replicas create one payment, which all replicas return', async () => {
   const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
-  // Each MakePayment simulates a separate process: they share the tables, but not the calls in flight.
+  // Each MakePayment simulates a separate process. The processes share the tables, but not the calls in flight.
   const createReplica = async (): Promise<MakePayment> => {
     const replica = await app.create(MakePayment);
     Reflect.set(replica, 'idempotency', await app.create(PaymentIdempotency));

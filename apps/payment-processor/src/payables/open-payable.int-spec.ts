@@ -69,8 +69,8 @@ test('either a payment or a concurrent replacement of an invoice succeeds, never
       const pay = () => stateOrErrorCode(processor.payInvoice(oldInvoice));
       const replace = () =>
         stateOrErrorCode(processor.openPayable({ payable, replaces: oldInvoice }).then(({ opened }) => opened));
-      // In one fifth of the rounds the payment comes first, in another fifth the replacement; in the other rounds they
-      // are concurrent.
+      // In one fifth of the rounds the payment comes first. In another fifth the replacement comes first. In all other
+      // rounds payment and replacement are concurrent.
       const first = index % 5 === 0 ? await pay() : index % 5 === 1 ? await replace() : undefined;
       const [paid, replaced] = await Promise.all([
         index % 5 === 0 ? first! : pay(),

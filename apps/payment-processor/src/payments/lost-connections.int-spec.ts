@@ -71,8 +71,8 @@ function loseResults(dataSource: DataSource): void {
 
 describe('if a connection is lost while the outcomes of fifty payments are recorded,', () => {
   /**
-   * Starts the payments. When it returns, the bank has charged all of them, and their outcomes wait in a batch until
-   * `held` is released.
+   * Starts the payments. When this function returns, the bank has charged all payments, and their outcomes wait in a
+   * batch until `held` is released.
    */
   async function pay(
     payables: readonly PayableDescriptor[],

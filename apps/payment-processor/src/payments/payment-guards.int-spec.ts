@@ -31,7 +31,10 @@ describe('a payment is not accepted', () => {
   const readPayable = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
-  /** The refusal by `payable.ts` for the same payable. It must be consistent with the SQL statement in every case. */
+  /**
+   * The refusal by `payable.ts` for the same payable. This refusal must be consistent with the SQL statement in every
+   * case.
+   */
   const findCurrentRefusal = async (payable: ReturnType<typeof buildPayable>, nth: number) => {
     const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
     const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
@@ -68,7 +71,7 @@ describe('a payment is not accepted', () => {
     expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
-  test('if its payable expires now; one millisecond before the expiry, a last try is accepted', async () => {
+  test('after the expiry of its payable, but is accepted one millisecond before the expiry, even as the last try', async () => {
     const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);

@@ -97,8 +97,8 @@ type Step =
 
 /**
  * Runs random sequences of payments with any card, verifications, clock changes, recoveries and closings. After each
- * step it checks three rules: at most one charge remains; each success has one charge and one transfer; the payable
- * makes only listed transitions.
+ * step the test checks three rules: at most one charge remains; each success has one charge and one transfer; the
+ * payable makes only listed transitions.
  */
 test('after any sequence of actions a payable is charged at most once, and payments, ledger and bank are consistent', async () => {
   const cards = Object.values(CARDS);

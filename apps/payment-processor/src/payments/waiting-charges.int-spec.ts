@@ -60,7 +60,7 @@ test('with one slot at a slow bank, the bank has charged each of four concurrent
     processor.clock.advance(BANK_RESPONSE_MS);
     const recovery = processor.recoverAttempts();
     recoveries.push(recovery);
-    // The bank processes this charge only after the recovery job has received the bank's response to its query.
+    // The bank processes this charge only after the recovery job has received the bank's response to the job's query.
     await Promise.race([recovery, reversalStarted]);
     pendingCharges[nth - 1]!();
   }

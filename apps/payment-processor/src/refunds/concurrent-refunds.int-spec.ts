@@ -31,7 +31,7 @@ const createPaidPayment = async (card: string = CARDS.approved): Promise<string>
   (await processor.pay(buildPayable({ merchantId }), { card })).paymentReference;
 /**
  * Refunds at one of two replicas, alternately. Retries after a 5xx or a 409 with Retry-After, as a client does, because
- * with so many concurrent calls some may wait too long for a database connection.
+ * with so many concurrent calls some calls may wait too long for a database connection.
  */
 async function refundWithRetries(nth: number, svcId: string, amount: number, key: string): Promise<HttpResponse> {
   const headers = { 'x-api-key': backOffice.apiKey, 'idempotency-key': key };
@@ -59,7 +59,7 @@ const countResults = (responses: readonly HttpResponse[]): Record<number | 'refu
 const callConcurrently = (times: number, call: (nth: number) => Promise<HttpResponse>): Promise<HttpResponse[]> =>
   Promise.all(Array.from({ length: times }, (_, nth) => call(nth)));
 
-/** Many concurrent calls at two replicas. */
+/** Number of concurrent calls at two replicas. */
 const CALLS = 1_000;
 
 test(`of ${CALLS} concurrent refunds of one payment with different keys, only refunds up to the processed amount are created`, async () => {

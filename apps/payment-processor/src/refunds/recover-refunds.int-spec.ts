@@ -75,7 +75,7 @@ test('if the bank has not decided after 20 s, the client gets a 202, and the ref
   await expectConsistentRecords(processor, payment);
 });
 
-test('the bank is queried about a pending refund until it has decided', async () => {
+test('the bank is queried about a pending refund until the bank has decided', async () => {
   const payment = await createPaidPayment(CARDS.refundPending);
   const { response } = await startPendingRefund(payment);
   processor.clock.advance(2_000);
@@ -84,7 +84,7 @@ test('the bank is queried about a pending refund until it has decided', async ()
   await expectConsistentRecords(processor, payment);
 });
 
-test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and then every 5 min; until it responds, the refund is pending', async () => {
+test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and then every 5 min; the refund is pending until the bank responds', async () => {
   const payment = await createPaidPayment();
   const queryTimes: number[] = [];
   const startedAt = processor.clock.now().getTime();
@@ -100,7 +100,7 @@ test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and 
       await processor.recoverRefunds();
     }
   };
-  // While the client waits, its call also queries the bank: immediately, and then at most once a second.
+  // While the client waits, the client's call also queries the bank: immediately, and then at most once a second.
   expect(queryTimes).toEqual([0]);
   await step(20);
   expect((await pendingRefund.response).status).toBe(202);

@@ -63,7 +63,7 @@ describe('a refund is not created', () => {
     expect(await refunds.create(buildNewRefund({ ...failed, charge: payment.charge }))).toBeUndefined();
   });
 
-  test('if another refund has the same key; then the amount of the new refund is not reserved either', async () => {
+  test('if another refund has the same key; the amount of the new refund is not reserved', async () => {
     const [payment, otherPayment] = [await createPaidPayment(), await createPaidPayment()];
     const { idempotencyKey } = buildNewRefund(payment);
     await refunds.create(buildNewRefund(payment, { idempotencyKey }));

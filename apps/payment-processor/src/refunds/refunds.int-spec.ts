@@ -21,7 +21,7 @@ beforeEach(async () => {
   backOffice = await createRefundClient(processor, { merchantId });
 });
 
-/** Creates a successful payment of R 123.45, or another payment with another card. */
+/** Creates a payment of R 123.45. The payment succeeds with the default card. */
 const createPaidPayment = (
   overrides: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
 ): Promise<HostedPaymentSnapshot> => {
@@ -154,7 +154,7 @@ describe('the service cannot refund', () => {
     }
   });
 
-  test('the amount that vouchers cover, but only the amount paid by card', async () => {
+  test('the amount that vouchers cover; it can refund only the amount paid by card', async () => {
     const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
     await grantingMerchant.grant(partner.organisationId);
     const voucher = (amount: number) => ({ vouchers: [{ merchantLiable: true, amount }] });

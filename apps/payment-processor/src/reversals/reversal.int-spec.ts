@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The bank confirms to the recovery job that it has not charged and never will. Then it charges nevertheless, and the
- * waiting call receives the approval.
+ * The bank confirms to the recovery job that it has not charged and will never charge. Then the bank charges
+ * nevertheless, and the waiting call receives the approval.
  */
 async function payWithLateApproval(payable = buildPayable()): Promise<HostedPaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });

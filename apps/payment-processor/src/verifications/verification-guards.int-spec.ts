@@ -176,7 +176,7 @@ describe('verifications of partners', () => {
     expect(await leaseDueOfPartners()).toEqual([]);
   });
 
-  test('have a return page; hosted payments and unknown references have none', async () => {
+  test('have a return page; hosted payments and unknown references have no return page', async () => {
     const { payment } = await createVerification();
     const [partnerPayment] = await processor.dataSource.query<[{ reference: string }]>(
       `SELECT payment_reference AS reference FROM payments WHERE payment_id = $1`,

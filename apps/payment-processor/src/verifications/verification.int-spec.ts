@@ -90,7 +90,7 @@ test('a payment with an abandoned verification fails once, after 15 minutes and 
   expect(await processor.published(PaymentFailedV1)).toHaveLength(2);
 });
 
-test('an open challenge does not block other payers; if it is passed after another payment, it charges nothing', async () => {
+test('an open challenge does not block other payers; if the challenge is passed after another payment, nothing is charged', async () => {
   const payable = buildPayable();
   const payment = await payWithChallenge(payable);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
@@ -106,7 +106,7 @@ test('an open challenge does not block other payers; if it is passed after anoth
   expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('a merchant can close the payable during a challenge; if the challenge is passed afterwards, it charges nothing', async () => {
+test('a merchant can close the payable during a challenge; if the challenge is passed afterwards, nothing is charged', async () => {
   const payable = buildPayable();
   const payment = await payWithChallenge(payable);
   expect(await processor.closePayable(payable)).toMatchObject({ state: 'closed' });
@@ -115,7 +115,7 @@ test('a merchant can close the payable during a challenge; if the challenge is p
   expect(processor.chargedReferences()).toEqual([]);
 });
 
-test('if two payers are verified at the same time, one is charged, and the payment of the other fails afterwards', async () => {
+test('if two payers are verified at the same time, one payer is charged, and the payment of the other payer fails afterwards', async () => {
   const payable = buildPayable();
   const payments = [await payWithChallenge(payable), await payWithChallenge(payable, 2)];
   for (const payment of payments) await processor.answerChallenge(payment, 'confirm');
@@ -127,7 +127,7 @@ test('if two payers are verified at the same time, one is charged, and the payme
   expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('while the fifth try waits for its verification, a sixth cannot start; if the fifth fails, the payable is refused', async () => {
+test('while the fifth try waits for its verification, a sixth try cannot start; if the fifth try fails, the payable is refused', async () => {
   const payable = buildPayable();
   for (let nth = 1; nth < 5; nth++) await processor.pay(payable, { card: CARDS.declined, try: nth });
   const payment = await payWithChallenge(payable, 5);

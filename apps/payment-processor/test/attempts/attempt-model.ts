@@ -72,8 +72,8 @@ export interface World {
   /** Next step of the charging process, and the response that it has received. */
   readonly payer: { readonly at: PayerStep; readonly response?: AcquirerResponse['kind'] };
   /**
-   * The charge in transit to the bank, or the bank's response in transit back; it arrives even if its sender has
-   * crashed.
+   * The charge in transit to the bank, or the bank's response in transit back. Such a message arrives even if its
+   * sender has crashed.
    */
   readonly charge: 'none' | 'sent' | AcquirerResponse['kind'];
   readonly recoveries: readonly Recovery[];
@@ -177,7 +177,7 @@ function payerSteps(world: World, rules: Rules): World[] {
     case 'send':
       return [crashed, { ...payerAt('sent'), charge: 'sent' }];
     case 'sent':
-      // Either a timeout or a lost response, or the response if it has arrived.
+      // The call ends with a timeout or a lost response, or with the response if the response has arrived.
       return [
         crashed,
         payerAt('settle', 'unknown'),
@@ -318,7 +318,7 @@ export function checkFinalInvariants(end: World, bank: BankBehaviour, rules: Rul
   checkInvariants(world, bank);
   if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
   const { payment, key } = world;
-  // If a bank charges a blocked key and the response is lost, only a reconciliation can find it.
+  // If a bank charges a blocked key and the response is lost, only a reconciliation can find this charge.
   if ((bank !== 'charges a blocked key' || world.isApprovalSeen) && (payment === 'success') !== (key === 'approved'))
     throw new Violation(`${payment}, and in the end at the bank ${key}`);
 }

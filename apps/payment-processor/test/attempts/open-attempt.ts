@@ -36,10 +36,7 @@ export async function createOpenAttempt(processor: Processor, payable?: PayableD
   return attempt;
 }
 
-/**
- * Changes one row in a way in which the service never does, so that exactly one condition of a tested statement is
- * false.
- */
+/** Changes one row as the service never does, so that exactly one condition of a tested statement is false. */
 export async function changeRow(processor: Processor, statement: string, id: string): Promise<void> {
   const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
   if (count !== 1) throw new Error(`${count} rows: ${statement}`);
