@@ -116,7 +116,7 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   expect(acquiredConnections).toBeLessThan(100);
 });
 
-test('with the same reference at several replicas create one payment, which all replicas return', async () => {
+test('if several replicas get the same reference, one replica creates the payment, and the other replicas return it', async () => {
   const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each MakePayment simulates a separate process. The processes share the tables, but not the calls in flight.
