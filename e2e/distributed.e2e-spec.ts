@@ -1,5 +1,5 @@
 /**
- * The behaviour of a distributed platform only: one trace through every process, services that run and start without
+ * Tests what only a distributed platform does: one trace through every process, services that run and start without
  * identity, and the same data on every deployment. Restarts and faults have their own specs.
  */
 import { randomBytes } from 'node:crypto';
@@ -38,7 +38,7 @@ beforeEach(() => {
   answer = 200;
 });
 
-/** From the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
+/** Pays a session, from the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
 async function pay(): Promise<string> {
   const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
   const { httpStatus, state } = await sendPayRequest(
@@ -92,7 +92,7 @@ function orphansOf(trace: string): Span[] {
   return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
 }
 
-/** Locks the table against writers until `count` statements wait for it, so that later calls share one statement. */
+/** Locks the table against writers until `count` statements wait for it. So the calls after them share one statement. */
 async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
   const client = await platform.sqlClient();
   try {
@@ -113,7 +113,7 @@ async function whileLocked<T>(table: string, count: number, work: () => Promise<
 interface EventRow {
   readonly id: string;
   readonly type: string;
-  /** One for each statement. */
+  /** The transaction's id. Each statement is a transaction of its own. */
   readonly txid: string;
   readonly trace: string;
   readonly sessionId: string;
@@ -170,7 +170,7 @@ describe('traces', () => {
   });
 });
 
-it('each payment has its own complete trace, although its rows shared statements with others', async () => {
+it('each payment has its own complete trace, although one statement wrote rows of several payments', async () => {
   const before = endpoint.deliveries.length;
   const traces = Array.from({ length: 12 }, newTraceId);
   const payers = traces.map(newTraceId);
