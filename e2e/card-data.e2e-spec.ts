@@ -10,7 +10,9 @@ import { Platform } from './platform/platform.js';
 
 /** No test pays with this number, so a scan finds the number only where this test planted it. */
 const PLANTED_NUMBER = '5105105105105100';
-/** Cards that are approved, declined for each reason, verified by the issuer, or charged although the answer is lost. */
+/**
+ * Cards that are approved, declined for each reason, verified by the issuer, or charged although the answer is lost.
+ */
 const PAID_NUMBERS = [
   '4242424242424242',
   '5555555555554444',
@@ -181,7 +183,10 @@ describe('card data', () => {
     await fetch(`${platform.demo.gatewayUrl}/pay?sessionId=${session}`);
   }
 
-  /** A wrong integration sends the plain number in every field. The platform refuses the requests and stores none of them. */
+  /**
+   * A wrong integration sends the plain number in every field. The platform refuses the requests and stores none of
+   * them.
+   */
   async function payWithCardInTheClear(gatewayUrl: string): Promise<void> {
     const cardNumber = PAID_NUMBERS[1]!;
     const { redirectUrl } = await gatewayClient(platform).createSession(newSessionRequest('http://127.0.0.1:9/'));

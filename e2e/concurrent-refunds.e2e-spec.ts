@@ -1,6 +1,6 @@
 /**
- * A thousand concurrent refunds of one payment, on both deployments. The acquirer never refunds more than the payment, and
- * all calls with one key create one refund. In distributed mode, every second call uses another process of
+ * A thousand concurrent refunds of one payment, on both deployments. The acquirer never refunds more than the payment,
+ * and all calls with one key create one refund. In distributed mode, every second call uses another process of
  * payment-processor.
  */
 import { randomUUID } from 'node:crypto';

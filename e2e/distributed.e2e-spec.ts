@@ -38,7 +38,9 @@ beforeEach(() => {
   answer = 200;
 });
 
-/** Pays a session, from the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
+/**
+ * Pays a session, from the merchant's cart to the page's answer. Throws when an answer differs from the documentation.
+ */
 async function pay(): Promise<string> {
   const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
   const { httpStatus, state } = await sendPayRequest(
@@ -92,7 +94,9 @@ function orphansOf(trace: string): Span[] {
   return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
 }
 
-/** Locks the table against writers until `count` statements wait for it. So the calls after them share one statement. */
+/**
+ * Locks the table against writers until `count` statements wait for it. So the calls after them share one statement.
+ */
 async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
   const client = await platform.sqlClient();
   try {

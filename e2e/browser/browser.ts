@@ -78,8 +78,8 @@ export function waitForUrl(
 
 /**
  * The receipt returns to the shop after a few seconds. This function keeps the tab on the receipt until the returned
- * function is called, also on a slow machine. It answers with a 204, because then the browser stays on the page. A pending
- * request would stall the whole tab.
+ * function is called, also on a slow machine. It answers with a 204, because then the browser stays on the page. A
+ * pending request would stall the whole tab.
  */
 export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
   let isHeld = true;
@@ -97,8 +97,8 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
 
 /** Runs all rules of axe on the current page, and returns the violations. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // axe is loaded through the debugger, because the page's content security policy blocks other scripts. It is loaded once
-  // for each document, because it has half a megabyte.
+  // axe is loaded through the debugger, because the page's content security policy blocks other scripts. It is loaded
+  // once for each document, because it has half a megabyte.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     // During a colour transition, a button has the wrong colours. Reading the animations starts pending transitions.
@@ -112,8 +112,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
 }
 
 /**
- * Corrects axe for pages in forced colours. axe reads the text colour from `-webkit-text-fill-color`. Chromium still reports
- * the style sheet's colour there, so axe computes a contrast that no one sees. `color` has the visible colour.
+ * Corrects axe for pages in forced colours. axe reads the text colour from `-webkit-text-fill-color`. Chromium still
+ * reports the style sheet's colour there, so axe computes a contrast that no one sees. `color` has the visible colour.
  */
 export async function withForcedTextFill(page: Page): Promise<void> {
   await page.evaluate(() => {

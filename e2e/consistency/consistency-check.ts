@@ -1,6 +1,7 @@
 /**
- * Compares the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the webhooks that
- * the merchant acknowledged. After any fault these records agree: no record is a duplicate, and no record is missing.
+ * Compares the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the webhooks
+ * that the merchant acknowledged. After any fault these records agree: no record is a duplicate, and no record is
+ * missing.
  */
 import { waitUntil } from '@svc/testing';
 import type { MerchantEndpoint } from '../callers/merchant-endpoint.js';
@@ -53,11 +54,12 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead of
-   * waiting for them. Does not change notifications that a running worker is sending, because that would cause the
+   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead
+   * of waiting for them. Does not change notifications that a running worker is sending, because that would cause the
    * duplicates that the tests look for.
    *
-   * @param killedAt time at which the dispatcher was killed, if it was: the leases of the killed process no longer count
+   * @param killedAt time at which the dispatcher was killed, if it was: the leases of the killed process no longer
+   * count
    */
   async waitUntilAcknowledged(killedAt?: Date): Promise<void> {
     const expiredLeases = new Date((killedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
@@ -94,8 +96,8 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Expects that each POST is recorded. Another POST follows only a POST that the dispatcher aborted or could not record
-   * (E5, E8).
+   * Expects that each POST is recorded. Another POST follows only a POST that the dispatcher aborted or could not
+   * record (E5, E8).
    *
    * @param interruptions all interruptions of the dispatcher since the platform was started
    */

@@ -43,7 +43,9 @@ export function readAcquirerRefunds(platform: Platform): AcquirerRefund[] {
   return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
 }
 
-/** The refunds of one payment according to acquirer, refunds and ledger: ids of succeeded refunds in order, and sums. */
+/**
+ * The refunds of one payment according to acquirer, refunds and ledger: ids of succeeded refunds in order, and sums.
+ */
 export interface RefundRecords {
   readonly acquirer: readonly string[];
   readonly refunds: readonly string[];
@@ -74,7 +76,10 @@ export async function readRefundRecords(platform: Platform, paymentReference: st
   return { ...row, acquirer: acquirer.map(({ refundKey }) => refundKey).sort(), acquirerAmount };
 }
 
-/** Expects the same refunds and the same sum at the acquirer, in the refunds, the ledger and the payment; none is pending. */
+/**
+ * Expects the same refunds and the same sum at the acquirer, in the refunds, the ledger and the payment; none is
+ * pending.
+ */
 export async function expectConsistentRefunds(platform: Platform, paymentReference: string): Promise<RefundRecords> {
   const records = await readRefundRecords(platform, paymentReference);
   expect([records.refunds, records.ledger]).toEqual([records.acquirer, records.acquirer]);

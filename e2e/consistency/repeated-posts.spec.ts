@@ -42,7 +42,7 @@ describe('a POST is justified', () => {
       [attempt(8)],
       [stopped(2, 9)],
     ],
-    ['after two POSTs whose senders were killed', [post(0.5), post(31), post(70)], [attempt(70)], [killed(2), killed(32)]],
+    ['after POSTs of two killed senders', [post(0.5), post(31), post(70)], [attempt(70)], [killed(2), killed(32)]],
   ])('%s', (_, posts, attempts, interruptions) => {
     expect(findUnjustifiedPosts(posts, attempts, interruptions)).toEqual([]);
   });
@@ -51,7 +51,7 @@ describe('a POST is justified', () => {
 describe('a POST is not justified', () => {
   it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[], string]>([
     ['when it is not recorded', [post(0)], [], [], 'POST 1 of 1 is not recorded'],
-    ['when its record belongs to another POST', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
+    ['when another POST has its record', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
     [
       'after a POST that was acknowledged',
       [post(0), post(6)],

@@ -1,11 +1,11 @@
 /**
  * Compares the POSTs that a merchant's server received with the attempts that webhook-dispatcher recorded.
  *
- * The number of POSTs for a notification depends on the speed of the machine. The dispatcher aborts a POST without an answer
- * after 10 s (E1) and sends the notification again (E5), and a broker may need more than 10 s to start. At any speed, each
- * POST is one recorded attempt, and another POST follows only a POST that the dispatcher aborted. There is one exception: a
- * dispatcher that is interrupted between a POST and its record repeats the POST without a record (E8), at most once for
- * each interruption.
+ * The number of POSTs for a notification depends on the speed of the machine. The dispatcher aborts a POST without an
+ * answer after 10 s (E1) and sends the notification again (E5), and a broker may need more than 10 s to start. At any
+ * speed, each POST is one recorded attempt, and another POST follows only a POST that the dispatcher aborted. There is
+ * one exception: a dispatcher that is interrupted between a POST and its record repeats the POST without a record (E8),
+ * at most once for each interruption.
  */
 export interface ReceivedPost {
   readonly webhookId: string;
@@ -32,7 +32,9 @@ export interface Interruption {
   readonly drainMs: number;
 }
 
-/** Duration of a worker's lease of a notification: only this worker sends the notification, and only within this time. */
+/**
+ * Duration of a worker's lease of a notification: only this worker sends the notification, and only within this time.
+ */
 export const DELIVERY_LEASE_MS = 30_000;
 /** SVC_DELIVERY_TIMEOUT_MS of webhook-dispatcher (E1). */
 const TIMEOUT_MS = 10_000;
