@@ -220,8 +220,8 @@ it('each payment has its own complete trace, although one statement wrote rows o
 });
 
 /**
- * Without the spans of the simulated acquirer and of statements: a shared statement has one span, in the trace of the
- * call that waited longest for it.
+ * The spans of the simulated acquirer and of statements are left out. A shared statement has one span, in the trace of
+ * the call that waited longest for it.
  */
 const SPANS_OF_A_PAYMENT = [
   'code-decoder: process payment.succeeded.v1',
@@ -240,7 +240,7 @@ const SPANS_OF_A_PAYMENT = [
   'webhook-dispatcher: process payment.succeeded.v1',
 ];
 
-/** Waits for the spans of similar payments, each in its own trace, to which its payer's requests are linked. */
+/** Waits for the spans of equal payments. Each payment has its own trace, which is linked to its payer's request. */
 async function expectSpansOf(
   traces: readonly string[],
   payers: readonly string[],
@@ -257,7 +257,7 @@ async function expectSpansOf(
         .sort(),
     );
   const expected = traces.map(() => SPANS_OF_A_PAYMENT);
-  // If they never match, the comparison below shows the missing or superfluous spans.
+  // If the spans never match, the comparison below shows the missing or superfluous spans.
   await waitUntil('the spans of every payment', 20_000, () =>
     Promise.resolve(isDeepStrictEqual(spanNames(), expected)),
   ).catch(() => undefined);

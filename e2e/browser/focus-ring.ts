@@ -56,8 +56,8 @@ function ringOfFocused(): FocusRing | undefined {
     return 'rgb(255, 255, 255)';
   };
   const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
-  // With a gap, the parent's background is on both sides of the ring. Without a gap, the inner side has the element's
-  // own.
+  // With a gap, the parent's background is on both sides of the ring. Without a gap, the element's own
+  // background is on the inner side.
   const grounds = [groundOf(element.parentElement), ...(parseFloat(outlineOffset) > 0 ? [] : [groundOf(element)])];
   const isOpaque = channels(outlineColor)[3] === 1;
   return {
