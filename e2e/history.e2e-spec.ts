@@ -97,7 +97,7 @@ test('each of thirty payments is readable by reference, and first in both histor
   expect((await call<PaymentHistory>('GET', '/v1/payments?pageSize=1', partner)).body?.payments).toEqual([later.body]);
 });
 
-test('the merchant finds a partner’s payment by the invoice, by the till’s reference and by the payment’s id, also after a rebuild', async () => {
+test('the merchant finds a partner’s payment by invoice, till’s reference and payment id, also after a rebuild', async () => {
   const { merchant, siteId, apiKey } = platform.site(0, 0);
   const externalReference = randomUUID();
   const { reference: invoice } = await createInvoice(platform, { amount: 700, externalReference });

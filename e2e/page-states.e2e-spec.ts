@@ -191,7 +191,7 @@ describe('the page', () => {
     await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
   });
 
-  it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of at least 3:1 (%s)', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of 3:1 or more (%s)', async (colorScheme) => {
     const soon = await states.updateSession(
       await states.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,

@@ -46,7 +46,9 @@ it('the list links to every document', async () => {
   await context.close();
 });
 
-/** The top of the page, and one operation with the example that a test recorded. */
+/**
+ * Shows the top of the page, and one operation with the example that a test recorded; takes a picture if it is wanted.
+ */
 async function takePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1500 });
   const operation = page.locator('#operations-Sessions-sessionsCreate');
