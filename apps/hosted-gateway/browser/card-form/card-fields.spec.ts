@@ -90,8 +90,8 @@ describe('findCaretAfterFormat', () => {
     ['42424242x', 8, '4242', 4],
   ])(
     'moves the caret of the text %p from %d, after formatting as %p, to %d',
-    (createTypedField, caret, formatted, expected) => {
-      expect(findCaretAfterFormat(createTypedField, caret, formatted)).toBe(expected);
+    (typed, caret, formatted, expected) => {
+      expect(findCaretAfterFormat(typed, caret, formatted)).toBe(expected);
     },
   );
 });
@@ -228,7 +228,7 @@ describe('any sequence of edits', () => {
     );
   });
 
-  it('of a date does not change its meaning when the payer leaves the field, and any field can be emptied with Backspace or Delete', () => {
+  it('of a date results in the same date after the payer leaves the field, and Backspace and Delete can empty any field', () => {
     const now = new Date('2026-11-20T18:03:36.123Z');
     fc.assert(
       fc.property(fc.constantFrom<CardFieldName>('expiry', 'cardNumber'), edits, (name, all) => {

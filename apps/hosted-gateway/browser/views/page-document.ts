@@ -15,7 +15,7 @@ export const shownState: SessionState = { state: pageData['state'] ?? '', versio
 const clockOffsetMs = Date.parse(pageData['madeAt'] ?? '') - Date.now() || 0;
 export const now = (): Date => new Date(Date.now() + clockOffsetMs);
 
-/** Loads the page again, without the fragment of the address: with a fragment the browser would only scroll. */
+/** Loads the page again, without the fragment of the address, because with a fragment the browser would only scroll. */
 export function reload(): void {
   location.replace(location.pathname + location.search);
 }
