@@ -88,12 +88,9 @@ describe('findCaretAfterFormat', () => {
     ['4242 4242', 0, '4242 4242', 0],
     // A caret behind a digit that the formatted text omits moves to the end.
     ['42424242x', 8, '4242', 4],
-  ])(
-    'moves the caret of the text %p from %d, after formatting as %p, to %d',
-    (typed, caret, formatted, expected) => {
-      expect(findCaretAfterFormat(typed, caret, formatted)).toBe(expected);
-    },
-  );
+  ])('moves the caret of the text %p from %d, after formatting as %p, to %d', (typed, caret, formatted, expected) => {
+    expect(findCaretAfterFormat(typed, caret, formatted)).toBe(expected);
+  });
 });
 
 /** Simulates a text field of a browser, formatted as card-form.ts does. */

@@ -154,8 +154,7 @@ export class CardForm {
       if (isComposing !== true && shouldFormatAfter(field, edit)) this.format(field, input);
       if (field === 'cardNumber') this.showBrand();
       // Removes an error as soon as the field is valid. New errors appear only when the payer leaves the field.
-      if (input.getAttribute('aria-invalid') === 'true' && !this.findProblem(field))
-        this.showProblem(field, undefined);
+      if (input.getAttribute('aria-invalid') === 'true' && !this.findProblem(field)) this.showProblem(field, undefined);
     });
     input.addEventListener('blur', () => {
       this.format(field, input);
