@@ -184,7 +184,8 @@ describe('card data', () => {
   }
 
   /**
-   * A wrong integration sends the plain number in every field. The platform refuses it and does not store the number.
+   * A wrong integration sends the plain number in every field. The platform refuses the requests and does not store the
+   * number.
    */
   async function payWithCardInTheClear(gatewayUrl: string): Promise<void> {
     const cardNumber = PAID_NUMBERS[1]!;

@@ -211,8 +211,8 @@ describe('the hosted gateway', () => {
     ]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
-    // The message is the same for an unknown key, for another merchant's, and for one's own key with another merchant's
-    // ids.
+    // The message is the same for an unknown key, for a key of another merchant, and for the caller's own key with
+    // another merchant's ids.
     const UNKNOWN_KEY =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([

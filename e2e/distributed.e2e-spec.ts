@@ -95,7 +95,7 @@ function orphansOf(trace: string): Span[] {
 }
 
 /**
- * Locks the table against writers until `count` statements wait for it. So the calls after them share one statement.
+ * Locks the table against writers until `count` statements wait for the table. Calls after them share one statement.
  */
 async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
   const client = await platform.sqlClient();

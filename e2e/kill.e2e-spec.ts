@@ -16,8 +16,8 @@ import type { Interruption } from './consistency/repeated-posts.js';
 import { Platform } from './platform/platform.js';
 
 /**
- * The acquirer charges at once and answers after this time, so that the process is killed in between. The timeout is 8
- * s.
+ * The acquirer charges at once and answers after this time, so that the process is killed before the answer. The time
+ * is below payment-processor's timeout of 8 s.
  */
 const LATENCY_MS = 7_000;
 const KILLED_BEFORE_RESPONSE = 30;

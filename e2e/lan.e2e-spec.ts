@@ -24,7 +24,7 @@ import {
 } from './browser/browser.js';
 import { Platform } from './platform/platform.js';
 
-/** Is started by the first tests. Later tests start it on another deployment with the same data. */
+/** The first tests start this platform. Later tests start it again on another deployment, with the same data. */
 let platform: Platform | undefined;
 afterAll(() => platform?.stop());
 

@@ -77,8 +77,8 @@ describe('the page', () => {
   }
 
   /**
-   * Checks a state in every look, on one page, because looks differ only in CSS. `act` causes states that no server
-   * can.
+   * Checks a state in every look. All looks are on one page, because they differ only in CSS. `act` causes states that
+   * the server cannot cause.
    */
   async function expectAccessible(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
     const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme: LOOKS[0].colorScheme });

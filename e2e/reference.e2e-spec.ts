@@ -47,7 +47,8 @@ it('the list links to every document', async () => {
 });
 
 /**
- * Shows the top of the page, and one operation with the example that a test recorded; takes a picture if it is wanted.
+ * Shows the top of the page, and one operation with the example that a test recorded. Takes a picture if
+ * SVC_DOCS_PICTURES is 1.
  */
 async function takePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1500 });

@@ -96,7 +96,8 @@ describe('a webhook', () => {
     await deliveries(paymentReference, 3);
     await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
 
-    // Another notification passes through the same worker three times, so a fourth attempt of the first would be seen.
+    // Another notification passes through the same worker three times, so a fourth attempt of the first notification
+    // would be seen.
     const other = await pay(gatewayClient(platform, site));
     for (const count of [1, 2, 3]) {
       await deliveries(other, count);

@@ -78,8 +78,8 @@ export function waitForUrl(
 
 /**
  * The receipt returns to the shop after a few seconds. This function keeps the tab on the receipt until the returned
- * function is called, also on a slow machine. It answers with a 204, because then the browser stays on the page. A
- * pending request would stall the whole tab.
+ * function is called, also on a slow machine. It answers the shop's address with a 204, because then the browser stays
+ * on the page. A pending request would stall the whole tab.
  */
 export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
   let isHeld = true;

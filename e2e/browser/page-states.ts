@@ -114,7 +114,9 @@ export class PageStates {
     );
   }
 
-  /** A payment has been processing for a minute. It stays like that, because payment-processor does not know it. */
+  /**
+   * Creates a payment that has been processing for a minute. It stays so, because payment-processor does not know it.
+   */
   async overdue(): Promise<string> {
     const [other] = await this.platform.sql<{ snapshot: object }>(
       `SELECT snapshot FROM hosted_gateway.hosted_payments LIMIT 1`,

@@ -31,7 +31,9 @@ export class MerchantEndpoint {
     readonly url: string,
   ) {}
 
-  /** @param answer chooses the answer to each delivery; `before` is the number of earlier deliveries of its payment */
+  /**
+   * @param answer chooses the answer to each delivery; `before` is the number of earlier deliveries of the same payment
+   */
   static async start(
     secret: string,
     answer: (delivery: Delivery, before: number) => Answer,

@@ -7,7 +7,7 @@ export const APPROVED = '4242424242424242';
 /** The request of one click on Pay. Sending it again does not make a second payment. */
 export interface PayRequest {
   readonly sessionId: string;
-  /** Base path of the page's calls; defaults to the path for the session. */
+  /** Base path of the page's calls; defaults to `/pay/<session id>`. */
   readonly callsPath?: string;
   readonly body: string;
 }
@@ -61,7 +61,9 @@ export async function sendPayRequest(
   return { httpStatus: answer.status, state };
 }
 
-/** Sends the same request again, as the page's script does after a lost answer. Undefined: repeat it later. */
+/**
+ * Sends the same request again, as the page's script does after a lost answer. Undefined if there is no outcome yet.
+ */
 export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
   try {
     const answer = await sendPayRequest(gatewayUrl, payRequest);

@@ -71,7 +71,10 @@ export interface Table {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** Lists every table of our schemas. Of a partitioned table it lists the partitions, because they have the rows. */
+/**
+ * Lists every table of our schemas. Instead of a partitioned table, it lists the partitions, because they have the
+ * rows.
+ */
 export async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name,

@@ -11,7 +11,7 @@ export const APPROVED = '4242424242424242';
 /** The acquirer refunds, then loses the connection before it answers. */
 export const REFUND_DROPS_THE_ANSWER = '4000000000007262';
 export const PAID_AMOUNT = 12_345;
-/** The SDK accepts at most 120 seconds. */
+/** Timeout of a call. The SDK accepts at most 120 seconds. */
 export const CALL_TIMEOUT_MS = Math.min(25_000 * PATIENCE, 120_000);
 
 /** Pays an invoice of the first demo site; returns the payment's reference. */

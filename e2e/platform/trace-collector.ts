@@ -72,7 +72,10 @@ export class TraceCollector {
     };
   }
 
-  /** Value of a counter since its process began, or 0 if it was never increased. Correct only if one process counts. */
+  /**
+   * Value of a counter since its process began, or 0 if it was never increased. It is correct only if one process
+   * counts.
+   */
   countOf(name: string): number {
     return this.counts.get(name) ?? 0;
   }

@@ -124,7 +124,7 @@ export class StoreComputer {
   }
 
   /**
-   * The program's own response times from its log, in whole milliseconds. They exclude the wait for a processor before.
+   * The program's own response times from its log, in whole milliseconds. The times exclude the wait for a processor.
    */
   answerTimes(route: string): number[] {
     const line = new RegExp(`"route":"${route}".*"ms":(\\d+)`, 'g');
