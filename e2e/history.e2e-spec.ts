@@ -121,8 +121,8 @@ test('the merchant finds a partner’s payment by invoice, till’s reference an
 
   const rebuilt = await platform.svc('admin', 'retrieval', 'rebuild', '--print', 'serving');
   expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
-  const ofMerchant = `/business/api/v1/merchants/${merchant.merchantId}${lookUps[2]}`;
-  const answer = await fetch(`${platform.demo.apiUrl}${ofMerchant}`, {
+  const merchantPath = `/business/api/v1/merchants/${merchant.merchantId}${lookUps[2]}`;
+  const answer = await fetch(`${platform.demo.apiUrl}${merchantPath}`, {
     headers: { authorization: `Bearer ${apiKey}` },
   });
   expect([answer.status, await answer.json()]).toMatchObject([200, expected]);

@@ -101,9 +101,9 @@ export function decideAfterPost(outcome: PostResult): NextStep {
 }
 
 /**
- * Decides the next step after the server rejected a payment. The caller has then fetched the current state. If an
- * earlier request of the same payment may have arrived, neither the rejection nor an open session proves that nothing
- * was charged. So the message must not claim it.
+ * Decides the next step after the server rejected a payment. The caller has then fetched the current state. An earlier
+ * request of the same payment may have arrived. In that case a rejection does not prove that nothing was charged, and
+ * an open session does not prove it. So the message must not claim it.
  *
  * @param current undefined if the server did not respond
  */
