@@ -8,9 +8,11 @@ import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
 import { Platform } from './platform/platform.js';
 
-/** No test pays with it, so a scan finds it only where this test planted it. */
+/** No test pays with this number, so a scan finds the number only where this test planted it. */
 const PLANTED_NUMBER = '5105105105105100';
-/** Approved, declined for each reason, verified by the issuer, and charged with a lost answer. */
+/**
+ * Cards that are approved, declined for each reason, verified by the issuer, or charged although the answer is lost.
+ */
 const PAID_NUMBERS = [
   '4242424242424242',
   '5555555555554444',
@@ -23,12 +25,12 @@ const PAID_NUMBERS = [
   '4000000000004087',
 ];
 
-/** From the payer's context, which is sent to the acquirer from memory, like the card. */
+/** Parts of the payer's context. Like the card, the context stays in memory until it is sent to the acquirer. */
 const BROWSER = { language: 'af-x-karoobird', screenWidth: 1441 };
 const USER_AGENT = 'Karoobrowser/7.7';
 const CONTEXT = [BROWSER.language, USER_AGENT];
 
-/** How to plant a card number in a column of each type; other types cannot hold one. */
+/** Values that plant a card number in a column of each type. A column of another type cannot hold a card number. */
 const PLANTED_VALUES: Readonly<Record<string, readonly string[]>> = {
   text: encodingsOf(PLANTED_NUMBER),
   'character varying': encodingsOf(PLANTED_NUMBER),
@@ -80,7 +82,7 @@ describe('card data', () => {
     expect(missed).toEqual([]);
   });
 
-  /** In a copy with the table's columns but without its constraints, so that the number fits anywhere. */
+  /** Uses a copy with the table's columns but without its constraints, so that the number fits anywhere. */
   async function isFoundWhenPlanted(table: Table, column: string, value: string): Promise<boolean> {
     await client.query('BEGIN');
     try {
@@ -110,17 +112,17 @@ describe('card data', () => {
     }
   });
 
-  it('is nowhere after a real run: in no table, no log, no other file, including PostgreSQL’s own', async () => {
+  it('is in no table, no log and no other file after a real run, including PostgreSQL’s own files', async () => {
     await payWithAll();
     expect(await scanTables(client, tables, [...PAID_NUMBERS, ...CONTEXT])).toEqual([]);
-    // The last four digits may be shown (P9). The same scan finds them, so it has really read the rows.
+    // The last four digits may be shown (P9). The same kind of scan finds them, so the scan has really read the rows.
     const shown = `%**** ${PAID_NUMBERS[0]!.slice(-4)}%`;
     const { rowCount } = await client.query('SELECT 1 FROM payment_processor.payments AS t WHERE t::text LIKE $1', [
       shown,
     ]);
     expect(rowCount).toBeGreaterThan(0);
 
-    // A checkpoint writes PostgreSQL's memory to disk; then the files, including the write-ahead log, are scanned as bytes.
+    // A checkpoint writes PostgreSQL's memory to disk. Then the files, with the write-ahead log, are scanned as bytes.
     await client.query('CREATE TABLE public.planted (text text)');
     await client.query('INSERT INTO public.planted VALUES ($1)', [PLANTED_NUMBER]);
     await client.query('CHECKPOINT');
@@ -170,7 +172,7 @@ describe('card data', () => {
     });
   }
 
-  /** The payer with the challenge confirms it and returns to the page. */
+  /** The payer who was asked for a verification confirms it and returns to the page. */
   async function confirmAtTheBank(): Promise<void> {
     const [verification] = await platform.sql<{ url: string; session: string }>(
       `SELECT challenge_url AS url, payable_id AS session
@@ -181,7 +183,10 @@ describe('card data', () => {
     await fetch(`${platform.demo.gatewayUrl}/pay?sessionId=${session}`);
   }
 
-  /** A wrong integration sends the plain number in every field: the platform refuses and does not store it. */
+  /**
+   * A wrong integration sends the plain number in every field. The platform refuses the requests and does not store the
+   * number.
+   */
   async function payWithCardInTheClear(gatewayUrl: string): Promise<void> {
     const cardNumber = PAID_NUMBERS[1]!;
     const { redirectUrl } = await gatewayClient(platform).createSession(newSessionRequest('http://127.0.0.1:9/'));

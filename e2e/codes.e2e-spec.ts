@@ -83,7 +83,7 @@ test('features of a merchant are shown as soon as they are set', async () => {
   });
 });
 
-test('a third party decodes its own code over HTTP; when it does not respond, decoding returns a 503', async () => {
+test('a third party decodes its own codes over HTTP, and without its response decoding returns a 503', async () => {
   const decoded = await decodeCode(platform, 'https://pay.simulated-provider.example/25000', partner);
   expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, 25_000]);
   const unanswered = await decodeCode(platform, 'https://pay.simulated-provider.example/silent', partner);

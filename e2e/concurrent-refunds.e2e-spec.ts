@@ -1,6 +1,7 @@
 /**
- * A thousand concurrent refunds of one payment, on both deployments: the acquirer never refunds more than the payment, and
- * one key is one refund. In distributed mode, every second call uses another process of payment-processor.
+ * A thousand concurrent refunds of one payment, on both deployments. The acquirer never refunds more than the payment,
+ * and all calls with one key create one refund. In distributed mode, every second call uses another process of
+ * payment-processor.
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
@@ -51,7 +52,7 @@ describe.each(['embedded', 'distributed'] as const)('concurrent refunds on the %
   /** 201 for a new refund, 200 for a repeated call. */
   const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
 
-  it(`${CALLS} refunds with different keys: as many succeed as the payment covers, and the acquirer refunds no more`, async () => {
+  it(`of ${CALLS} refunds with different keys, only as many succeed as the payment covers`, async () => {
     const payment = await payForRefund(platform);
     const answers = await refundConcurrently(payment, AMOUNT, randomUUID);
     await waitForRefunds(platform, [payment]);

@@ -1,7 +1,7 @@
 /**
- * The browser blocks an image of another origin in the payment page, and reports it to hosted-gateway, which counts it in its
- * metrics. The test uses `report-uri`, like browsers without the Reporting API. Other browsers send reports later, and only
- * over HTTPS.
+ * The browser blocks an image of another origin in the payment page and reports the block to hosted-gateway. The
+ * gateway counts the report in its metrics. The test uses `report-uri`, like browsers without the Reporting API.
+ * Browsers with the Reporting API send reports later, and only over HTTPS.
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';

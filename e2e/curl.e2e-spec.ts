@@ -34,8 +34,9 @@ function newSessionRequest(changes: Record<string, unknown> = {}): Record<string
 describe('the hosted gateway', () => {
   let platform: Platform;
   let gateway: string;
-  /** Headers of the first merchant: of its site that requires the key, and of the one that does not. */
+  /** Headers of the first merchant, with its site that requires the key. */
   let keyed: readonly string[];
+  /** Headers of the first merchant, with its site that requires no key. */
   let keyless: readonly string[];
 
   beforeAll(async () => {
@@ -100,7 +101,7 @@ describe('the hosted gateway', () => {
         })),
       );
       const again = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
-      // The same sessions, with their current states.
+      // The repeated commands return the same sessions, with their current states.
       expect(again.output.replaceAll('"sessionState":"open",', '')).toBe(first.output);
       expect(again.output.match(/"sessionState":"open"/g)).toHaveLength(2);
     }
@@ -210,7 +211,8 @@ describe('the hosted gateway', () => {
     ]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
-    // The same for an unknown key, for another merchant's, and for the caller's own key beside another merchant's ids.
+    // The message is the same for an unknown key, for a key of another merchant, and for the caller's own key with
+    // another merchant's ids.
     const UNKNOWN_KEY =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([
@@ -237,7 +239,7 @@ describe('the hosted gateway', () => {
     for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
   });
 
-  it('accepts requests without a key only with addresses of the site’s own hosts, and the merchant’s key for any of its sites', async () => {
+  it('accepts only addresses of the site’s own hosts without a key, and accepts the merchant’s key for any of its sites', async () => {
     expect((await create(keyless, newSessionRequest())).status).toBe(201);
     for (const field of urls) {
       const answer = await create(keyless, newSessionRequest({ [field]: 'https://shop.example/x' }));
@@ -267,7 +269,7 @@ describe('the hosted gateway', () => {
       state: 'succeeded',
     });
 
-    // Readable at once, before the payer is back at the shop.
+    // The payments are readable at once, before the payer is back at the shop.
     const listed = await list();
     const payments = listed.body.payments as Record<string, unknown>[];
     const common = {
@@ -313,7 +315,7 @@ describe('the hosted gateway', () => {
     expect((await list(stranger)).status).toBe(404);
     expect((await read(keyed, 'nonsense')).status).toBe(404);
 
-    // The paid session can no longer be cancelled. The other is cancelled, and its page accepts no payment.
+    // The paid session can no longer be cancelled. The second session is cancelled, and its page accepts no payment.
     expect((await curl('DELETE', `/api/${version}/sessions/${sessionId}`, keyed)).status).toBe(409);
     const second = (await create(keyed, newSessionRequest(), version)).body as {
       sessionId: string;

@@ -1,6 +1,6 @@
 /**
- * After a decline the payer continues on the same form: it keeps everything but the CVV and marks the field that the issuer
- * rejected. On another device a half-typed card stays.
+ * After a decline the payer continues on the same form. The form keeps all fields except the CVV, and marks the field
+ * that the issuer rejected. After a decline on another device, a half-typed card stays in the form.
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

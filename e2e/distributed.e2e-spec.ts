@@ -1,5 +1,5 @@
 /**
- * The behaviour of a distributed platform only: one trace through every process, services that run and start without
+ * Tests what only a distributed platform does: one trace through every process, services that run and start without
  * identity, and the same data on every deployment. Restarts and faults have their own specs.
  */
 import { randomBytes } from 'node:crypto';
@@ -38,7 +38,9 @@ beforeEach(() => {
   answer = 200;
 });
 
-/** From the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
+/**
+ * Pays a session, from the merchant's cart to the page's answer. Throws when an answer differs from the documentation.
+ */
 async function pay(): Promise<string> {
   const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
   const { httpStatus, state } = await sendPayRequest(
@@ -92,7 +94,9 @@ function orphansOf(trace: string): Span[] {
   return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
 }
 
-/** Locks the table against writers until `count` statements wait for it, so that later calls share one statement. */
+/**
+ * Locks the table against writers until `count` statements wait for the table. Calls after them share one statement.
+ */
 async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
   const client = await platform.sqlClient();
   try {
@@ -113,7 +117,7 @@ async function whileLocked<T>(table: string, count: number, work: () => Promise<
 interface EventRow {
   readonly id: string;
   readonly type: string;
-  /** One for each statement. */
+  /** The transaction's id. Each statement is a transaction of its own. */
   readonly txid: string;
   readonly trace: string;
   readonly sessionId: string;
@@ -170,7 +174,7 @@ describe('traces', () => {
   });
 });
 
-it('each payment has its own complete trace, although its rows shared statements with others', async () => {
+it('each payment has its own complete trace, although one statement wrote rows of several payments', async () => {
   const before = endpoint.deliveries.length;
   const traces = Array.from({ length: 12 }, newTraceId);
   const payers = traces.map(newTraceId);
@@ -216,8 +220,8 @@ it('each payment has its own complete trace, although its rows shared statements
 });
 
 /**
- * Without the spans of the simulated acquirer and of statements: a shared statement has one span, in the trace of the
- * call that waited longest for it.
+ * The spans of the simulated acquirer and of statements are left out. A shared statement has one span, in the trace of
+ * the call that waited longest for it.
  */
 const SPANS_OF_A_PAYMENT = [
   'code-decoder: process payment.succeeded.v1',
@@ -236,7 +240,7 @@ const SPANS_OF_A_PAYMENT = [
   'webhook-dispatcher: process payment.succeeded.v1',
 ];
 
-/** Waits for the spans of similar payments, each in its own trace, to which its payer's requests are linked. */
+/** Waits for the spans of equal payments. Each payment has its own trace, which is linked to its payer's request. */
 async function expectSpansOf(
   traces: readonly string[],
   payers: readonly string[],
@@ -253,7 +257,7 @@ async function expectSpansOf(
         .sort(),
     );
   const expected = traces.map(() => SPANS_OF_A_PAYMENT);
-  // If they never match, the comparison below shows the missing or superfluous spans.
+  // If the spans never match, the comparison below shows the missing or superfluous spans.
   await waitUntil('the spans of every payment', 20_000, () =>
     Promise.resolve(isDeepStrictEqual(spanNames(), expected)),
   ).catch(() => undefined);

@@ -1,6 +1,7 @@
 /**
- * Faults of a distributed platform, one after the other, each during unfinished payments: every process that takes part in
- * a payment killed, PostgreSQL and RabbitMQ killed, RabbitMQ unavailable for 30 s, RabbitMQ full.
+ * Faults of a distributed platform, one after the other, each during unfinished payments. The faults are a kill of each
+ * process that takes part in a payment, a kill of PostgreSQL, a kill of RabbitMQ, RabbitMQ unavailable for 30 s, and a
+ * full RabbitMQ.
  */
 import { waitUntil } from '@svc/testing';
 import type { SupervisedAppName } from '../tools/svc/processes/processes.ts';
@@ -63,12 +64,12 @@ describe('faults of a distributed platform', () => {
     const unfinished = await drill.describeUnfinished();
     await drill.platform.kill(drill.platform.rabbitMqPid);
     const stoppedAt = Date.now();
-    // Without a broker, too, the dispatcher aborts a POST that gets no answer, and sends it again.
+    // Also without a broker, the dispatcher aborts a POST that gets no answer, and sends the notification again.
     await waitUntil('the dispatcher to abort the unanswered POSTs', 20_000, () =>
       Promise.resolve(drill.endpoint.heldCount === 0),
     );
     drill.acknowledge();
-    // The page still works; requests that need the acquirer are refused without a charge.
+    // The page still works, but requests that need the acquirer are refused without a charge.
     const laterRequests = await drill.preparePayRequests(PAYMENTS_DURING_FAULT);
     const refused = await drill.sendAll(laterRequests);
     expect(refused.map((result) => statusOf(result))).toEqual(laterRequests.map(() => 503));
@@ -108,7 +109,8 @@ describe('faults of a distributed platform', () => {
     const killedAt = new Date();
     drill.acknowledge();
     await drill.platform.up();
-    // The dispatcher could not record the acknowledgements meanwhile, so it sends again with the same id.
+    // The dispatcher could not record the acknowledgements meanwhile, so it sends the notifications again with the same
+    // ids.
     await drill.expectNothingLost('kill -9 PostgreSQL', work, unfinished, {
       from: killedAt,
       to: new Date(),

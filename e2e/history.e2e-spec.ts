@@ -1,6 +1,6 @@
 /**
- * A partner's customer pays an invoice: the payment is in the history when the POST has answered, and the merchant finds it
- * shortly after. Every service has its own process.
+ * A partner's customer pays an invoice. The payment is in the history as soon as the POST has a response, and the
+ * merchant finds the payment shortly after. Every service has its own process.
  */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
@@ -15,7 +15,7 @@ let partner: PartnerHeaders;
 
 beforeAll(async () => {
   platform = await sharedPlatform('distributed');
-  // Its own customers, so that the histories have only the payments of this test.
+  // The test has a partner of its own, so that the histories have only the payments of this test.
   partner = await logIn(platform, await onboardPartner(platform));
 });
 
@@ -58,7 +58,7 @@ test('each of thirty payments is readable by reference, and first in both histor
       customer,
       isDeclined ? '4000000000000002' : '4242424242424242',
     );
-    // Reads at once, without waiting for anything.
+    // The test reads at once, without waiting for anything.
     const one = await call<SinglePayment>('GET', `/v1/payments/${item!.paymentReference}`, partner);
     const page = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1`, partner);
     const own = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1&customerReference=${customer}`, partner);
@@ -83,7 +83,7 @@ test('each of thirty payments is readable by reference, and first in both histor
     body: undefined,
   });
 
-  // Rebuilds over RabbitMQ with the administrator's command.
+  // The administrator's command rebuilds the history over RabbitMQ.
   const rebuilt = await platform.svc('admin', 'history', 'rebuild', '--print', 'serving');
   expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
   expect((await call<PaymentHistory>('GET', '/v1/payments', partner)).body).toEqual(all.body);
@@ -97,7 +97,7 @@ test('each of thirty payments is readable by reference, and first in both histor
   expect((await call<PaymentHistory>('GET', '/v1/payments?pageSize=1', partner)).body?.payments).toEqual([later.body]);
 });
 
-test('the merchant finds a partner’s payment by its invoice, its own reference and its id, also after a rebuild', async () => {
+test('the merchant finds a partner’s payment by invoice, till’s reference and payment id, also after a rebuild', async () => {
   const { merchant, siteId, apiKey } = platform.site(0, 0);
   const externalReference = randomUUID();
   const { reference: invoice } = await createInvoice(platform, { amount: 700, externalReference });
@@ -121,8 +121,8 @@ test('the merchant finds a partner’s payment by its invoice, its own reference
 
   const rebuilt = await platform.svc('admin', 'retrieval', 'rebuild', '--print', 'serving');
   expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
-  const ofMerchant = `/business/api/v1/merchants/${merchant.merchantId}${lookUps[2]}`;
-  const answer = await fetch(`${platform.demo.apiUrl}${ofMerchant}`, {
+  const merchantPath = `/business/api/v1/merchants/${merchant.merchantId}${lookUps[2]}`;
+  const answer = await fetch(`${platform.demo.apiUrl}${merchantPath}`, {
     headers: { authorization: `Bearer ${apiKey}` },
   });
   expect([answer.status, await answer.json()]).toMatchObject([200, expected]);

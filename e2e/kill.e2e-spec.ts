@@ -1,6 +1,7 @@
 /**
- * `kill -9` between a charge and its webhook, first of the services' process, then of PostgreSQL; and of the services during
- * refunds. Afterwards every charge and refund has its payment, its ledger entries and its webhook.
+ * `kill -9` between a charge and its webhook, first of the services' process, then of PostgreSQL. Another test kills
+ * the services' process during refunds. Afterwards every charge and refund has its payment, its ledger entries and its
+ * webhook.
  */
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, MerchantClient } from '@svc/sdk';
@@ -14,7 +15,10 @@ import { CALL_TIMEOUT_MS, payForRefund, readAcquirerRefunds, waitForRefunds } fr
 import type { Interruption } from './consistency/repeated-posts.js';
 import { Platform } from './platform/platform.js';
 
-/** The acquirer charges at once and answers after this time, so that the process is killed in between; below its timeout of 8 s. */
+/**
+ * The acquirer charges at once and answers after this time, so that the process is killed before the answer. The time
+ * is below payment-processor's timeout of 8 s.
+ */
 const LATENCY_MS = 7_000;
 const KILLED_BEFORE_RESPONSE = 30;
 const KILLED_BEFORE_WEBHOOK = 12;
@@ -30,7 +34,7 @@ describe('payments', () => {
   let endpoint: MerchantEndpoint;
   let consistency: ConsistencyCheck;
   let answer: Answer;
-  /** Of the dispatcher, so far. */
+  /** All interruptions of the dispatcher so far. */
   const interruptions: Interruption[] = [];
 
   beforeAll(async () => {
@@ -56,7 +60,7 @@ describe('payments', () => {
     expect(consistency.approvedCharges()).toHaveLength(KILLED_BEFORE_WEBHOOK);
     await waitUntil('an unanswered notification', 20_000, () => Promise.resolve(endpoint.deliveries.length > 0));
 
-    // The others are charged, and the acquirer has not answered yet.
+    // The other payments are charged, and the acquirer has not answered yet.
     const unanswered = sendAll(payRequests.slice(KILLED_BEFORE_WEBHOOK));
     await waitUntil('the charges', 20_000, () =>
       Promise.resolve(consistency.approvedCharges().length === payRequests.length),
@@ -68,13 +72,14 @@ describe('payments', () => {
     await unanswered;
 
     expect(unfinished).toBeGreaterThanOrEqual(MIN_UNFINISHED);
-    // Nearly all of them; on a slow machine the recovery job may have queried the first of them by then.
+    // Nearly all payments are processing. On a slow machine the recovery job may have queried the first of them by
+    // then.
     expect(processing).toBeGreaterThan(0);
     expect((await platform.svc('status')).code).not.toBe(0);
 
     answer = 200;
     await platform.up();
-    // Half of the payers repeat their request, as the page's script does; the others never come back.
+    // Half of the payers repeat their request, as the page's script does. The other payers never come back.
     const { gatewayUrl } = platform.demo;
     const again = payRequests.filter((_, index) => index % 2 === 0);
     await Promise.all(
@@ -141,13 +146,13 @@ describe('refunds', () => {
     );
     const refund = ({ payment, key, amount }: RefundCall) => merchant.refund(payment, { idempotencyKey: key, amount });
     const called = Promise.allSettled(calls.map(refund));
-    // The acquirer has refunded everything, and has not answered yet.
+    // The acquirer has refunded everything, but has not answered yet.
     await waitUntil('the refunds at the acquirer', 20_000, () =>
       Promise.resolve(readAcquirerRefunds(platform).length === REFUNDS),
     );
     const pending = (await states()).filter((state) => state === 'pending');
     await platform.kill(platform.servicesPid);
-    // Nearly all; on a slow machine the job may have queried the first of them by then.
+    // Nearly all refunds are pending. On a slow machine the job may have queried the first of them by then.
     expect(pending.length).toBeGreaterThan(0);
     await platform.up();
     await called;
@@ -190,7 +195,7 @@ describe('refunds', () => {
       Array(PAYMENTS).fill([3_003, 0]),
     );
 
-    // Each refund has webhooks, all with one id.
+    // Each refund has webhooks, and all webhooks of a refund have one id.
     const notifiedRefunds = (): ReturnType<BackOffice['refunds']> => backOffice.refunds();
     await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(notifiedRefunds().size === REFUNDS));
     expect(

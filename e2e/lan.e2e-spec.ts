@@ -1,6 +1,6 @@
 /**
- * `./svc up --lan` as a phone uses it: HTTPS on this machine's network address, with a self-signed certificate. On both
- * deployments, and afterwards on this machine only.
+ * A phone uses a platform that was started with `./svc up --lan`: over HTTPS on this machine's network address, with a
+ * self-signed certificate. The tests run on both deployments. The last test starts the platform on this machine only.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ import {
 } from './browser/browser.js';
 import { Platform } from './platform/platform.js';
 
-/** Started with the first test, and again on other deployments with the same data. */
+/** The first tests start this platform. Later tests start it again on another deployment, with the same data. */
 let platform: Platform | undefined;
 afterAll(() => platform?.stop());
 
@@ -76,7 +76,7 @@ describe.each([
     await waitForUrl(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
-  /** The status of an answer, with or without trust in the certificate, or the error. */
+  /** Returns the status of the answer, or the error. The request trusts only the certificate in `ca`. */
   const statusOf = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
     const request = get(url, { ca });
     try {
@@ -100,7 +100,7 @@ describe.each([
     expect(statSync(join(platform.dataDir, 'tls', 'key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('accepts a payment from a phone: the context is secure, so the card is encrypted, and the order is paid', async () => {
+  it('accepts a payment from a phone, in a secure context, so that the page can encrypt the card', async () => {
     const allowReturn = await holdReturn(page, platform.demo.shopUrl);
     await checkOut();
     expect(await page.evaluate(() => window.isSecureContext)).toBe(true);
@@ -152,7 +152,7 @@ describe.each([
     }
     for (const path of ['/admin/v1/merchants', '/admin/v1/organisations'])
       expect(await statusOf(`${apiUrl}${path}`)).toBe(404);
-    // Access to the acquirer's API would allow charges, so only its page for payers is reachable.
+    // Access to the acquirer's API would allow charges, so only the acquirer's page for payers is reachable.
     const bank = `https://${address}:${first + 4}`;
     expect(await statusOf(`${bank}/challenges/nobody`)).toBe(404);
     expect(await statusOf(`${bank}/charges/nobody`)).toBe(404);

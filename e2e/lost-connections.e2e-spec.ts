@@ -1,6 +1,7 @@
 /**
- * Lost connections and other interruptions during a payment: the page shows that it is still checking, finds the outcome by
- * itself, and the card is charged once. Also the issuer's verification: confirmed, refused, and left unfinished.
+ * Lost connections and other interruptions during a payment. The page shows that it is still checking and finds the
+ * outcome by itself, and the card is charged once. Other tests check the issuer's verification: confirmed, refused, and
+ * left unfinished.
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
@@ -10,7 +11,7 @@ import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
-/** Charged, and the answer is lost. */
+/** The acquirer charges this card, but the answer is lost. */
 const ANSWER_LOST = '4000 0000 0000 4087';
 const VERIFIED = '4000 0000 0000 3220';
 const STILL_CHECKING = 'Still checking with your bank. Do not pay again.';
@@ -19,7 +20,7 @@ const SHOP = 'http://127.0.0.1:9';
 let platform: Platform;
 let browser: Browser;
 let states: PageStates;
-/** Different in each session, to identify its charges at the acquirer. */
+/** Each session has another amount, which identifies the session's charges at the acquirer. */
 let amount = 20_000;
 
 beforeAll(async () => {
@@ -99,7 +100,7 @@ describe.each([
     await seesText('Your payment was not sent yet, and nothing was charged.');
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
-    // The shop would show the payer an unpaid order.
+    // There is no link to the shop, because the shop would show the payer an unpaid order.
     expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(false);
     await context.setOffline(false);
     await expectPaidOnce();
@@ -245,7 +246,7 @@ describe.each([
       await expectPaidOnce();
     });
 
-    it('a verification that is not finished fails the payment after 15 minutes, and the page shows it', async () => {
+    it('a verification that is not finished fails the payment after 15 minutes, and the page shows the reason', async () => {
       await pay(VERIFIED);
       await waitForHeading(page, BANK);
       const past = new Date(Date.now() - 1_000);

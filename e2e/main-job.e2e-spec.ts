@@ -14,7 +14,7 @@ import {
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
-/** The acquirer answers late enough to reload the page meanwhile. */
+/** The acquirer answers so late for this card that the test can reload the page before the answer. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
 
 describe.each([
@@ -40,7 +40,7 @@ describe.each([
     pageErrors = recordPageErrors(context);
     page = await context.newPage();
   });
-  // No error and no blocked resource in any step of any test.
+  // No step of any test may cause an error or a blocked resource.
   afterEach(async () => {
     await context?.close();
     expect(pageErrors).toEqual([]);
@@ -56,14 +56,14 @@ describe.each([
     );
     return page.url();
   };
-  /** The order's page reloads itself all the time; a click during a reload is repeated. */
+  /** The order's page reloads itself all the time, so a click during a reload is repeated. */
   const goToPayment = (): Promise<unknown> =>
     waitUntil('the payment page', 30_000, async () => {
       if (new URL(page.url()).pathname === '/pay') return true;
       await page.getByRole('button', { name: 'Go to payment' }).click({ timeout: 5_000 });
       return new URL(page.url()).pathname === '/pay';
     });
-  /** Postpones the recovery job's status query, which comes after 2 s and would end the payment before the acquirer's response. */
+  /** Postpones the recovery job's query, which would end the payment after 2 s, before the acquirer's response. */
   const postponeStatusQuery = (): Promise<unknown> =>
     waitUntil('the attempt', 10_000, async () => {
       const later = new Date(Date.now() + 60_000);

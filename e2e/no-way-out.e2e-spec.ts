@@ -1,6 +1,7 @@
 /**
- * While a charge is possible, no link on the page leads away. Otherwise the shop would show an unpaid order, and the payer
- * might pay a second time. The tests check each state after Pay and before the outcome, and the time between two states.
+ * While a charge is possible, no link on the page leads away. Otherwise the shop would show an unpaid order, and the
+ * payer might pay a second time. The tests check each state between Pay and the outcome, and the time between two
+ * states.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -13,7 +14,7 @@ import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
-/** Charged, and the answer is lost. */
+/** The acquirer charges this card, but the answer is lost. */
 const ANSWER_LOST = '4000 0000 0000 4087';
 const SHOP = 'http://127.0.0.1:9';
 
@@ -81,7 +82,7 @@ it('no link or button is visible while the request runs, or when it is slow', as
   await page.route('**/payments', () => Promise.resolve());
   await pay(page);
   await expectNoExit('Sending your payment…');
-  // No field contains the card meanwhile, hidden or not.
+  // Meanwhile no field contains the card, not even a hidden field.
   expect(
     await page.locator('input').evaluateAll((inputs) => inputs.map((each) => (each as HTMLInputElement).value)),
   ).toEqual(['', '', '', '']);
@@ -154,9 +155,9 @@ it('while the bank requires a verification, the only ways out are the bank’s p
 });
 
 it(
-  'a link that was clicked before Pay has no effect after it',
+  'a link that was clicked before Pay has no effect after Pay',
   async () => {
-    // A slow shop: until it answers, the page can still be used. It answers after the charge.
+    // The shop is slow, and until it answers, the page can still be used. The shop answers after the charge.
     const pendingResponses: ServerResponse[] = [];
     const shop = createServer((_request, response) => void pendingResponses.push(response));
     await once(shop.listen(0, '127.0.0.1'), 'listening');
@@ -164,7 +165,7 @@ it(
       const cancelUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/cancel`;
       await page.goto(await states.open({ amount, cancelUrl }));
       await fillCard(page, ANSWER_LOST);
-      // In one script: the test driver would wait for the shop before it clicks Pay.
+      // Both actions are in one script, because the test driver would wait for the shop before it clicks Pay.
       await page.evaluate(`
         document.querySelector('nav a.back').click();
         setTimeout(() => document.getElementById('pay-form').requestSubmit(), 500);

@@ -19,7 +19,7 @@ describe('on-boarding', () => {
       expect(ran).toMatchObject({ code: 0 });
       const { output } = ran;
 
-      // The output says once that each secret is shown only now; the audit log names every change and shows no secret.
+      // The output says that each secret is shown only once. The audit log names every change and shows no secret.
       for (const secret of ['apiKey is', 'apiToken is', 'webhookSecrets are'])
         expect(output).toContain(`The ${secret} shown only once.`);
       const log = output.slice(output.lastIndexOf('entryId'));

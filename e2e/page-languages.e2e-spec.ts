@@ -1,6 +1,6 @@
 /**
- * The page in each language, on a phone and on a desktop: no text is English, nothing is too wide, and the payer can change
- * the language. Takes pictures; with SVC_DOCS_PICTURES=1 also into docs/pages.
+ * The page in each language, on a phone and on a desktop: no text is English, nothing is too wide, and the payer can
+ * change the language. The tests take pictures, and with SVC_DOCS_PICTURES=1 they also write pictures to docs/pages.
  */
 import { join } from 'node:path';
 import { PATIENCE } from '@svc/testing';
@@ -16,7 +16,7 @@ const SHOP = 'http://127.0.0.1:9';
 const PHONE = { width: 390, height: 844 };
 const SIZES = [PHONE, { width: 1280, height: 800 }, { width: 320, height: 400 }];
 const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
-/** Long enough not to be in another language by chance. */
+/** English texts that are too long to appear in another language by chance. */
 const ENGLISH = textsOf(en)
   .flatMap((text) => text.split(/\{\w+\}/))
   .filter((text) => text.trim().length > 8);
@@ -98,14 +98,14 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
     await page.locator('#pay-button').click();
     await waitForText(page, messages.paid.heading);
     await page.locator('#stay').click();
-    // In the payer's time zone and the page's language.
+    // The time is in the payer's time zone and the page's language.
     expect(await page.locator('time').innerText()).toMatch(
       new RegExp(`^\\d+ (${messages.format.months.join('|')}) .* SAST$`),
     );
     expect(await findDefects(page, `succeeded-${tag}`)).toEqual([]);
   });
 
-  it('the page shows a slow payment, the verification, and finished sessions', async () => {
+  it('the page shows a payment in progress, a finished session, and an address that does not exist', async () => {
     const closed = { cancelled: await states.cancelled(), expired: await states.expired() };
     for (const [name, url] of [
       ['processing', await states.processing()],
@@ -143,7 +143,7 @@ it('a link changes the language: the session stays, and the page asks before it 
   const { messages } = getLanguage('zu');
   await waitForText(page, messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('zu');
-  // Without input the page does not ask; and the script's requests keep the language.
+  // Without input the page does not ask. The script's requests keep the language.
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'Sesotho' }).click();
   await waitForText(page, getLanguage('st').messages.form.heading);

@@ -1,6 +1,7 @@
 /**
- * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged to 200
- * and 400 %, without mouse, motion or script. Takes a picture of each; with SVC_DOCS_PICTURES=1 also into docs/pages.
+ * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged
+ * to 200 and 400 %, without mouse, motion or script. The tests take a picture of each state, and with
+ * SVC_DOCS_PICTURES=1 they also write pictures to docs/pages.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,7 @@ const ENLARGED = { width: 320, height: 400 };
 const ENLARGED_FOUR_TIMES = { width: 320, height: 256 };
 /** An address without a listener: links back to the shop fail there. */
 const SHOP = 'http://127.0.0.1:9';
-/** On a phone with a slow network. Other load on the machine delays the page too. */
+/** Maximum time to paint the page on a phone with a slow network. Other load on the machine delays the page too. */
 const MAX_PAINT_MS = 1_000 * PATIENCE;
 const MAX_LOADS = 10;
 const NOT_THERE = ['not-found', 'unknown-code'];
@@ -75,7 +76,10 @@ describe('the page', () => {
     return page;
   }
 
-  /** Checks a state in every look; `act` causes states that the server cannot. Looks differ in CSS only: one page has all. */
+  /**
+   * Checks a state in every look. All looks are on one page, because they differ only in CSS. `act` causes states that
+   * the server cannot cause.
+   */
   async function expectAccessible(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
     const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme: LOOKS[0].colorScheme });
     await page.goto(url);
@@ -139,14 +143,14 @@ describe('the page', () => {
     });
   });
 
-  it('has its code beside the form on a desktop, and folded below it on a phone, also without script', async () => {
+  it('shows its code beside the form on a desktop, and folded below the form on a phone, also without script', async () => {
     const url = await states.open();
     const code = (page: Page) => page.getByRole('img', { name: 'QR code that opens this payment on a phone' });
     for (const colorScheme of ['light', 'dark'] as const) {
       const desktop = await newPage({ viewport: LOOKS[2].viewport, colorScheme });
       await desktop.goto(url);
       const [form, image] = [await desktop.locator('#pay-form').boundingBox(), await code(desktop).boundingBox()];
-      // Beside the form, visible without scrolling, and large enough for a camera.
+      // The code is beside the form, visible without scrolling, and large enough for a camera.
       expect(image!.x).toBeGreaterThan(form!.x + form!.width);
       expect(image!.y + image!.height).toBeLessThan(LOOKS[2].viewport.height);
       expect(image!.width).toBeGreaterThan(180);
@@ -187,7 +191,7 @@ describe('the page', () => {
     await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
   });
 
-  it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of at least 3:1, %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of 3:1 or more (%s)', async (colorScheme) => {
     const soon = await states.updateSession(
       await states.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
@@ -226,7 +230,7 @@ describe('the page', () => {
     expect(moving).toBe(0);
   });
 
-  it.each([LOOKS[0], LOOKS[2]])('does not move on Pay, nor on Pay after a decline, $name', async (look) => {
+  it.each([LOOKS[0], LOOKS[2]])('does not move on Pay, also not on Pay after a decline ($name)', async (look) => {
     const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
     await page.goto(await states.open());
     const boxes = () =>
@@ -303,11 +307,11 @@ describe('the page', () => {
     await expectAccessible('expiring', await expireIn(4), async (soon) => {
       const warning = soon.getByText(/^You can pay here until \d+ \w+ \d+ at \d\d:\d\d/);
       await warning.waitFor({ state: 'visible' });
-      // A screen reader reads it, and the focus stays in the field.
+      // A screen reader reads the warning, and the focus stays in the field.
       expect(await warning.getAttribute('role')).toBe('status');
     });
 
-    // The payer can extend once and keeps the input, and a payment after the first end is charged.
+    // The payer can extend the session once and keeps the input. A payment in the extended session is charged.
     const last = await newPage({ viewport: LOOKS[0].viewport });
     await last.goto(url);
     await last.getByLabel('Card number').fill('4242 4242');
@@ -322,7 +326,7 @@ describe('the page', () => {
     await waitForHeading(last, 'Payment successful');
   });
 
-  it('shows a receipt: announced, with the brand of the card, and printed without links', async () => {
+  it('announces the receipt, shows the brand of the card on it, and prints it without links', async () => {
     const page = await newPage({ viewport: LOOKS[2].viewport });
     await page.goto(await states.open());
     await fillCard(page, '4242 4242 4242 4242');
@@ -336,10 +340,10 @@ describe('the page', () => {
     await screenshot(page, 'page-receipt-on-paper');
   });
 
-  it('paints within a second on a phone with a slow network, and loads nothing else', async () => {
+  it('paints within a second on a phone with a slow network, and needs only one request', async () => {
     const url = await states.open();
     const paints: number[] = [];
-    // Measured again when it was slower, because other load on the machine also delays it.
+    // A paint that took longer is measured again, because other load on the machine also delays it.
     while (paints.length < MAX_LOADS && !paints.some((paint) => paint < MAX_PAINT_MS)) {
       const page = await newPage({ viewport: LOOKS[0].viewport });
       const requests: string[] = [];

@@ -113,7 +113,7 @@ it('stores no card number in a table, a log, or the acquirer’s file', async ()
   const { token } = await new PartnerClient({ apiUrl, ...partner }).service.storeCard(card);
   expect((await pay(1_300, { token })).status).toBe(201);
 
-  // Also in fields where a card number does not belong.
+  // The number is also sent in fields where a card number does not belong.
   for (const misplaced of [
     { token: plantedNumber },
     { encryptedCard: plantedNumber },

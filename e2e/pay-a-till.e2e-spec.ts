@@ -1,7 +1,7 @@
 /**
- * Paying a till with any phone: its camera opens the code of the basket, and till, customer display and phone all show the
- * payment. Then the same while a partner's customer pays the invoice at the same moment, and with two phones. Each service
- * has its own process, over RabbitMQ.
+ * A payer pays a till with any phone: the phone's camera opens the code of the basket, and till, customer display and
+ * phone all show the payment. In other tests, a partner's customer or a second phone pays the same invoice at the same
+ * moment. Each service has its own process, over RabbitMQ.
  */
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map((context) => context.close()));
-  // When two pay at the same moment, one gets a 409; that is expected.
+  // When two payers pay at the same moment, one of them gets a 409, as expected.
   const faults = pageErrors.splice(0).flat();
   expect(faults.filter((pageError) => !/^409: |status of 409/.test(pageError))).toEqual([]);
 });
@@ -60,7 +60,7 @@ async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<P
   return context.newPage();
 }
 
-/** The address that a phone's camera opens, as soon as the gateway knows the invoice. */
+/** Opens the address that a phone's camera reads, as soon as the gateway knows the invoice. */
 async function scan(code: string): Promise<Page> {
   await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
   const phone = await newPage(PHONE);
@@ -95,7 +95,7 @@ function chargesOf(payments: readonly PaymentOfInvoice[]): readonly number[] {
 }
 
 describe('a till', () => {
-  /** Its own till, so that no other test appears on its display. */
+  /** This test has a till of its own, so that no other test appears on the till's display. */
   const till = `TILL-${randomInt(1e9)}`;
   const order = randomInt(1e9, 1e12);
 
@@ -109,7 +109,7 @@ describe('a till', () => {
     });
   }
 
-  it('is paid by a phone that opened the code of its basket: till, display and phone show it', async () => {
+  it('is paid by a phone that opened the code of its basket: till, display and phone show the payment', async () => {
     const { siteId } = platform.site(0, 1);
     const { transformerUrl, transformerApiKey } = platform.demo;
     const display = await newPage({ viewport: { width: 1280, height: 800 } });
@@ -144,7 +144,7 @@ describe('a till', () => {
     expect(answer).toMatchObject({ SvcId: payments[0]!.paymentReference, PaidAmount: AMOUNT, StatusId: '2' });
     expect(await phone.locator('main').innerText()).toContain(payments[0]!.paymentReference);
 
-    // A second phone sees that the invoice is paid, but no details; the first keeps its receipt.
+    // A second phone sees that the invoice is paid, but no details. The first phone keeps its receipt.
     const second = await newPage(PHONE);
     await second.goto(code!);
     await waitForHeading(second, PAID_BY_OTHERS);
@@ -173,7 +173,7 @@ describe('a till', () => {
 });
 
 describe('the payer', () => {
-  it('chooses amount and tip where the merchant allows it: the page checks them, shows the sum on the button, and charges it', async () => {
+  it('chooses amount and tip where the merchant allows it: the page checks them, shows the sum on the button, and the sum is charged', async () => {
     const site = await onboardMerchant(platform, 'Tips and Tea');
     const { adminUrl, adminKey } = platform.demo;
     const changed = await fetch(`${adminUrl}/admin/v1/merchants/${site.merchant.merchantId}`, {
@@ -314,7 +314,7 @@ describe('an invoice that two payers pay at the same moment', () => {
   });
 });
 
-it('the commands of the guide work as written: a basket by curl, its code on a phone-sized page, GetPayment; and again', async () => {
+it('the commands of the guide work as written, also when repeated: a basket by curl, its code on a phone, GetPayment', async () => {
   const [block] = documentedBlocks('till-phone');
   for (let times = 0; times < 2; times++) {
     const shell = spawn('bash', ['-euo', 'pipefail', '-c', block!], { cwd: ROOT, env: platform.env() });

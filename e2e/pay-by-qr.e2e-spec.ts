@@ -1,7 +1,7 @@
 /**
- * Paying with a phone from a desktop: the code is read from a picture of the screen, in both themes. Then the same payment
- * by a partner's customer. Every open page shows the payment without a reload. Each service has its own process, over RabbitMQ,
- * so events must reach all of them.
+ * A payer at a desktop pays with a phone. The phone reads the code from a picture of the screen, in both themes. In
+ * another test, a partner's customer pays with the code. Every open page shows the payment without a reload. Each
+ * service has its own process, so events must reach all of them over RabbitMQ.
  */
 import { randomUUID } from 'node:crypto';
 import { PartnerClient } from '@svc/sdk';
@@ -28,7 +28,7 @@ import { sharedPlatform } from './platform/shared-platform.js';
 const PAID = 'Payment successful';
 /** The other pages must show the payment within this time. */
 const MAX_UPDATE_MS = 2_000 * PATIENCE;
-/** Repeated when it took longer, because other load on the machine also delays the pages. */
+/** A payment is repeated if an update took too long, because other load on the machine also delays the pages. */
 const MAX_PAYMENTS = 3;
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
 
@@ -120,7 +120,8 @@ describe('paying by QR', () => {
     const phone = await scanWithPhone(address, colorScheme);
     expect([await axeFindings(phone), await scrollsSideways(phone)]).toEqual([[], false]);
     expect(await phone.locator('main').innerText()).toContain('R 123.45');
-    // No link to the shop, which this browser does not know, and no code of its own.
+    // The page has no link to the shop, because this browser does not know the shop. The page also has no code of its
+    // own.
     expect([await phone.getByRole('link').count(), await phone.locator('#code-view').count()]).toEqual([0, 0]);
     await screenshot(phone, `qr-phone-${colorScheme}-1-form`);
 

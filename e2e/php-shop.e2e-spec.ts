@@ -41,7 +41,7 @@ beforeAll(async () => {
   shop = spawn(php, ['-S', `127.0.0.1:${port}`, join(ROOT, 'examples/php/shop.php')], {
     env,
     stdio: 'pipe',
-    // The workers of PHP's server do not end with it.
+    // The workers of PHP's server do not end with the server, so the test ends the whole process group.
     detached: true,
   });
   for (const stream of [shop.stdout, shop.stderr]) stream?.on('data', (chunk: Buffer) => (log += chunk.toString()));
@@ -60,7 +60,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The redirect of the shop. */
+/** Calls the shop, and returns the address to which it redirects. */
 async function follow(path: string, method = 'GET'): Promise<string> {
   const answer = await fetch(`${shopUrl}${path}`, { method, redirect: 'manual' });
   if (answer.status !== 303) throw new Error(`${path}: ${answer.status} ${await answer.text()} ${log}`);
@@ -83,7 +83,7 @@ it('after a decline and another visit, a verified webhook sets the order of the 
   const { page, id } = await buy();
   expect((await pay(page, DECLINED)).state).toBe('declined');
   expect(await orderPage(id)).toContain('is not paid yet');
-  // The same session, because it allows more tries.
+  // The shop uses the same session, because the session allows more tries.
   expect(await follow(`/orders/${id}/pay`)).toBe(page);
   expect((await pay(page)).state).toBe('succeeded');
   await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
@@ -128,7 +128,7 @@ describe('the client', () => {
     return output.trim();
   };
 
-  it('verifies the test vector of the documentation, and explains why it rejects others', async () => {
+  it('verifies the test vector of the documentation, and explains why it rejects other webhooks', async () => {
     const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
     const [head, body] = /```http\n([^]*?)\n```/.exec(page)![1]!.split('\n\n') as [string, string];
     const secret = /`(whsec_\w{20,})`/.exec(page)![1]!;

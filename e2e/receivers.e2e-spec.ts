@@ -1,4 +1,6 @@
-/** The commands of the receivers' README: a receiver in one terminal, a paid order in another, and the webhook arrives. */
+/**
+ * The commands of the receivers' README: one terminal runs a receiver, another pays an order, and the webhook arrives.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

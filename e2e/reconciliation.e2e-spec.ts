@@ -1,6 +1,6 @@
 /**
- * `./svc admin reconcile` on both deployments: it finds no difference after some payments. It reports a row that a superuser changes,
- * deletes or inserts, and finds no difference after the row is restored.
+ * `./svc admin reconcile` on both deployments: it finds no difference after some payments. It reports a row that a
+ * superuser changes, deletes or inserts, and finds no difference after the row is restored.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ describe('the reconciliation, on a separate platform', () => {
   });
   afterAll(() => platform?.stop());
 
-  /** The output: rows of the table and messages. */
+  /** The output has the rows of the table and the messages. */
   const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
 
   async function waitUntilConsistent(): Promise<string> {

@@ -46,7 +46,10 @@ it('the list links to every document', async () => {
   await context.close();
 });
 
-/** The top of the page, and one operation with the example that a test recorded. */
+/**
+ * Shows the top of the page, and one operation with the example that a test recorded. Takes a picture if
+ * SVC_DOCS_PICTURES is 1.
+ */
 async function takePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1500 });
   const operation = page.locator('#operations-Sessions-sessionsCreate');

@@ -1,7 +1,7 @@
 /**
- * A process of payment-processor is killed (SIGKILL) just before each message of a refund to PostgreSQL or to the acquirer.
- * Only their state survives; a kill after a message equals a kill before the next one. Afterwards acquirer, refunds,
- * ledger and the site's webhook agree on one refund.
+ * A process of payment-processor is killed (SIGKILL) just before each message of a refund to PostgreSQL or to the
+ * acquirer. Only the state of PostgreSQL and of the acquirer survives. A kill after a message has the same effect as a
+ * kill before the next message. Afterwards acquirer, refunds, ledger and the site's webhook agree on one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
@@ -24,10 +24,10 @@ const AMOUNT = 4_321;
 
 /** Finds the messages of one refund among all messages of a process. */
 class RefundMessages {
-  /** Connections with an open transaction that has sent a statement of the refund. */
+  /** Connections with an open transaction; true if the transaction has sent a statement of the refund. */
   private readonly transactions = new Map<number, boolean>();
 
-  /** The message's name if it belongs to the refund. */
+  /** Returns the message's name, or undefined if the message does not belong to the refund. */
   nameOf(text: string, connection: number): string | undefined {
     const statement = text.replaceAll(/\s+/g, ' ').trim();
     if (/^(GET|POST) \/refunds/.test(statement)) return `acquirer: ${statement.replace(/\/[0-9a-f-]{36}$/, '/…')}`;
@@ -35,7 +35,7 @@ class RefundMessages {
     const isOpen = this.transactions.has(connection);
     const isOfRefund = /refund/.test(statement) || this.transactions.get(connection) === true;
     if (/^(COMMIT|ROLLBACK)/.test(statement)) this.transactions.delete(connection);
-    // The query of the job for due refunds.
+    // SKIP LOCKED is in the query of the job for due refunds.
     if (!isOfRefund || /SKIP LOCKED/.test(statement)) return undefined;
     if (isOpen && this.transactions.has(connection)) this.transactions.set(connection, true);
     const [, what = statement] = /^(?:WITH \w+ AS \( ?)?(.{1,60})/.exec(statement) ?? [];
@@ -80,9 +80,9 @@ const refund = (apiUrl: string, { payment, key }: Call) =>
   clientOf(apiUrl).refund(payment, { idempotencyKey: key, amount: AMOUNT });
 
 /**
- * Calls for a refund, and kills the process before the nth message of it.
+ * Calls for a refund, and kills the process before the nth message of the refund.
  *
- * @returns the names of the messages up to and including that one; all of them if `nth` is 0
+ * @returns the names of the messages up to the nth message; the names of all messages if `nth` is 0
  */
 async function callAndKill(replica: ServiceReplica, call: Call, nth: number): Promise<readonly string[]> {
   const messages = new RefundMessages();
@@ -92,7 +92,7 @@ async function callAndKill(replica: ServiceReplica, call: Call, nth: number): Pr
     if (name === undefined || (nth > 0 && names.length === nth)) return;
     names.push(name);
     if (names.length !== nth) return;
-    // In this order, so that the killed process gets no response from the others.
+    // The process is killed before the connections are cut, so that it cannot react to the cut.
     replica.kill();
     for (const proxy of [database, acquirer]) proxy.cut();
   };
@@ -108,7 +108,7 @@ async function callAndKill(replica: ServiceReplica, call: Call, nth: number): Pr
   return names;
 }
 
-/** Client and jobs of other processes recover as after any kill, in either order. */
+/** The client and the jobs of other processes recover the refund, as after any kill. Either of them may be first. */
 async function recover(call: Call, isClientFirst: boolean): Promise<void> {
   const repeat = (): Promise<{ status: string }> => refund(platform.demo.apiUrl, call);
   if (!isClientFirst) await waitForRefunds(platform, [call.payment]);
@@ -128,7 +128,7 @@ it.each([
     return call;
   };
   const all = await callAndKill(await startReplica(), await newCall(), 0);
-  // The messages before the acquirer's first answer are the same in both cases.
+  // The messages before the acquirer's first answer are the same in both cases, so the second case leaves them out.
   const first = firstCase === 0 ? 1 : all.findIndex((name) => name.startsWith('acquirer')) + 2;
   expect(all.length).toBeGreaterThanOrEqual(first + 5);
   for (let nth = first; nth <= all.length; nth++) {

@@ -4,7 +4,7 @@ import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
-/** Output of a block of a guide, which must succeed. */
+/** Runs a block of a guide, which must succeed, and returns its output. */
 async function runGuide(platform: Platform, name: string): Promise<string> {
   const [block] = documentedBlocks(name);
   const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());

@@ -1,11 +1,11 @@
 /**
- * `./svc restart` restarts every service, one after the other, under load. A request fails unless it gets the documented
- * success; each is sent once and never retried (steady-load.ts). The merchant's server answers slowly, so that
- * notifications are always unanswered when the dispatcher has to stop; it repeats no POST that the server answered before
- * the dispatcher had to abort it.
+ * `./svc restart` restarts every service, one after the other, under load. Each request is sent once and never retried
+ * (steady-load.ts), and must get the documented success. The merchant's server answers slowly, so some notifications
+ * are always unanswered when the dispatcher has to stop. The dispatcher repeats a POST only if it had to abort the POST
+ * before the server answered.
  *
- * The reverse proxy (`front`) and the simulated acquirer are not restarted: during a restart of the proxy no process listens on
- * its ports (production has several proxies), and a real acquirer belongs to a third party.
+ * The reverse proxy (`front`) is not restarted, because meanwhile no process would listen on its ports (production has
+ * several proxies). The simulated acquirer is not restarted, because a real acquirer belongs to a third party.
  */
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
@@ -44,7 +44,7 @@ describe('a rolling restart under load', () => {
   let endpoint: MerchantEndpoint;
   let load: SteadyLoad;
   const results: RestartResult[] = [];
-  /** Of the dispatcher. */
+  /** Interruptions of the dispatcher. */
   const interruptions: Interruption[] = [];
   /** Each notification, from its arrival to its acknowledgement, in milliseconds since 1970. */
   const posts: { readonly from: number; to: number; readonly heldBy: Promise<unknown> }[] = [];
@@ -76,7 +76,7 @@ describe('a rolling restart under load', () => {
     await endpoint?.stop();
   });
 
-  /** When the restart began, from the supervisor's log. */
+  /** Time at which the restart began, from the supervisor's log. */
   function begunAt(app: string, from: number): number | undefined {
     for (const line of platform.log(from).split('\n'))
       if (line.includes('"supervisor"') && line.includes(`"app":"${app}","msg":"restarting"`))
@@ -90,7 +90,7 @@ describe('a rolling restart under load', () => {
     const begun = Promise.withResolvers<unknown>();
     hold = begun.promise;
     const unansweredPosts = (at: number): number => posts.filter(({ from, to }) => from <= at && at < to).length;
-    // Earlier notifications are acknowledged anyway, perhaps before the restart begins.
+    // Earlier notifications do not count, because the merchant may acknowledge them before the restart begins.
     const held = (): number => posts.filter(({ heldBy }) => heldBy === hold).length;
     await waitUntil('held notifications', 10_000, () => Promise.resolve(held() >= UNANSWERED_NOTIFICATIONS));
 
@@ -106,7 +106,7 @@ describe('a rolling restart under load', () => {
     const to = Date.now();
     if (app === 'webhook-dispatcher')
       interruptions.push({ from: new Date(firstAt), to: new Date(to), drainMs: DRAIN_MS });
-    // Requests that were sent just before the end must be answered too.
+    // Requests that were sent just before the end of the restart must be answered too.
     await waitUntil('requests that waited to be answered', 30_000, () => {
       const answered = load.sent.filter((one) => one.from > to && one.failure === undefined).length;
       return Promise.resolve(answered >= PAYERS);

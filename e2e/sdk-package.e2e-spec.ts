@@ -1,4 +1,6 @@
-/** The packed SDK in a project of ES modules, in one of CommonJS, and in a page's bundle; each makes a payment. */
+/**
+ * The packed SDK in a project of ES modules, in a CommonJS project, and in the bundle of a page. Each makes a payment.
+ */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,7 +41,7 @@ async function succeed(command: string, args: readonly string[], env: NodeJS.Pro
   return output;
 }
 
-/** A new project with the SDK installed. */
+/** Creates a project with the SDK installed. */
 async function newProject(name: string, type: 'module' | 'commonjs', source: string): Promise<string> {
   const project = join(folder, name);
   mkdirSync(project);
@@ -54,7 +56,7 @@ test.each([
   {
     name: 'commonjs',
     type: 'commonjs',
-    // Module resolution from before package "exports"; the compiler will drop it one day.
+    // This module resolution is older than package "exports", and the compiler will drop it one day.
     options: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
   },
 ] as const)('a server of $name compiles, including library checks, and pays', async ({ name, type, options }) => {
@@ -157,7 +159,7 @@ test('svc-webhook listen forwards the webhooks of a site to a local receiver', a
   }
 });
 
-/** On loopback, where a browser allows cryptography as with https. */
+/** Serves the page on loopback, where a browser allows cryptography as with https. */
 async function serveEmptyPage(): Promise<Server> {
   const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,10 +1,10 @@
 /**
- * The payer's page on a slow phone with a slow network ("Slow 3G": 2 s until an answer begins, 400 kbit/s; a processor six
- * times slower than this machine's): the time until the first paint, the time until the form can be used, and the bytes;
- * for a first and a second visit.
+ * Measures the payer's page on a slow phone with a slow network, for a first and a second visit: the time until the
+ * first paint, the time until the form can be used, and the bytes. The network is "Slow 3G": an answer begins after 2 s
+ * and has 400 kbit/s. The processor is six times slower than this machine's.
  *
- * `SVC_SLOW_PHONE_AGAINST=<address of an open payment page>` alternates with that page, for example of another release that
- * runs beside this one (CONTRIBUTING.md), and prints both.
+ * `SVC_SLOW_PHONE_AGAINST=<address of an open payment page>` also measures that page, alternately, and prints both. It
+ * may be a page of another release that runs beside this one (CONTRIBUTING.md).
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The first visit, with an empty cache, and the second. */
+/** Returns the first visit, with an empty cache, and the second visit. */
 async function load(url: string): Promise<readonly [Load, Load]> {
   const context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
   try {
@@ -79,7 +79,7 @@ it('the page paints and can be used soon enough', async () => {
   for (const view of ['first', 'again'] as const)
     console.table(views.map((each) => ({ page: each.of, view, ...each[view] })).toSorted(byPage));
   const own = views.filter(({ of }) => of === 'this page').map(({ first }) => first);
-  // The best of them, because other load on the machine also delays the page.
+  // The fastest visit counts, because other load on the machine also delays the page.
   expect(Math.min(...own.map(({ paintMs }) => paintMs))).toBeLessThan(MAX_PAINT_MS);
   expect(Math.min(...own.map(({ usableMs }) => usableMs))).toBeLessThan(MAX_USABLE_MS);
   expect(Math.max(...own.map(({ bytes }) => bytes))).toBeLessThan(MAX_BYTES);

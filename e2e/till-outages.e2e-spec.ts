@@ -1,7 +1,8 @@
 /**
- * A trading day of a store, with an outage of its line to the platform and kills of its transformer: at the end the records of
- * tills, transformer, ledger and acquirer are equal for every basket, to the cent. Each test run has a small day.
- * `SVC_TILL_BASKETS=2000 ./svc test e2e/till-outages` measures a whole day on its own platform (docs/performance.md).
+ * A trading day of a store, with an outage of its line to the platform and kills of its transformer: at the end the
+ * records of tills, transformer, ledger and acquirer are equal for every basket, to the cent. Each test run has a small
+ * day. `SVC_TILL_BASKETS=2000 ./svc test e2e/till-outages` measures a whole day on its own platform
+ * (docs/performance.md).
  */
 import { PATIENCE } from '@svc/testing';
 import { Platform } from './platform/platform.js';
@@ -56,7 +57,7 @@ it(
     expect(new Set(day.sales.map(({ kind }) => kind)).size).toBe(10);
     for (const count of [payments, refunds, day.paidLater, day.drainedMs]) expect(count).toBeGreaterThan(0);
     expect(Math.max(...memoryMb)).toBeLessThan(MAX_MEMORY_MB);
-    // Only on its own platform: a shared platform also has the payments of other tests.
+    // Reconciles only on its own platform, because a shared platform also has the payments of other tests.
     const reconciled = isWholeDay ? await platform.svc('admin', 'reconcile') : undefined;
     expect([reconciled?.code ?? 0, reconciled?.code ? reconciled.output : '']).toEqual([0, '']);
     expect(percentile(loggedTimes, isWholeDay ? 0.99 : 0.5)).toBeLessThan(MAX_ANSWER_MS * PATIENCE);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   partner = await logIn(platform);
 });
 
-it('the curl commands of the guide work as written, again and again', async () => {
+it('the curl commands of the guide work as written, also when repeated', async () => {
   const [block] = documentedBlocks('till');
   for (let times = 0; times < 2; times++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -51,7 +51,7 @@ describe('a customer display', () => {
   });
   afterAll(() => browser.close());
 
-  /** Its own till, so that no other test appears on its display. */
+  /** This test has a till of its own, so that no other test appears on the till's display. */
   const till = `TILL-${randomInt(1e9)}`;
 
   async function call(path: string, body: object): Promise<Record<string, string>> {
@@ -83,7 +83,7 @@ describe('a customer display', () => {
     expect(status).toBe(201);
   }
 
-  it('shows the basket of either dialect, and its payment within a second', async () => {
+  it('shows a basket of each dialect, and its payment within a second', async () => {
     const { siteId } = platform.site(0, 1);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const pageErrors = recordPageErrors(context);
@@ -129,7 +129,7 @@ describe('a customer display', () => {
       Message: '',
     });
     await page.getByRole('heading', { name: 'Scan to pay' }).waitFor();
-    // The answer of `Basket` has no code: it is on the display, and in the till's invoice at the platform.
+    // The answer of `Basket` has no code. The code is on the display, and in the till's invoice at the platform.
     const image = await fetch(new URL((await page.locator('#code').getAttribute('src'))!, transformerUrl));
     expect(await image.text()).toContain('<svg ');
     const [{ code } = { code: '' }] = await platform.sql<{ code: string }>(

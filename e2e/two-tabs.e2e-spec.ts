@@ -1,4 +1,4 @@
-/** One payer, two tabs, Pay clicked in both at the same moment: one charge, and both tabs show it. */
+/** One payer clicks Pay in two tabs at the same moment. There is one charge, and both tabs show it. */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext } from 'playwright-core';
 import {
@@ -14,7 +14,7 @@ import { gatewayClient } from './callers/merchant.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
-/** While the acquirer processes the payment of one tab, that of the other arrives. */
+/** The acquirer answers so late for this card that the payment of the second tab arrives before the answer. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
 /** Seven mugs and a coffee; no other order on the platform has this amount. Cents. */
 const AMOUNT = 7 * 9_900 + 12_345;
@@ -51,7 +51,7 @@ describe('two tabs', () => {
       if (request.method() === 'POST' && request.url().endsWith(`/pay/${sessionId}/payments`))
         payRequests.push(request.postData() ?? '');
     });
-    // Both in one script: a click through the test driver would wait for the other tab's page first.
+    // Each tab submits by script: a click through the test driver would wait for the other tab's page first.
     await Promise.all(tabs.map((tab) => tab.evaluate("document.getElementById('pay-form').requestSubmit()")));
 
     const shop = platform.demo.shopUrl;

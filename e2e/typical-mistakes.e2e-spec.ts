@@ -29,7 +29,7 @@ const create = (change: Record<string, unknown> = {}, client = clientOf()): Prom
   });
 const withKey = (apiKey: string) => (): Promise<unknown> => create({}, clientOf({ apiKey }));
 
-/** Twice under one requestId, with another amount. */
+/** Uses one requestId for two sessions with different amounts. */
 async function reuse(): Promise<void> {
   const requestId = randomUUID();
   await create({ requestId });

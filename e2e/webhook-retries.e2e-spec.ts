@@ -1,4 +1,7 @@
-/** A merchant's endpoint that fails twice: the webhook is retried with one id until it is acknowledged, and not afterwards. */
+/**
+ * A merchant's endpoint that fails twice: the webhook is retried with one id until it is acknowledged, and not
+ * afterwards.
+ */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -28,7 +31,7 @@ describe('a webhook', () => {
 
   beforeAll(async () => {
     platform = await sharedPlatform('embedded');
-    // Its own merchant, because the feed of a site has all payments of that site.
+    // The test has its own merchant, because the feed of a site has all payments of that site.
     site = await onboardMerchant(platform, 'Webhook Retries');
     endpoint = await MerchantEndpoint.start(site.webhookSecret, (_, before) => (before < 2 ? 500 : 200));
   });
@@ -49,7 +52,7 @@ describe('a webhook', () => {
     );
     return row!;
   };
-  /** When the next attempt is due, in seconds after the end of the previous one. */
+  /** Time until the next attempt is due, in seconds after the end of the previous attempt. */
   const scheduledPause = async (paymentReference: string, tries: number): Promise<number> => {
     const row = await waitUntil(`the result of try ${tries}`, 20_000, async () => {
       const found = await rowOf(paymentReference);
@@ -62,7 +65,7 @@ describe('a webhook', () => {
     )) as [{ ended: Date }];
     return (row.next_attempt_at!.getTime() - ended.getTime()) / 1000;
   };
-  /** Replaces waiting; not within the second of the last attempt, because signatures have whole seconds. */
+  /** Makes the next attempt due, in a later second than the last attempt, because signatures have whole seconds. */
   const makeDue = async (paymentReference: string): Promise<void> => {
     const last = Number(endpoint.deliveriesOf(paymentReference).at(-1)!.headers['webhook-timestamp']);
     await waitUntil('the next second', 5_000, () => Promise.resolve(Date.now() / 1000 >= last + 1));
@@ -93,7 +96,8 @@ describe('a webhook', () => {
     await deliveries(paymentReference, 3);
     await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
 
-    // Another notification passes through the same worker three times, so a fourth attempt of the first would be here.
+    // Another notification passes through the same worker three times, so a fourth attempt of the first notification
+    // would be seen.
     const other = await pay(gatewayClient(platform, site));
     for (const count of [1, 2, 3]) {
       await deliveries(other, count);

@@ -1,6 +1,7 @@
 /**
- * A partner and its customer pay and read while services that take no part in this are unavailable: first frozen, so that
- * they accept connections and never answer, then killed. Afterwards they receive all missed events.
+ * A partner and its customer pay, and read payments, while the services that take no part in these calls are
+ * unavailable. At first these services are frozen, so they accept connections but never answer. Then they are killed.
+ * Afterwards they receive all missed events.
  */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
@@ -12,7 +13,7 @@ import { createInvoice } from './callers/till.js';
 import { Platform } from './platform/platform.js';
 
 const UNAVAILABLE_APPS = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
-/** Of each phase; every third pays a hosted session, whose merchant must get a webhook. */
+/** Number of payments in each phase. Every third payment pays a hosted session, whose merchant must get a webhook. */
 const ROUNDS = 45;
 const WARM_UP = 12;
 /** Half of the shortest timeout: a call that waits for an unavailable service would take longer. */
@@ -93,7 +94,7 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Pays, reads the payment, finds it at the top of the history, and decodes a code; all answers as usual. */
+/** Pays, reads the payment, finds it at the top of the history, and decodes a code. Expects the usual answers. */
 async function payAndRead(index: number, into: Timings): Promise<void> {
   const { headers, customerReference } = callers[index % callers.length]!;
   const session = index % 3 === 2 ? sessions.pop()! : undefined;
@@ -164,7 +165,7 @@ async function expectEventsDelivered(): Promise<void> {
       return payments.length === 1 && payments[0]!.paymentReference === paymentReference;
     });
   }
-  // All payments, in order, once; no other test uses the demo's partner here.
+  // The history has each payment once, in order. No other test uses the demo's partner on this platform.
   const listed: PaymentHistoryItem[] = [];
   for (let next: string | undefined = '/v1/payments?pageSize=50'; next !== undefined;) {
     const { body }: { body: PaymentHistory | undefined } = await callApi<PaymentHistory>(
@@ -207,7 +208,7 @@ test('payments work while the other services are frozen, and after a restart wit
 test('payments work while the other services are killed and not restarted', async () => {
   await createSessions(ROUNDS);
   const before = UNAVAILABLE_APPS.map((app) => platform.process(app));
-  // The supervisor would restart them at once, so it is stopped.
+  // The supervisor would restart the killed services at once, so it is stopped.
   freeze(platform.servicesPid);
   for (const { pid } of before) await platform.kill(pid);
   await expectSpeedAsBefore('killed');

@@ -27,7 +27,7 @@ export async function startBrowser(...switches: string[]): Promise<Browser> {
   });
 }
 
-/** Errors, refusals of the content security policy and requests that failed, in all tabs of a context. */
+/** Records errors and warnings of the console, exceptions and error responses, in all tabs of a context. */
 export function recordPageErrors(context: BrowserContext): string[] {
   const pageErrors: string[] = [];
   context.on('page', (page) => {
@@ -61,12 +61,12 @@ export function payButton(page: Page): ReturnType<Page['getByRole']> {
   return page.getByRole('button', { name: /^Pay/ });
 }
 
-/** Waits for a heading, over any reloads in between. */
+/** Waits for a heading. The page may reload meanwhile. */
 export async function waitForHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
   await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs * PATIENCE });
 }
 
-/** Waits until the tab is at an address, over redirects and reloads. */
+/** Waits until the tab's address passes the test. The tab may be redirected or reload meanwhile. */
 export function waitForUrl(
   page: Page,
   what: string,
@@ -77,8 +77,9 @@ export function waitForUrl(
 }
 
 /**
- * The receipt returns to the shop after a few seconds; this holds it there until the returned function is called, however
- * slow the machine is. On a 204 the browser stays on the page; a pending request would stall the whole tab.
+ * The receipt returns to the shop after a few seconds. This function keeps the tab on the receipt until the returned
+ * function is called, also on a slow machine. It answers the shop's address with a 204, because then the browser stays
+ * on the page. A pending request would stall the whole tab.
  */
 export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
   let isHeld = true;
@@ -94,13 +95,13 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
   };
 }
 
-/** The violations of all rules of axe on the current page. */
+/** Runs all rules of axe on the current page, and returns the violations. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Through the debugger, because the page's content security policy blocks other scripts. Once for each document: axe has
-  // half a megabyte.
+  // axe is loaded through the debugger, because the page's content security policy blocks other scripts. It is loaded
+  // once for each document, because it has half a megabyte.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // A button in a colour transition has the wrong colours. Reading the animations starts pending transitions.
+    // During a colour transition, a button has the wrong colours. Reading the animations starts pending transitions.
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
@@ -111,8 +112,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
 }
 
 /**
- * Corrects axe for pages in forced colours. It reads the text colour from `-webkit-text-fill-color`, where Chromium still
- * reports the style sheet's colour, and so computes a contrast that no one sees. `color` has the visible colour.
+ * Corrects axe for pages in forced colours. axe reads the text colour from `-webkit-text-fill-color`. Chromium still
+ * reports the style sheet's colour there, so axe computes a contrast that no one sees. `color` has the visible colour.
  */
 export async function withForcedTextFill(page: Page): Promise<void> {
   await page.evaluate(() => {

@@ -2,11 +2,11 @@
 import type { Page } from 'playwright-core';
 
 export interface FocusRing {
-  /** Id of the element, or its text. */
+  /** Id of the element that has the ring, or its text if it has no id. */
   readonly of: string;
   /** CSS pixels. */
   readonly width: number;
-  /** Lowest contrast of the ring to its surroundings, outside and in the gap between ring and element. */
+  /** Lowest contrast of the ring to the colours beside it: outside, and in the gap between ring and element. */
   readonly contrast: number;
 }
 
@@ -15,7 +15,7 @@ export async function focusRings(page: Page): Promise<FocusRing[]> {
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   const rings = new Map<string, FocusRing>();
   // After the last element the focus moves to the browser itself, then to the first element.
-  // So one round visits all elements, from any start.
+  // So one round visits all elements, wherever it starts.
   for (let times = 0; times < 2;) {
     await page.keyboard.press('Tab');
     const ring = await page.evaluate(ringOfFocused);
@@ -56,7 +56,8 @@ function ringOfFocused(): FocusRing | undefined {
     return 'rgb(255, 255, 255)';
   };
   const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
-  // With a gap, the parent's background is on both sides; without one, the element's own is on the inner side.
+  // With a gap, the parent's background is on both sides of the ring. Without a gap, the element's own
+  // background is on the inner side.
   const grounds = [groundOf(element.parentElement), ...(parseFloat(outlineOffset) > 0 ? [] : [groundOf(element)])];
   const isOpaque = channels(outlineColor)[3] === 1;
   return {

@@ -1,4 +1,4 @@
-/** Every state of the payer's page, created on the real platform, and its address. */
+/** Creates every state of the payer's page on the real platform, and returns the page's address. */
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
@@ -53,19 +53,19 @@ export class PageStates {
     return `${this.platform.demo.gatewayUrl}/c/${code}`;
   }
 
-  /** The code of an invoice, opened with a camera, as soon as the gateway knows it. */
+  /** Creates an invoice. Returns its code, which a camera opens, as soon as the gateway knows the code. */
   async invoice(): Promise<string> {
     return this.waitUntilKnown((await createInvoice(this.platform)).code);
   }
 
-  /** An invoice that another payer has paid with this card. */
+  /** Creates an invoice that another payer has paid by card. */
   async invoicePaid(): Promise<string> {
     const code = await this.invoice();
     await sendPayRequest(this.platform.demo.gatewayUrl, await preparePayRequest(code));
     return code;
   }
 
-  /** An invoice that the till has closed. */
+  /** Creates an invoice that the till has closed. */
   async invoiceClosed(): Promise<string> {
     const externalReference = randomUUID();
     const { code } = await createInvoice(this.platform, { externalReference });
@@ -101,7 +101,7 @@ export class PageStates {
     );
   }
 
-  /** Changes the database directly, for states that last only a moment with a working acquirer. */
+  /** Changes the database directly, because some states last only a moment with a working acquirer. */
   async updateSession(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
     await this.platform.sql(statement, [sessionIdOf(url), ...parameters]);
     return url;
@@ -114,7 +114,9 @@ export class PageStates {
     );
   }
 
-  /** A payment that has been processing for a minute; payment-processor does not know it, so it stays that way. */
+  /**
+   * Creates a payment that has been processing for a minute. It stays so, because payment-processor does not know it.
+   */
   async overdue(): Promise<string> {
     const [other] = await this.platform.sql<{ snapshot: object }>(
       `SELECT snapshot FROM hosted_gateway.hosted_payments LIMIT 1`,

@@ -1,4 +1,4 @@
-/** A camera: reads a QR code from a picture of a screen, with another library than the one that drew the code. */
+/** A camera: reads a QR code from a picture of a screen. The code was drawn by a different library. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -6,12 +6,12 @@ import { ROOT } from '../platform/platform.js';
 
 const READER = join(ROOT, 'node_modules', 'jsqr', 'dist', 'jsQR.js');
 
-/** The text of the first code in a PNG, or undefined. Dark on light only, like most cameras. */
+/** The text of the first code in a PNG, or undefined. Finds only dark codes on a light ground, like most cameras. */
 export async function readQr(browser: Browser, png: Buffer): Promise<string | undefined> {
   const page = await browser.newPage();
   try {
     await page.evaluate(readFileSync(READER, 'utf8'));
-    // The browser can decode a PNG, so the tests need no other library.
+    // The browser decodes the PNG, so the tests need no library for pictures.
     return await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
       const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));

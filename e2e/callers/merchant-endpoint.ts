@@ -13,16 +13,16 @@ export interface Delivery {
   readonly sentAt: Date;
   /** True if it was answered with a 2xx. */
   acknowledged: boolean;
-  /** When the server answered, or the sender closed the connection. */
+  /** Time at which the server answered, or the sender closed the connection. */
   endedAt: Date | undefined;
 }
 
-/** The response to a delivery: this status, now or later, or `hold`: none until `release`. */
+/** The response to a delivery: a status now, a status later, or with `hold` no response until `release` is called. */
 export type Answer = number | Promise<number> | 'hold';
 
 export class MerchantEndpoint {
   readonly deliveries: Delivery[] = [];
-  /** Reasons of deliveries with a wrong signature; there should never be one. */
+  /** Errors of deliveries with a wrong signature. This list should stay empty. */
   readonly invalidSignatures: unknown[] = [];
   private held: { readonly delivery: Delivery; readonly response: ServerResponse }[] = [];
 
@@ -31,7 +31,9 @@ export class MerchantEndpoint {
     readonly url: string,
   ) {}
 
-  /** @param answer chooses the answer of each delivery; `before` counts earlier ones of the same payment */
+  /**
+   * @param answer chooses the answer to each delivery; `before` is the number of earlier deliveries of the same payment
+   */
   static async start(
     secret: string,
     answer: (delivery: Delivery, before: number) => Answer,
@@ -68,7 +70,7 @@ export class MerchantEndpoint {
     return this.held.length;
   }
 
-  /** Acknowledges held deliveries late; a sender that has disconnected does not get it. */
+  /** Acknowledges held deliveries late. A sender that has disconnected gets no answer. */
   release(): void {
     if (this.heldCount === 0) return;
     for (const { delivery, response } of this.held.splice(0)) respond(delivery, response, 200);

@@ -6,13 +6,13 @@ import { createAdministrationApi } from '../../tools/svc/demo/administration-api
 import { seed } from '../../tools/svc/demo/seed.ts';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
-/** A merchant with one site that requires its key, used by this test only on a shared platform. */
+/** Creates a merchant with one site that requires its key. On a shared platform, only the calling test uses it. */
 export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
   const { adminUrl, adminKey } = platform.demo;
   const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
   const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
   const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
-  // The gateway gets the key from identity with an event.
+  // The gateway receives the key in an event of identity.
   await waitUntil('the gateway to accept the key', 10_000, () =>
     gatewayClient(platform, onboarded).listNotifications(),
   );
@@ -46,7 +46,7 @@ export function newSessionRequest(
   };
 }
 
-/** Sessions with different amounts, so that sums identify them. */
+/** Creates sessions with different amounts, so that a sum shows which sessions it contains. */
 export function createSessions(
   client: HostedGatewayClient,
   count: number,

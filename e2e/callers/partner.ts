@@ -13,7 +13,7 @@ export interface DecodedBody {
   readonly invoice: Readonly<Record<string, unknown>>;
 }
 
-/** @param partner defaults to the demo's */
+/** @param partner defaults to the demo's partner */
 export async function logIn(
   platform: Platform,
   partner: PartnerCredentials = platform.demo.partner,
@@ -44,7 +44,7 @@ export async function logInCustomer(platform: Platform, server: PartnerHeaders, 
   return { 'x-api-key': server['x-api-key'], authorization: `Bearer ${body.identityToken}` };
 }
 
-/** One call of the main API; the body is undefined where the answer has none. */
+/** Calls the main API once. The returned body is undefined if the answer has no body. */
 export async function callApi<T>(
   platform: Platform,
   method: 'GET' | 'POST',

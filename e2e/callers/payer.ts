@@ -4,10 +4,10 @@ import { type CardData, type CardEncryptionKey, encryptCard } from '@svc/sdk/car
 
 export const APPROVED = '4242424242424242';
 
-/** The request of one click on Pay; sending it again is the same payment. */
+/** The request of one click on Pay. Sending it again does not make a second payment. */
 export interface PayRequest {
   readonly sessionId: string;
-  /** Base path of the page's calls; defaults to that of the session. */
+  /** Base path of the page's calls; defaults to `/pay/<session id>`. */
   readonly callsPath?: string;
   readonly body: string;
 }
@@ -19,7 +19,7 @@ export async function preparePayRequest(redirectUrl: string, cardNumber = APPROV
 
 /**
  * @param page HTML of the payment page
- * @throws Error when it shows no form
+ * @throws Error when the page shows no form
  */
 export async function payRequestFromPage(page: string, cardNumber = APPROVED): Promise<PayRequest> {
   const data = (name: string): string => {
@@ -45,7 +45,7 @@ export interface PayAnswer {
   readonly state: string | undefined;
 }
 
-/** Sends the payment. A rejection means a lost connection, and leaves the outcome unknown. */
+/** Sends the payment. If the promise rejects, the connection was lost and the outcome is unknown. */
 export async function sendPayRequest(
   gatewayUrl: string,
   { sessionId, callsPath = `/pay/${sessionId}`, body }: PayRequest,
@@ -61,7 +61,9 @@ export async function sendPayRequest(
   return { httpStatus: answer.status, state };
 }
 
-/** Repeats the same request until it is answered, as the page's script does after a lost answer. */
+/**
+ * Sends the same request again, as the page's script does after a lost answer. Undefined if there is no outcome yet.
+ */
 export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
   try {
     const answer = await sendPayRequest(gatewayUrl, payRequest);

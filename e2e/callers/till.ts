@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { PATIENCE } from '@svc/testing';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
-/** A call of a site's till, by default of the first demo site. Returns the raw answer. */
+/** Calls the API as a site's till, by default as a till of the first demo site. Returns the raw answer. */
 export function callTillApi(
   platform: Platform,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',

@@ -29,8 +29,8 @@ function asUuid(digits: string): string {
 }
 
 /**
- * Base64 for each of the three offsets of the number within a group of three bytes. Without the characters that depend on
- * its neighbours. Digits never become `+` or `/`, so base64url is the same.
+ * The number in base64, once for each of its three offsets within a group of three bytes. Characters that depend on the
+ * number's neighbours are cut off. Digits never become `+` or `/`, so base64url is the same.
  */
 export function base64EncodingsOf(text: string): string[] {
   return [0, 1, 2].map((before) => {
@@ -71,7 +71,10 @@ export interface Table {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** Every table of our schemas; for a partitioned table its partitions, which have the rows. */
+/**
+ * Lists every table of our schemas. Instead of a partitioned table, it lists the partitions, because they have the
+ * rows.
+ */
 export async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name,

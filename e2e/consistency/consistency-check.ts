@@ -1,6 +1,7 @@
 /**
- * Compares the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the webhooks that the
- * merchant acknowledged. After any fault they are consistent: no duplicate, and nothing is missing.
+ * Compares the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the webhooks
+ * that the merchant acknowledged. After any fault these records agree: no record is a duplicate, and no record is
+ * missing.
  */
 import { waitUntil } from '@svc/testing';
 import type { MerchantEndpoint } from '../callers/merchant-endpoint.js';
@@ -53,11 +54,12 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead of
-   * waiting for them. Does not change notifications that a running worker is sending, because that would cause the
+   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead
+   * of waiting for them. Does not change notifications that a running worker is sending, because that would cause the
    * duplicates that the tests look for.
    *
-   * @param killedAt time of the dispatcher's kill, if there was one: the leases of the killed process no longer count
+   * @param killedAt time at which the dispatcher was killed, if it was: the leases of the killed process no longer
+   * count
    */
   async waitUntilAcknowledged(killedAt?: Date): Promise<void> {
     const expiredLeases = new Date((killedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
@@ -74,7 +76,7 @@ export class ConsistencyCheck {
     });
   }
 
-  /** Makes status queries to the acquirer due now. After a fault, the next one may be scheduled for a minute later. */
+  /** Makes status queries to the acquirer due now. After a fault, the next status query may be due a minute later. */
   async makeStatusQueriesDue(): Promise<void> {
     const now = new Date();
     await this.platform.sql(
@@ -94,9 +96,10 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Each POST is recorded, and a second one only follows one that the dispatcher aborted or could not record (E5, E8).
+   * Expects that each POST is recorded. Another POST follows only a POST that the dispatcher aborted or could not
+   * record (E5, E8).
    *
-   * @param interruptions of the dispatcher since the platform was started; none when it has run all the time
+   * @param interruptions all interruptions of the dispatcher since the platform was started
    */
   async expectPostsToBeJustified(interruptions: readonly Interruption[]): Promise<void> {
     const attempts = await this.platform.sql<RecordedAttempt>(
@@ -128,7 +131,7 @@ export class ConsistencyCheck {
   /** @param count number of payments, all of them successful */
   async expectConsistent(count: number): Promise<void> {
     const charges = this.approvedCharges();
-    expect(this.platform.charges()).toHaveLength(count); // no reversed ones either
+    expect(this.platform.charges()).toHaveLength(count); // a reversed charge would be one more
     expect(charges).toHaveLength(count);
     const expected = byReference(
       charges.map(({ paymentReference, amount }) => ({
@@ -152,7 +155,7 @@ export class ConsistencyCheck {
     expect(byReference(numbers(transfers))).toEqual(expected.map((row) => ({ ...row, kind: 'capture', differ: true })));
     expect(total(numbers(transfers))).toBe(total(charges));
 
-    // Each payment has webhooks, all with one id, and each webhook belongs to a charge.
+    // Each payment has webhooks. All webhooks of a payment have one id, and each webhook belongs to a charge.
     for (const { paymentReference, amount } of charges) {
       const deliveries = this.endpoint.deliveriesOf(paymentReference);
       expect(deliveries.filter(({ acknowledged }) => acknowledged).length).toBeGreaterThanOrEqual(1);

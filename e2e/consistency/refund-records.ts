@@ -11,7 +11,7 @@ export const APPROVED = '4242424242424242';
 /** The acquirer refunds, then loses the connection before it answers. */
 export const REFUND_DROPS_THE_ANSWER = '4000000000007262';
 export const PAID_AMOUNT = 12_345;
-/** The maximum of the SDK. */
+/** Timeout of a call. The SDK accepts at most 120 seconds. */
 export const CALL_TIMEOUT_MS = Math.min(25_000 * PATIENCE, 120_000);
 
 /** Pays an invoice of the first demo site; returns the payment's reference. */
@@ -43,7 +43,9 @@ export function readAcquirerRefunds(platform: Platform): AcquirerRefund[] {
   return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
 }
 
-/** The refunds of one payment according to acquirer, refunds and ledger: ids of refunds that succeeded, in order, and sums. */
+/**
+ * The refunds of one payment according to acquirer, refunds and ledger: ids of succeeded refunds in order, and sums.
+ */
 export interface RefundRecords {
   readonly acquirer: readonly string[];
   readonly refunds: readonly string[];
@@ -74,7 +76,10 @@ export async function readRefundRecords(platform: Platform, paymentReference: st
   return { ...row, acquirer: acquirer.map(({ refundKey }) => refundKey).sort(), acquirerAmount };
 }
 
-/** Compares acquirer, refunds, ledger and payment: the same refunds, the same sum, and none pending. */
+/**
+ * Expects the same refunds and the same sum at the acquirer, in the refunds, the ledger and the payment; none is
+ * pending.
+ */
 export async function expectConsistentRefunds(platform: Platform, paymentReference: string): Promise<RefundRecords> {
   const records = await readRefundRecords(platform, paymentReference);
   expect([records.refunds, records.ledger]).toEqual([records.acquirer, records.acquirer]);
@@ -87,7 +92,7 @@ export async function expectConsistentRefunds(platform: Platform, paymentReferen
   return records;
 }
 
-/** Waits for all refunds of these payments; makes their status queries due now. */
+/** Waits until all refunds of these payments have ended. Makes their status queries due now. */
 export async function waitForRefunds(platform: Platform, payments: readonly string[]): Promise<void> {
   const ofThese = `payment_id IN (SELECT payment_id FROM payment_processor.payments WHERE payment_reference = ANY ($1))`;
   await waitUntil('every refund to end', 60_000, async () => {

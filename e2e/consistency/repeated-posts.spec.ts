@@ -3,7 +3,7 @@ import { findUnjustifiedPosts, type Interruption, type ReceivedPost, type Record
 const START = Date.UTC(2026, 0, 5, 12);
 const at = (seconds: number): Date => new Date(START + seconds * 1_000);
 
-/** The sender signs whole seconds. */
+/** The sender signs a time in whole seconds. */
 const post = (sent: number, over: Partial<ReceivedPost> = {}): ReceivedPost => ({
   webhookId: 'one',
   sentAt: at(Math.floor(sent)),
@@ -27,22 +27,22 @@ const stopped = (from: number, to: number): Interruption => ({ from: at(from), t
 
 describe('a POST is justified', () => {
   it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[]]>([
-    ['when it is the only one, recorded and acknowledged', [post(0.5)], [attempt(0.5)], []],
-    ['after one that was aborted', [unanswered(0.5), post(15.2)], [aborted(0.5), attempt(15.2)], []],
+    ['when it is the only POST and is recorded and acknowledged', [post(0.5)], [attempt(0.5)], []],
+    ['after a POST that was aborted', [unanswered(0.5), post(15.2)], [aborted(0.5), attempt(15.2)], []],
     [
-      'after one that was acknowledged just when it was aborted',
+      'after a POST that was acknowledged just when it was aborted',
       [post(0.5, { endedAt: at(10.4) }), post(15)],
       [aborted(0.5), attempt(15)],
       [],
     ],
-    ['after one whose sender was killed', [post(0.5), post(31)], [attempt(31)], [killed(2)]],
+    ['after a POST whose sender was killed', [post(0.5), post(31)], [attempt(31)], [killed(2)]],
     [
-      'after one that a stopping sender aborted',
+      'after a POST that a stopping sender aborted',
       [post(0.5, { endedAt: at(7), acknowledged: false }), post(8)],
       [attempt(8)],
       [stopped(2, 9)],
     ],
-    ['after two senders that were killed', [post(0.5), post(31), post(70)], [attempt(70)], [killed(2), killed(32)]],
+    ['after POSTs of two killed senders', [post(0.5), post(31), post(70)], [attempt(70)], [killed(2), killed(32)]],
   ])('%s', (_, posts, attempts, interruptions) => {
     expect(findUnjustifiedPosts(posts, attempts, interruptions)).toEqual([]);
   });
@@ -51,51 +51,51 @@ describe('a POST is justified', () => {
 describe('a POST is not justified', () => {
   it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[], string]>([
     ['when it is not recorded', [post(0)], [], [], 'POST 1 of 1 is not recorded'],
-    ['when another has its record', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
+    ['when another POST has its record', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
     [
-      'after one that was acknowledged',
+      'after a POST that was acknowledged',
       [post(0), post(6)],
       [attempt(0), attempt(6)],
       [],
       'POST 1 of 2 was acknowledged, and another followed',
     ],
     [
-      'after one that was acknowledged long before it was aborted',
+      'after a POST that was acknowledged long before it was aborted',
       [post(0, { endedAt: at(3) }), post(15)],
       [aborted(0), attempt(15)],
       [],
       'POST 1 of 2 was acknowledged after 3000 ms, but recorded as aborted',
     ],
     [
-      'after one that was aborted early',
+      'after a POST that was aborted early',
       [unanswered(0), post(15)],
       [aborted(0, { durationMs: 2_000 }), attempt(15)],
       [],
       'POST 1 of 2 ended as timeout after 2000 ms',
     ],
     [
-      'after one whose connection was lost',
+      'after a POST whose connection was lost',
       [unanswered(0), post(15)],
       [aborted(0, { errorClass: 'connection-reset' }), attempt(15)],
       [],
       'POST 1 of 2 ended as connection-reset after 10003 ms',
     ],
     [
-      'when it is recorded as acknowledged without having been',
+      'when it is recorded as acknowledged, but was not acknowledged',
       [unanswered(0)],
       [attempt(0)],
       [],
       'POST 1 of 1 is recorded as acknowledged, but was not',
     ],
     [
-      'when it was aborted and is the last',
+      'when it was aborted and no other POST follows',
       [unanswered(0)],
       [aborted(0)],
       [],
       'POST 1 of 1 was aborted, and no other followed',
     ],
     [
-      'when its sender was killed and it is the last',
+      'when its sender was killed and no other POST follows',
       [post(0)],
       [],
       [killed(2)],
@@ -133,7 +133,7 @@ describe('a POST is not justified', () => {
     ]);
   });
 
-  it('because another notification has a fault', () => {
+  it('when the recorded attempt belongs to another notification', () => {
     const other = { webhookId: 'other' };
     expect(findUnjustifiedPosts([post(0), post(0, other)], [aborted(0, other)])).toEqual([
       'one: POST 1 of 1 is not recorded',

@@ -1,16 +1,17 @@
 /**
  * Compares the POSTs that a merchant's server received with the attempts that webhook-dispatcher recorded.
  *
- * How many POSTs a notification takes depends on the speed of the machine: the dispatcher aborts a POST without an answer
- * after 10 s (E1) and sends it again (E5), and a broker may need longer than that to start. At any speed, each POST is one
- * recorded attempt, and another POST follows only one that the dispatcher aborted. Only a dispatcher that was interrupted
- * between the POST and the record repeats without a record (E8), once for each interruption.
+ * The number of POSTs for a notification depends on the speed of the machine. The dispatcher aborts a POST without an
+ * answer after 10 s (E1) and sends the notification again (E5), and a broker may need more than 10 s to start. At any
+ * speed, each POST is one recorded attempt, and another POST follows only a POST that the dispatcher aborted. There is
+ * one exception: a dispatcher that is interrupted between a POST and its record repeats the POST without a record (E8),
+ * at most once for each interruption.
  */
 export interface ReceivedPost {
   readonly webhookId: string;
   /** From the signature, in whole seconds. */
   readonly sentAt: Date;
-  /** When the server answered, or the sender closed the connection; undefined while it waits. */
+  /** Time at which the server answered, or the sender closed the connection; undefined while the sender waits. */
   readonly endedAt: Date | undefined;
   readonly acknowledged: boolean;
 }
@@ -23,7 +24,7 @@ export interface RecordedAttempt {
   readonly errorClass: string | null;
 }
 
-/** The sender could not record its current POSTs: it was killed, or stopped, or had no database. */
+/** A time in which the sender could not record its POSTs, because it was killed, was stopped or had no database. */
 export interface Interruption {
   readonly from: Date;
   readonly to: Date;
@@ -31,7 +32,9 @@ export interface Interruption {
   readonly drainMs: number;
 }
 
-/** Duration of a worker's lease of a notification: only this worker sends, and only within this time. */
+/**
+ * Duration of a worker's lease of a notification: only this worker sends the notification, and only within this time.
+ */
 export const DELIVERY_LEASE_MS = 30_000;
 /** SVC_DELIVERY_TIMEOUT_MS of webhook-dispatcher (E1). */
 const TIMEOUT_MS = 10_000;
@@ -40,7 +43,7 @@ const TOLERANCE_MS = 1_000;
 /** A timer of Node.js may end a moment early. */
 const TIMER_TOLERANCE_MS = 50;
 
-/** The faults of the sender, a sentence for each; empty when every POST was justified. */
+/** Returns the faults of the sender, a sentence for each. The list is empty when every POST was justified. */
 export function findUnjustifiedPosts(
   posts: readonly ReceivedPost[],
   attempts: readonly RecordedAttempt[],
@@ -67,7 +70,7 @@ function findFaults(
     const isLast = index === inOrder.length - 1;
     const [attempt] = takeFirst(remaining, ({ startedAt }) => inSeconds(startedAt) === inSeconds(post.sentAt));
     if (attempt === undefined) {
-      // One interruption explains one POST: a dead worker's lease ends before another worker sends.
+      // One interruption explains one POST, because a dead worker's lease ends before another worker sends.
       const [interruption] = takeFirst(interruptions, (one) => explains(one, post));
       if (interruption === undefined) faults.push(`${number} is not recorded`);
       else if (isLast) faults.push(`${number} is not recorded, and no other followed`);

@@ -1,6 +1,7 @@
 /**
- * A fault while a distributed platform has at least 20 payments between charge and webhook. Afterwards every charge is
- * recorded, in the ledger and acknowledged by the merchant: no duplicate, no gap.
+ * A fault while a distributed platform has at least 20 payments between charge and webhook. After the fault, every
+ * charge has one payment and one ledger entry, and the merchant has acknowledged its webhook. No record is missing or a
+ * duplicate.
  */
 import { waitUntil } from '@svc/testing';
 import { createSessions, gatewayClient } from '../callers/merchant.js';
@@ -17,8 +18,8 @@ import type { Interruption } from '../consistency/repeated-posts.js';
 import { Platform } from '../platform/platform.js';
 
 /**
- * The acquirer charges at once and answers after this time. A longer time would not help: after 2 s the recovery job queries
- * the charge, and the payment no longer waits for the acquirer.
+ * The acquirer charges at once and answers after this time. A longer time would not help: after 2 s the recovery job
+ * queries the charge, and the payment no longer waits for the acquirer.
  */
 const LATENCY_MS = 3_000;
 const UNANSWERED_NOTIFICATIONS = 8;
@@ -33,7 +34,7 @@ interface FaultResult {
 
 export interface UnfinishedPayments {
   readonly payRequests: readonly PayRequest[];
-  /** The Pay requests during the fault, with or without an answer. */
+  /** Settles when each Pay request that is open during the fault has an answer or has failed. */
   readonly answered: Promise<unknown>;
 }
 
@@ -43,7 +44,7 @@ export class FaultDrill {
   private startedAt = 0;
   private dispatcherPid = 0;
   private readonly results: FaultResult[] = [];
-  /** Of the dispatcher, so far. */
+  /** All interruptions of the dispatcher so far. */
   private readonly interruptions: Interruption[] = [];
 
   private constructor(
@@ -52,7 +53,7 @@ export class FaultDrill {
     readonly consistency: ConsistencyCheck,
   ) {}
 
-  /** @param name of the platform's data folder */
+  /** @param name name of the platform's data folder */
   static async start(name: string): Promise<FaultDrill> {
     const platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, 'distributed');
     const endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => drill.answer);
@@ -67,7 +68,7 @@ export class FaultDrill {
     await this.endpoint.stop();
   }
 
-  /** Before each fault. */
+  /** Prepares for a fault: waits until all services are ready, and reads the totals. */
   async begin(): Promise<void> {
     await waitUntil('all services to be ready', 60_000, () => this.platform.isReady());
     this.before = await this.consistency.readTotals();
@@ -75,7 +76,7 @@ export class FaultDrill {
     this.dispatcherPid = this.platform.process('webhook-dispatcher').pid;
   }
 
-  /** Charges before this fault. */
+  /** Number of charges before this fault. */
   get chargesBefore(): number {
     return this.before.charges;
   }
@@ -107,7 +108,7 @@ export class FaultDrill {
     });
   }
 
-  /** Some notifications are sent but unanswered, and the acquirer has not yet answered for the other payments. */
+  /** Leaves some notifications without the merchant's answer, and the other payments without the acquirer's answer. */
   async startPayments(): Promise<UnfinishedPayments> {
     const payRequests = await this.preparePayRequests(UNANSWERED_NOTIFICATIONS + UNANSWERED_CHARGES);
     this.answer = 'hold';
@@ -124,8 +125,8 @@ export class FaultDrill {
   }
 
   /**
-   * Recovery: the merchant answers, half of the payers repeat their request as the page's script does, the other half never
-   * come back. Then compares acquirer, payments, ledger and webhooks.
+   * Recovers from the fault: the merchant answers, half of the payers repeat their request as the page's script does,
+   * and the other half never come back. Then compares acquirer, payments, ledger and webhooks.
    */
   async expectNothingLost(
     fault: string,

@@ -1,6 +1,6 @@
 /**
- * Continuous load of payers and administrators who never retry: each request is sent once, and its result is kept. No
- * client retries, not even the SDK's, because this would hide the failures that the test looks for.
+ * Continuous load of payers and administrators. Each request is sent once, and its result is kept. No client retries,
+ * not even the SDK, because a retry would hide the failures that the test looks for.
  */
 import type { CreatedSession } from '@svc/sdk';
 import type { Service } from '../../tools/svc/settings/settings.ts';
@@ -28,7 +28,7 @@ const MAX_ANSWER_MS = 60_000;
 
 export class SteadyLoad {
   readonly sent: SentRequest[] = [];
-  /** Payments without a failure, from the merchant's cart until the merchant reads the payment. */
+  /** Number of payments without a failure, from the merchant's cart until the merchant reads the payment. */
   paid = 0;
   private isOver = false;
   private payers: Promise<void>[] = [];
@@ -38,13 +38,15 @@ export class SteadyLoad {
     private readonly notificationUrl: string,
   ) {}
 
-  /** Each payer also calls a service that takes no part in a payment, after each of its payments. */
+  /**
+   * Starts payers that pay again and again. After each payment, each of the first payers also calls another service.
+   */
   start(payers: number): void {
     const otherRequests = this.otherRequests();
     this.payers = Array.from({ length: payers }, async (_, index) => {
       const sendOtherRequest = otherRequests[index];
       while (!this.isOver) {
-        // `sent` has the failure; this payer gives up, and the next one starts.
+        // `sent` has the failure. This payer gives up, and the next payment starts.
         await this.pay().catch(() => undefined);
         await sendOtherRequest?.().catch(() => undefined);
       }

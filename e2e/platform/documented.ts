@@ -3,7 +3,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './platform.js';
 
-/** The blocks after `<!-- tested: name -->` in the README, the guides and the examples, in order. @throws Error if there is none */
+/**
+ * The blocks after `<!-- tested: name -->` in the README, the guides and the examples, in order.
+ *
+ * @throws Error if there is no such block
+ */
 export function documentedBlocks(name: string): string[] {
   const pages = ['README.md', ...globSync(['docs/*.md', 'examples/*/README.md'], { cwd: ROOT })].map((file) =>
     readFileSync(join(ROOT, file), 'utf8'),

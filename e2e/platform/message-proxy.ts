@@ -1,4 +1,6 @@
-/** A TCP proxy between a process and a server, controlled by a test: it sees each message first and can cut the connection. */
+/**
+ * A TCP proxy between a process and a server. A test sees each message before the server, and can cut the connection.
+ */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
@@ -68,7 +70,7 @@ export class MessageProxy {
     }
     near.on('data', (bytes) => {
       for (const message of read(bytes)) this.onMessage(message, connection);
-      // onMessage has cut the connection: the server must not get this message.
+      // If onMessage has cut the connection, the server must not get this message.
       if (!this.isCut) far.write(bytes);
     });
     far.on('data', (bytes) => void (this.isCut || near.write(bytes)));
@@ -84,7 +86,8 @@ export function postgresStatements(): MessageReader {
     rest = Buffer.concat([rest, bytes]);
     const statements: string[] = [];
     for (;;) {
-      // A message is its type, except the first, and its length including these four bytes.
+      // A message begins with its type and its length. Only the first message has no type. The length counts its own
+      // bytes.
       const typeBytes = hasBegun ? 1 : 0;
       if (rest.length < typeBytes + 4) return statements;
       const end = typeBytes + rest.readUInt32BE(typeBytes);

@@ -1,7 +1,7 @@
 /**
- * The real platform, as `./svc up -d` starts it, with its own data folder and ports. Read through demo.json, stopped with
- * `./svc down`. Does not touch anything else on this machine. Files that only use a platform share one
- * (shared-platform.ts).
+ * The real platform, as `./svc up -d` starts it, with a data folder and ports of its own. The tests read its addresses
+ * and keys from demo.json, and stop it with `./svc down`. It does not touch anything else on this machine. Test files
+ * that only use a platform share one (shared-platform.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,10 +19,10 @@ import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tool
 export const ROOT = join(import.meta.dirname, '..', '..');
 /** Has a data folder for each platform. `./svc test` sets it to a folder in memory for a whole run. */
 export const DATA_DIRS = process.env['SVC_TEST_PLATFORMS'] ?? join(ROOT, '.data', 'e2e');
-/** Written when the services start, removed when they are stopped. */
+/** This file is written when the services start, and removed when they are stopped. */
 const SERVICES_FILE = join('run', 'services.json');
 
-/** A line of the simulated acquirer's file of charges; the last one of a key counts. */
+/** A line of the simulated acquirer's file of charges. Of several lines with one key, the last line counts. */
 export interface ChargeLine {
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed';
@@ -57,9 +57,9 @@ export class Platform {
   ) {}
 
   /**
-   * @param name of the new data folder below .data/e2e
+   * @param name name of the new data folder below .data/e2e
    * @param settings variables for `./svc`, for example SVC_ACQUIRER_LATENCY_MS
-   * @param mode defaults to that of `./svc up` without options
+   * @param mode defaults to the mode of `./svc up` without options
    * @param options additional options of `./svc up`, for example --lan
    */
   static async start(
@@ -74,7 +74,8 @@ export class Platform {
       await leftover.svc('down'); // left over from a killed run
       rmSync(dataDir, { recursive: true, force: true });
     }
-    // One start uses two processors: with parallel starts each would take longer than ./svc waits for its services.
+    // One start uses two processors. With more parallel starts, each would take longer than ./svc waits for its
+    // services.
     const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
     try {
       const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
@@ -140,7 +141,10 @@ export class Platform {
     return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
   }
 
-  /** @param siteIndex 0: requires its key; 1: does not, and accepts addresses on this machine only */
+  /**
+   * @param siteIndex 0: a site that requires its key; 1: a site without a key, which accepts only this machine's
+   * addresses
+   */
   site(merchantIndex: number, siteIndex: number): MerchantSite {
     const merchant = this.demo.merchants[merchantIndex];
     const site = merchant?.sites[siteIndex];
@@ -154,7 +158,7 @@ export class Platform {
     // The last line may be incomplete.
     const complete = lines.slice(0, -1).filter((line) => line !== '');
     const parsed = complete.map((line) => JSON.parse(line) as Partial<ChargeLine>);
-    // Stored cards have lines there too, without a key.
+    // The file also has lines for stored cards, without a key.
     const charges = parsed.filter((line): line is ChargeLine => line.key !== undefined);
     return [...new Map(charges.map((line) => [line.key, line])).values()];
   }
@@ -167,7 +171,7 @@ export class Platform {
     return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   }
 
-  /** Of a distributed platform: the supervisor's processes, and how often each was restarted. */
+  /** The supervisor's processes of a distributed platform, and how often each process was restarted. */
   processes(): Processes {
     return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
   }
@@ -207,7 +211,7 @@ export class Platform {
     await waitUntil(`the end of process ${pid}`, 30_000, () => Promise.resolve(isGone(pid)));
   }
 
-  /** As PostgreSQL's superuser, over all schemas. */
+  /** Runs a statement as PostgreSQL's superuser, who can use all schemas. */
   async sql<Row extends object>(statement: string, parameters: unknown[] = [], database = 'svc'): Promise<Row[]> {
     const client = await this.sqlClient(database);
     try {
@@ -228,7 +232,7 @@ export class Platform {
       password: postgresPassword,
       database,
     });
-    // A killed server also sends an error to idle clients; the next query reports it.
+    // A killed server also sends an error to idle clients. This error is ignored, because the next query reports it.
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -252,7 +256,8 @@ export async function run(command: string, args: readonly string[], env: NodeJS.
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Also waits for the end of its output: a process that `up -d` leaves running must not hold the caller's pipe open.
+  // `close` also waits for the end of the output. A process that `up -d` leaves running must not hold the caller's pipe
+  // open.
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
 }

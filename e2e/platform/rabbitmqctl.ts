@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { findRabbitMqBinaries } from '../../tools/svc/rabbitmq/rabbitmq-binaries.ts';
 import { type Platform, run } from './platform.js';
 
-/** Returns its output. */
+/** Runs rabbitmqctl and returns its output. */
 export async function rabbitmqctl(platform: Platform, ...args: string[]): Promise<string> {
   const binaries = findRabbitMqBinaries();
   if (binaries === undefined) throw new Error('This test needs a RabbitMQ that is installed on this machine.');
@@ -12,7 +12,7 @@ export async function rabbitmqctl(platform: Platform, ...args: string[]): Promis
   const { epmd } = JSON.parse(readFileSync(join(directory, 'broker.json'), 'utf8')) as { epmd?: { port: number } };
   const { code, output } = await run(join(dirname(binaries.server), 'rabbitmqctl'), ['--quiet', ...args], {
     PATH: `${process.env['PATH']}:${dirname(binaries.epmd)}:/usr/bin:/bin`,
-    HOME: directory, // of the cookie
+    HOME: directory, // has the cookie
     LC_ALL: 'C.UTF-8',
     ERL_EPMD_PORT: String(epmd?.port),
     RABBITMQ_CONF_ENV_FILE: '/dev/null',

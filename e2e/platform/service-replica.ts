@@ -24,7 +24,7 @@ export class ServiceReplica {
     return parseEnv(readFileSync(join(platform.dataDir, 'env', `${service}.env`), 'utf8')) as Variables;
   }
 
-  /** Returns when it is ready. */
+  /** Starts the process, and returns when it is ready. */
   static async start(platform: Platform, service: Service, changes: Variables = {}): Promise<ServiceReplica> {
     const port = await findFreePort();
     const variables = { ...ServiceReplica.variablesOf(platform, service), ...changes, SVC_PORT: String(port) };
@@ -41,12 +41,12 @@ export class ServiceReplica {
     return replica;
   }
 
-  /** Kills it at once, whatever it is doing. */
+  /** Kills the process at once, whatever it is doing. */
   kill(): void {
     this.process.kill('SIGKILL');
   }
 
-  /** Kills it unless it has ended, and waits for its end. */
+  /** Kills the process unless it has ended, and waits for its end. */
   async end(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, 'exit');

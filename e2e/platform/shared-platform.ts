@@ -1,9 +1,9 @@
 /**
- * One platform of each mode for all files that only use it. A file whose tests break, restart, configure or measure a
- * platform starts its own (`Platform.start`). Files share it at the same time: a test counts only what belongs to its own
- * merchant, partner, session or payment.
+ * One platform of each mode, shared by all test files that only use a platform. A file whose tests break, restart,
+ * configure or measure a platform starts its own (`Platform.start`). Files use the shared platform at the same time, so
+ * a test counts only what belongs to its own merchant, partner, session or payment.
  *
- * The first file that needs the platform starts it; stop-platforms.ts stops it when the last file is done.
+ * The first file that needs the platform starts it. stop-platforms.ts stops the platform when the last file is done.
  */
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';

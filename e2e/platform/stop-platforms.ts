@@ -1,6 +1,7 @@
 /**
- * Runs before the first and after the last file: stops every platform of the tests that still runs, the shared ones
- * (shared-platform.ts) and those of an interrupted run. Their logs stay in .data/e2e, to investigate a failure.
+ * Runs before the first and after the last test file. Stops every platform of the tests that still runs: the shared
+ * platforms (shared-platform.ts) and the platforms of an interrupted run. Their logs stay in .data/e2e, to investigate
+ * a failure.
  *
  * Jest loads this file without the module names of the tests, so it imports nothing of this repository.
  */
@@ -13,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const ON_DISK = join(ROOT, '.data', 'e2e');
 /** The same as DATA_DIRS in platform.ts. */
 const PLATFORMS = process.env['SVC_TEST_PLATFORMS'] ?? ON_DISK;
-/** A folder with one of these may belong to a running platform. */
+/** A data folder with one of these files or folders may belong to a running platform. */
 const SIGNS = ['run/services.json', 'run/processes.json', 'postgres', 'rabbitmq'];
 
 export default async function stopPlatforms(): Promise<void> {

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty or absent for the first of a trace. */
+  /** Empty or absent for the first span of a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
   /** Related spans in other traces. */
   readonly links?: readonly { readonly traceId: string }[];
-  /** The app that reported it. */
+  /** The app that reported the span. */
   readonly service: string;
 }
 
@@ -60,7 +60,7 @@ export class TraceCollector {
     return collector;
   }
 
-  /** Environment variables that make every service of a platform export here without delay. */
+  /** Environment variables that make every service of a platform export to this collector without delay. */
   get environment(): Record<string, string> {
     const { port } = this.server.address() as AddressInfo;
     return {
@@ -72,7 +72,10 @@ export class TraceCollector {
     };
   }
 
-  /** Value of a counter since its process began; 0 if it was never increased. For a platform in one process. */
+  /**
+   * Value of a counter since its process began, or 0 if it was never increased. It is correct only if one process
+   * counts.
+   */
   countOf(name: string): number {
     return this.counts.get(name) ?? 0;
   }

@@ -75,7 +75,7 @@ export class StoreComputer {
   }
 
   async start(): Promise<void> {
-    // Into a file, like a journal: with a pipe, a busy reader would block the program.
+    // The output goes into a file, like a journal, because with a pipe a busy reader would block the program.
     const log = openSync(this.log, 'a');
     const { size } = statSync(this.log);
     const child = spawn(process.execPath, argumentsOfUnit(join(this.folder, 'transformer.json')), {
@@ -93,7 +93,7 @@ export class StoreComputer {
     });
   }
 
-  /** A power cut, and the start after it. */
+  /** Cuts the power, and starts the computer again. */
   async kill(): Promise<void> {
     this.kills++;
     this.recordMemory();
@@ -123,13 +123,17 @@ export class StoreComputer {
     });
   }
 
-  /** The program's own response times from its log, in whole milliseconds, without waiting for a processor before. */
+  /**
+   * The program's own response times from its log, in whole milliseconds. The times exclude the wait for a processor.
+   */
   answerTimes(route: string): number[] {
     const line = new RegExp(`"route":"${route}".*"ms":(\\d+)`, 'g');
     return [...readFileSync(this.log, 'utf8').matchAll(line)].map(([, ms]) => Number(ms));
   }
 
-  /** Stores the peak resident memory of the process as Linux reports it, including mapped pages of Node.js; elsewhere the current. */
+  /**
+   * Records the peak resident memory of the process, as Linux reports it. On other systems, records the current memory.
+   */
   private recordMemory(): void {
     const file = `/proc/${this.child!.pid}/status`;
     const most = existsSync(file) ? /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
@@ -139,7 +143,7 @@ export class StoreComputer {
   }
 }
 
-/** Raises the priority of a process. Needs root; without it the priority stays as it is. */
+/** Raises the priority of a process. This needs root. Without root the priority stays as it is. */
 export function raisePriority(pid: number): void {
   try {
     setPriority(pid, -15);

@@ -18,9 +18,12 @@ export interface DaySize {
   readonly baskets: number;
   /** Baskets that begin during the outage. */
   readonly outageBaskets: number;
-  /** Power cuts; one of them during the outage. */
+  /** Number of power cuts. One of the power cuts is during the outage. */
   readonly kills: 3;
-  /** True to measure times: the store's programs then get a higher priority than the platform, like on a computer of their own. */
+  /**
+   * True to measure times: then the store's programs get a higher priority than the platform, like on their own
+   * computer.
+   */
   readonly isMeasured: boolean;
 }
 
@@ -31,7 +34,9 @@ export interface Sale {
   readonly kind: Kind;
   /** Cents to pay for the newest version of the basket. */
   readonly amountDue: number;
-  /** `code`: paid with the phone. `no-code`: paid in cash, voided, or nothing to pay. `open`: its code is still unpaid. */
+  /**
+   * `code`: paid with the phone. `no-code`: paid in cash, voided, or nothing to pay. `open`: its code is still unpaid.
+   */
   state: 'code' | 'no-code' | 'open';
   /** Cents that the till refunded. */
   refunded: number;
@@ -41,7 +46,7 @@ export interface Sale {
 export interface DayTimes {
   /** From a total or a Basket until its code. */
   readonly code: number[];
-  /** Every call of a till that changes data, including those during power cuts and the outage. */
+  /** Every call of a till that changes data, including calls during power cuts and the outage. */
   readonly call: number[];
   /** From the payment at the platform until a request of the till returns it, without payments during the outage. */
   readonly paymentAtTill: number[];
@@ -77,7 +82,7 @@ const CARD = '4242424242424242';
 const DECLINED_CARD = '4000000000000002';
 /** If the till does not get the payment within this time, it serves its next customer. */
 const MAX_WAIT_MS = 3_000;
-/** Shares of the baskets after which the power fails; the line fails after 0.4. */
+/** The power fails after each of these shares of the baskets. The line fails after OUTAGE_START_SHARE. */
 const POWER_CUT_SHARES = [0.2, 0.43, 0.85];
 const OUTAGE_START_SHARE = 0.4;
 
@@ -86,7 +91,7 @@ export class TradingDay {
   readonly times: DayTimes = { code: [], call: [], paymentAtTill: [] };
   calls = 0;
   seconds = 0;
-  /** From the repair of the line until no call waits any more. */
+  /** Milliseconds from the repair of the line until no call waits any more. */
   drainedMs = 0;
   /** Customers who came back to pay after the outage. */
   paidLater = 0;
@@ -160,7 +165,7 @@ export class TradingDay {
     for (const sale of this.sales.filter(({ state }) => state === 'open')) await this.payLater(sale);
   }
 
-  /** Milliseconds of each request that tills send each second. */
+  /** Stops the requests that tills send each second, and returns the milliseconds of each request. */
   async stopPolling(): Promise<Record<'GetPayment' | 'invoice payment' | 'health', number[]>> {
     this.poller.send({ end: true });
     const [times] = (await once(this.poller, 'message')) as [
@@ -221,7 +226,7 @@ export class TradingDay {
     return rows[0] && { code: rows[0].code, amount: Number(rows[0].amount) };
   }
 
-  /** Shows the order on a till's screen, which then polls its payment each second. */
+  /** Shows the order on a till's screen. From then on, the till queries the order's payment each second. */
   watch(reference: string): void {
     this.poller.send({ order: reference });
   }
@@ -277,7 +282,7 @@ class Till {
     if (kind === 'edited') amountDue += await this.addLine(2, 1_250, 1);
     let { Code } = await this.callInvoice('total', { amount: amountDue, reference });
     if (kind === 'edited') {
-      // One piece less of the first item, and the second is removed.
+      // The customer takes one piece less of the first item, and returns the second item.
       await this.addLine(2, 1_250, 0);
       amountDue = await this.addLine(1, price, 1);
       ({ Code } = await this.callInvoice('total', { amount: amountDue, reference }));
@@ -307,7 +312,7 @@ class Till {
       return { amountDue, state: 'no-code', refunded: 0 };
     }
     const shown = await this.day.findShownCode(reference);
-    // The line is down: the customer comes back when there is a code with the amount.
+    // While the line is down, the customer leaves, and comes back when there is a code with the amount.
     if (shown?.amount !== amountDue) return { amountDue, state: 'open', refunded: 0 };
     if (!(await this.day.pay(shown.code, amountDue))) throw new Error(`${reference} was not paid`);
     const payment = await this.day.waitForPayment(`/GetPayment?MerchantOrderId=${reference}`);
@@ -361,7 +366,7 @@ class Till {
   }
 }
 
-/** Mulberry32: the same baskets each day. */
+/** Returns the random numbers of Mulberry32. They are the same in each run, so each day has the same baskets. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -12,7 +12,9 @@ interface Amounts {
 export interface DayRecords {
   /** A sentence for each basket whose records differ. */
   readonly problems: readonly string[];
-  /** Sums of the day. The transformer keeps no sum of refunds for tills, so its refunds are compared at the acquirer. */
+  /**
+   * Sums of the day. The transformer keeps no sum of refunds for tills, so its refunds are compared at the acquirer.
+   */
   readonly sums: { tills: Amounts; transformer: Pick<Amounts, 'paid'>; ledger: Amounts; acquirer: Amounts };
   readonly payments: number;
   readonly refunds: number;
@@ -93,7 +95,7 @@ export async function readDayRecords(day: TradingDay): Promise<DayRecords> {
   return { problems, sums, ...counts };
 }
 
-/** The payment as the till reads it; empty if there is none. Both endpoints must agree. */
+/** Reads the payment as the till does, at two endpoints, which must agree. Empty if there is no payment. */
 async function readAtTransformer(
   day: TradingDay,
   { reference, state }: Sale,

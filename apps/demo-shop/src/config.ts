@@ -21,9 +21,9 @@ export class DemoShopConfig extends ServiceConfig {
   SVC_SHOP_NOTIFICATIONS_URL?: string;
 
   /**
-   * File with the merchant's keys (demo.json). The shop uses those of the first site of the first merchant. The file is
-   * created only after the platform was seeded with demo data, so the shop reads it on first use, and again after each
-   * change.
+   * File with the merchant's keys (demo.json). The shop uses the keys of the first site of the first merchant. The file
+   * is created only after the platform was seeded with demo data, so the shop reads it on first use, and again after
+   * each change.
    */
   @IsString()
   @MinLength(1)

@@ -23,7 +23,7 @@ const manifestFile = join(outDirectory, 'manifest.json');
 const inputsFile = join(outDirectory, 'inputs.json');
 
 const LANGUAGES = { en, af, zu, xh, st };
-/** Inputs that this program imports itself, so that esbuild does not list them. */
+/** Inputs that this program imports itself. esbuild does not list them. */
 const OWN_INPUTS = [
   'build.ts',
   'script-messages.ts',
@@ -58,7 +58,11 @@ export async function buildPage(): Promise<PageManifest> {
   return manifest;
 }
 
-/** Bundles a file with esbuild. @param inputs the function adds the input files to this set */
+/**
+ * Bundles a file with esbuild.
+ *
+ * @param inputs set to which this function adds the input files
+ */
 async function bundle(entry: string, inputs: Set<string>, define: Record<string, string> = {}): Promise<Uint8Array> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({

@@ -47,7 +47,9 @@ const RESPONSE_AFTER_STATE_MS = 2000;
 
 const { formErrors, processing } = messages;
 
-/** Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again. */
+/**
+ * Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again.
+ */
 export class PaymentController {
   private attemptNumber = Number(pageData['try']);
   private reference = createReference(this.attemptNumber);
@@ -140,8 +142,8 @@ export class PaymentController {
   }
 
   /**
-   * Fetches the state to decide about a rejection. Stops the poller meanwhile, because it would also react to this
-   * state.
+   * Fetches the state to decide about a rejection. Stops the poller meanwhile, because the poller would also react to
+   * this state.
    */
   private async handleRejection(rejection: FormError, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();

@@ -21,8 +21,8 @@ export function createIdleWatch(onSessionState: (state: SessionState) => void): 
 }
 
 /**
- * Creates a poller for a payment in progress. It polls first, so that a payment with an immediate result needs no
- * stream, and then uses a stream.
+ * Creates a poller for a payment in progress. The poller polls first, because a payment with an immediate result needs
+ * no stream. Then it uses a stream.
  */
 export function createPoller(
   onState: ConstructorParameters<typeof StatePoller>[1],

@@ -8,7 +8,7 @@ const SWEEP_MS = 60_000;
 
 /** The calls of one key. Times are in milliseconds since 1970. */
 interface Calls {
-  /** The times at which calls leave the window, ascending. Entries before the index `first` have left it. */
+  /** The times at which calls leave the window, ascending. Entries before the index `first` have left the window. */
   readonly ends: number[];
   first: number;
   resetsAt: number;

@@ -141,7 +141,7 @@ export function buildSessionRequest(overrides: Record<string, unknown> = {}): Re
 }
 
 /**
- * A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` are those of its
+ * A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` belong to the
  * payable.
  */
 export function buildPayment<Source extends PayableSource = HostedSessionSource>(

@@ -112,7 +112,7 @@ describe('readCheckout', () => {
     expect(readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '020' }).lines[0]!.quantity).toBe(20);
   });
 
-  it('returns a key of the checkoutId in lower case and a part of the hash of the order lines', () => {
+  it('returns a key that consists of the checkoutId in lower case and a part of the hash of the order lines', () => {
     const { checkoutKey } = readCheckout({ checkoutId: CHECKOUT_ID.toUpperCase(), 'quantity-enamel-mug': '1' });
     expect(checkoutKey).toMatch(new RegExp(`^${CHECKOUT_ID}:[0-9a-f]{32}$`));
   });

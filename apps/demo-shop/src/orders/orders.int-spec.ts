@@ -167,7 +167,7 @@ describe('an order', () => {
     },
   );
 
-  it('cannot be created before the credentials file is complete (503), and a changed API key is used', async () => {
+  it('cannot be created before the credentials file is complete (503), and is then created with the changed API key', async () => {
     await writeFile(shop.credentialsFile, '{"merchants":');
     const checkout = { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' };
     const earlyResponse = await shop.post('/orders', checkout);

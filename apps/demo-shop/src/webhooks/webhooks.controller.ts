@@ -5,7 +5,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { RecordPayment } from './record-payment.js';
 
-/** Receives the platform's webhooks. Only they mark an order as paid. */
+/** Receives the platform's webhooks. Only webhooks mark an order as paid. */
 @Controller('webhooks')
 export class WebhooksController {
   constructor(

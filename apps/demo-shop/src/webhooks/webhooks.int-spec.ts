@@ -64,7 +64,7 @@ describe('POST /webhooks/svc', () => {
     },
   );
 
-  it('rejects a webhook without a signature, and one without a body', async () => {
+  it('rejects a webhook without a signature, and a webhook without a body', async () => {
     const reason = expect.stringContaining('The header webhook-id is missing');
     const unsigned = await shop.post('/webhooks/svc', { paid: 'yes' });
     expect([unsigned.status, unsigned.text]).toEqual([400, reason]);

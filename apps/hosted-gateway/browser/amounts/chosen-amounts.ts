@@ -1,6 +1,6 @@
 /**
- * Parses and validates the amount and the tip that a payer of a till's invoice enters. Pure functions, which
- * amount-fields.ts applies to the page.
+ * Parses and validates the amount and the tip that a payer of a till's invoice enters. amount-fields.ts applies these
+ * pure functions to the page.
  */
 
 /** The input of the payer. Undefined for a field that the page does not have. */
@@ -24,7 +24,9 @@ export interface ChosenAmounts {
 
 export type AmountProblem = 'notAnAmount' | 'tooLittle' | 'tooMuch';
 
-/** Limit in cents for the sum of amount and tip. Must equal the limit in libs/contracts, which the page cannot import. */
+/**
+ * Limit in cents for the sum of amount and tip. Must equal the limit in libs/contracts, which the page cannot import.
+ */
 export const MAX_CHOSEN_CENTS = 100_000_000_000;
 
 /**
@@ -39,7 +41,7 @@ export function parseAmount(text: string): number | undefined {
   return match ? Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0')) : undefined;
 }
 
-/** The error of each invalid field. */
+/** Returns the error of each invalid field. Checks the tip only if the amount is valid. */
 export function checkAmounts(
   { amount, tip }: AmountTexts,
   { invoiceAmount, amountMin }: AmountLimits,

@@ -98,8 +98,8 @@ export class CardForm {
   }
 
   /**
-   * Shows why the last attempt failed, and focuses the declined field. Does not clear the fields, except the CVV, which
-   * must not be stored.
+   * Shows why the last attempt failed, and focuses the declined field. Clears only the CVV, because the CVV must not be
+   * stored.
    */
   showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
@@ -142,27 +142,26 @@ export class CardForm {
   }
 
   private watch(field: CardFieldName): void {
-    const getInput = this.input(field);
-    getInput.addEventListener('input', (event) => {
+    const input = this.input(field);
+    input.addEventListener('input', (event) => {
       const { inputType, isComposing } = event instanceof InputEvent ? event : {};
       const edit = {
         inputType,
-        caret: getInput.selectionStart ?? getInput.value.length,
-        length: getInput.value.length,
+        caret: input.selectionStart ?? input.value.length,
+        length: input.value.length,
       };
       // Does not format the text while an input method is composing it.
-      if (isComposing !== true && shouldFormatAfter(field, edit)) this.format(field, getInput);
+      if (isComposing !== true && shouldFormatAfter(field, edit)) this.format(field, input);
       if (field === 'cardNumber') this.showBrand();
       // Removes an error as soon as the field is valid. New errors appear only when the payer leaves the field.
-      if (getInput.getAttribute('aria-invalid') === 'true' && !this.findProblem(field))
-        this.showProblem(field, undefined);
+      if (input.getAttribute('aria-invalid') === 'true' && !this.findProblem(field)) this.showProblem(field, undefined);
     });
-    getInput.addEventListener('blur', () => {
-      this.format(field, getInput);
+    input.addEventListener('blur', () => {
+      this.format(field, input);
       // Shows no error while the button is pressed, because the text would move the button, and the click would miss
       // it.
       if (this.isPressingPay) return;
-      if (getInput.value.trim() !== '') this.showProblem(field, this.findProblem(field));
+      if (input.value.trim() !== '') this.showProblem(field, this.findProblem(field));
     });
   }
 

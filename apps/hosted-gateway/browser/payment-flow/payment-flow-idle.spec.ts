@@ -17,7 +17,7 @@ describe('decideWhileIdle', () => {
   it('shows a notice about another payer if this form has sent nothing', () =>
     expect(decide(declined)).toEqual({ do: 'apply-state', state: declined, notice: 'other-payer' }));
 
-  it('shows the decline as that of this form if a payment of this form may have arrived', () =>
+  it('shows the decline as a decline of this form if a payment of this form may have arrived', () =>
     expect(decide(declined, true)).toEqual({ do: 'apply-state', state: declined, notice: 'own-decline' }));
 
   it('shows no notice if the form already offers the next attempt', () => {

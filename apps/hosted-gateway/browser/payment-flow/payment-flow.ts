@@ -101,9 +101,9 @@ export function decideAfterPost(outcome: PostResult): NextStep {
 }
 
 /**
- * Decides the next step after the server rejected a payment. The caller has then fetched the current state. If an
- * earlier request of the same payment may have arrived, neither the rejection nor an open session proves that nothing
- * was charged. So the message must not claim it.
+ * Decides the next step after the server rejected a payment. The caller has then fetched the current state. An earlier
+ * request of the same payment may have arrived. In that case a rejection does not prove that nothing was charged, and
+ * an open session does not prove it. So the message must not claim it.
  *
  * @param current undefined if the server did not respond
  */
@@ -132,8 +132,8 @@ export function canContinueAfterDecline(state: SessionState): state is DeclinedS
 /**
  * True if this response settles a reference: the result is known, so the next pay request needs a new reference.
  *
- * @param mayHaveArrived an earlier request with the reference may have arrived, so the bank may approve it although
- * this response is a 400
+ * @param mayHaveArrived true if an earlier request with the reference may have arrived. Then the bank may approve that
+ * request although this response is a 400
  */
 export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
@@ -156,7 +156,9 @@ export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean
  */
 export type SendState = SendResult | 'in-flight' | 'interrupted';
 
-/** The state of the payment after a request. If an earlier request may have arrived, the payment is never `not-sent`. */
+/**
+ * The state of the payment after a request. If an earlier request may have arrived, the payment is never `not-sent`.
+ */
 export function sendStateAfter(result: SendResult, mayHaveArrived: boolean): SendResult {
   return result === 'not-sent' && mayHaveArrived ? 'unknown' : result;
 }
@@ -214,9 +216,10 @@ export type IdleStep =
  * Decides the next step after a new state has arrived while the form is shown.
  *
  * @param attemptNumber number of the attempt that the form offers
- * @param mayHaveArrived a payment of this form got no response, so the failed attempt is probably this payment
- * @param isTyped the form is not empty. Then it stays during the payment of another payer, because that payment may
- * fail
+ * @param mayHaveArrived true if a payment of this form got no response. Then the failed attempt is probably this
+ * payment
+ * @param isTyped true if the form is not empty. Then the form stays during the payment of another payer, because that
+ * payment may fail
  */
 export function decideWhileIdle(input: {
   received: SessionState;

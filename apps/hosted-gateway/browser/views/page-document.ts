@@ -9,13 +9,13 @@ export const callsAddress: CallsAddress = { path: pageData['callsPath'] ?? '', q
 export const shownState: SessionState = { state: pageData['state'] ?? '', version: pageData['sessionVersion'] };
 
 /**
- * Difference between the clocks of server and device. With it, a wrong device clock neither rejects a valid card nor
- * expires the session.
+ * Difference between the clocks of server and device. Because of this correction, a wrong device clock does not reject
+ * a valid card and does not expire the session.
  */
 const clockOffsetMs = Date.parse(pageData['madeAt'] ?? '') - Date.now() || 0;
 export const now = (): Date => new Date(Date.now() + clockOffsetMs);
 
-/** Loads the page again, without the fragment of the address: with a fragment the browser would only scroll. */
+/** Loads the page again, without the fragment of the address, because with a fragment the browser would only scroll. */
 export function reload(): void {
   location.replace(location.pathname + location.search);
 }

@@ -12,8 +12,8 @@ import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /**
- * Responds to the queries of the daily reconciliation: totals and details of the payments of sessions that were
- * accepted on a day.
+ * Responds to the queries of the daily reconciliation: totals and details of the session payments that were accepted on
+ * a day.
  */
 @Controller()
 export class BooksConsumer {

@@ -16,7 +16,7 @@ const otherLanguages = LANGUAGES.filter(({ tag }) => tag !== 'en').map(
 );
 
 describe.each(otherLanguages)('the language %s', (_tag, messages) => {
-  it('contains every message, and none is empty or untranslated', () => {
+  it('contains every message, and no message is empty or untranslated', () => {
     expect(Object.keys(messages)).toEqual(Object.keys(englishTexts));
     const equal = Object.keys(englishTexts).filter((path) => messages[path] === englishTexts[path]);
     expect(equal.filter((path) => !MAY_EQUAL_ENGLISH.includes(path))).toEqual([]);
@@ -29,7 +29,7 @@ describe.each(otherLanguages)('the language %s', (_tag, messages) => {
       expect([path, listPlaceholders(text)]).toEqual([path, listPlaceholders(englishTexts[path]!)]);
   });
 
-  it('has sentences where English has them, and texts at most about 1.5 times as long, so that they fit into the page', () => {
+  it('has a sentence where English has a sentence, and no text that is much longer than the English text', () => {
     for (const [path, text] of Object.entries(messages).filter(
       ([messagePath]) => messagePath !== 'format.decimalMark',
     )) {
@@ -43,7 +43,7 @@ describe('the language of a page', () => {
   const chooseTag = (accepted?: string, locale?: string | null, chosen?: 'xh') =>
     chooseLanguage({ accepted, chosen }, locale).tag;
 
-  it('is the one that the payer chose, else the locale of the session, else the language of the browser, else English', () => {
+  it('is the language that the payer chose, else the locale of the session, else the language of the browser, else English', () => {
     expect(chooseTag('af', 'zu', 'xh')).toBe('xh');
     expect(chooseTag('af', 'zu')).toBe('zu');
     expect(chooseTag('af', null)).toBe('af');

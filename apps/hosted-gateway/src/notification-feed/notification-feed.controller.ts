@@ -12,7 +12,7 @@ export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Lists the site's notifications, delivered or not, at most 100, the oldest first (E8).
+   * Lists at most 100 notifications of the site, the oldest first (E8). Includes notifications that were not delivered.
    *
    * @throws request.invalid The cursor is not valid.
    */

@@ -60,7 +60,9 @@ export function OrderSummary({
   );
 }
 
-/** Number of the colours `tone-0`, `tone-1` … in the style sheet. Each has enough contrast to the letter on it. */
+/**
+ * Number of the colours `tone-0`, `tone-1` … in the style sheet. Each colour has enough contrast to the letter on it.
+ */
 const TONES = 8;
 
 /** Instead of a logo: the initial of the merchant on a colour that depends only on the merchant's name. */

@@ -78,7 +78,7 @@ describe('the page without a form', () => {
     expect(html).toContain('id="returning"');
   });
 
-  it('of a test session shows in every state that no money moves, and of a live session does not', () => {
+  it('shows in every state that no money moves, but only for a test session', () => {
     for (const model of [openPage, declinedPage, paidPage, verificationPage]) {
       expect(readVisibleText(renderHtml({ ...model, isTest: true }))).toContain('TEST: no money moves');
       expect(readVisibleText(renderHtml(model))).not.toContain('TEST');

@@ -25,7 +25,7 @@ import type { PayPageModel } from './pay-page-model.js';
 
 const language = createBracketedLanguage(en);
 
-/** Texts that do not come from messages: those of merchants and acquirers, numbers and dates. */
+/** Texts that do not come from messages: texts of merchants and acquirers, numbers and dates. */
 const NOT_FROM_MESSAGES = [
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
   ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],

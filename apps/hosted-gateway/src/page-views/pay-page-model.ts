@@ -71,7 +71,7 @@ export interface PaymentChoice {
   hasTip: boolean;
 }
 
-/** The card form: before the first attempt (`open`) or after a failed one (`declined`). */
+/** The card form: before the first attempt (`open`) or after a failed attempt (`declined`). */
 export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
   /** Number of the next attempt, from 1. */

@@ -1,7 +1,7 @@
 import { PAGE_TEXTS } from '@svc/service';
 import { en } from '../languages/en.js';
 
-test('the error pages of the reverse proxy have the same texts as those of the gateway', () => {
+test('the error pages of the reverse proxy have the same texts as the error pages of the gateway', () => {
   const { notFound, unavailable } = en;
   expect(PAGE_TEXTS).toEqual({
     notFound: [notFound.heading, notFound.note],

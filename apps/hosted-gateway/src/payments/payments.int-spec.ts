@@ -128,7 +128,7 @@ test('the API sorts payments by acceptance time and then by version, newest firs
   expect(listed).toEqual([7, 5, 3, 9]);
 });
 
-test('a request without sessionId is rejected with an error that names it, and a request without credentials with 401', async () => {
+test('a request without sessionId is rejected with an error that names the parameter, and a request without credentials with 401', async () => {
   expect(
     (await gateway.call('GET', '/api/v3.1/payments', { headers: merchant.headers })).body.errors[0].message,
   ).toContain('sessionId');

@@ -13,7 +13,7 @@ afterAll(() => gateway.stop());
 
 const create = (payload: unknown) => gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
 
-test('the response to a repeated request to create a session also contains its current state', async () => {
+test('the response to a repeated request to create a session also contains the session’s current state', async () => {
   const request = buildSessionRequest();
   const first = await create(request);
   expect(first.body).not.toHaveProperty('sessionState');

@@ -56,13 +56,13 @@ describe.each([0, ROWS])('in tables with %d additional rows and without statisti
     if (additionalRows > 0) await fillTables();
   });
 
-  test('a batch looks up each session by id in an index, and its payments in another', async () => {
+  test('a batch looks up each session by id in an index, and its payments in another index', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findWithPayments(sessionId));
     expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = given.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
-  test('a batch looks up each session by code in an index, and its payments in another', async () => {
+  test('a batch looks up each session by code in an index, and its payments in another index', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findByAddress({ code: '0'.repeat(20) }));
     expect(plan).toMatch(batchLookUp('sessions_by_code', 'code = given.key'));
     expect(plan).toMatch(PAYMENTS);

@@ -85,9 +85,10 @@ export interface SessionWithPayments extends Session {
 }
 
 /**
- * Only one batch runs at a time, because that gives the fewest statements. It does not wait long for the previous
- * batch, because no transaction locks these rows for longer than one statement. (In payment-processor transactions are
- * longer, so more batches run concurrently there.) A change of one of the two numbers needs a new measurement.
+ * Only one batch runs at a time, because one batch at a time needs the fewest statements. A batch does not wait long
+ * for the previous batch, because no transaction locks these rows for longer than one statement. (In payment-processor
+ * transactions are longer, so more batches run concurrently there.) Before you change one of the two numbers, measure
+ * again.
  */
 const BATCH_OPTIONS = { maxItems: 50, maxConcurrentBatches: 1 };
 
@@ -139,7 +140,7 @@ const buildFindStatement = (column: 'session_id' | 'code', type: 'uuid' | 'text'
 const FIND_BY_ID = buildFindStatement('session_id', 'uuid');
 const FIND_BY_CODE = buildFindStatement('code', 'text');
 
-/** Reads and writes sessions and the copies of their payments. No other class does. */
+/** Reads and writes sessions and the copies of their payments. No other class writes them. */
 @Injectable()
 export class SessionRepository {
   /**
@@ -154,8 +155,8 @@ export class SessionRepository {
   ) {}
 
   /**
-   * A batch never contains two requests with the same key: the second request waits for the commit of the first, and
-   * finds its session.
+   * A batch never contains two requests with the same key. The second request waits for the commit of the first
+   * request, and finds its session.
    */
   private readonly insertBatched = batched((sessions: readonly NewSession[]) => this.insertBatch(sessions), {
     ...BATCH_OPTIONS,

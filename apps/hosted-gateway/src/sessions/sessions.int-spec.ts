@@ -245,7 +245,7 @@ describe('authentication of callers (A8)', () => {
     }
   });
 
-  test('a site that needs no key accepts a request without one, but then only URLs with its allowed hosts', async () => {
+  test('a site that needs no key accepts a request without a key, but then only URLs with its allowed hosts', async () => {
     merchant = await gateway.createMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     expect((await create(buildSessionRequest(), headersWithout('x-api-key'))).status).toBe(201);
     const { status, body } = await create(
@@ -276,7 +276,7 @@ describe('authentication of callers (A8)', () => {
   });
 });
 
-test('a body that is not a JSON object is rejected with 400, and a too large one with 413, both in the error format of the API', async () => {
+test('a body that is not a JSON object is rejected with 400, and a body that is too large with 413, in the error format of the API', async () => {
   const headers = { ...merchant.headers, 'content-type': 'application/json' };
   const reasonsByBody = {
     '{': 'is not valid JSON',

@@ -22,7 +22,7 @@ export async function findExistingKeys(
               EXISTS (SELECT 1 FROM known_webhook_secrets
                        WHERE merchant_id = $1 AND site_id = $3 AND mode = $2 AND NOT revoked)
                 OR NOT EXISTS (SELECT 1 FROM known_webhook_secrets) AS "webhookSecret"`,
-    // Notifications of v3.1 are signed with the site's key, those of v3 with the merchant's key (H5, E3).
+    // Notifications of v3.1 are signed with the site's key, notifications of v3 with the merchant's key (H5, E3).
     [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
   );
   return row;

@@ -21,7 +21,7 @@ const readRowLocations = ({ payableId }: PayableDescriptor<InvoiceSource>): Prom
     [payableId],
   );
 
-test('payments and states with the stored version or an older one are not written', async () => {
+test('payments and states whose version is not newer than the stored version are not written', async () => {
   const invoice = await createInvoice(gateway, merchant);
   const { payableId } = invoice;
   const paid = buildPayment(invoice, { version: 3 });

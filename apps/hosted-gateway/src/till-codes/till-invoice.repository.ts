@@ -39,7 +39,7 @@ const UPSERT_PAYMENTS = `
     FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(invoice_reference, state, version, tries)
    WHERE c.invoice_reference = newest.invoice_reference AND c.payable_version < newest.version`;
 
-/** Reads and writes the invoices of tills and the copies of their payments. No other class does. */
+/** Reads and writes the invoices of tills and the copies of their payments. No other class writes them. */
 @Injectable()
 export class TillInvoiceRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
@@ -63,8 +63,8 @@ export class TillInvoiceRepository {
   }
 
   /**
-   * Stores new invoices. If payments of an invoice have arrived before the invoice, it gets the state of the newest
-   * payment.
+   * Stores new invoices. If payments of an invoice have arrived before the invoice, the invoice gets the state of the
+   * newest payment.
    */
   async insertIfAbsent(invoices: readonly InvoiceCreated[]): Promise<void> {
     const rows = invoices.map(({ payable, lineItems }) => ({
@@ -160,7 +160,7 @@ export class TillInvoiceRepository {
   }
 }
 
-/** The newest of the payments with the same key, for each key, sorted by key. */
+/** Returns the newest payment of each key, sorted by key. */
 function findNewestByKey(
   payments: readonly InvoicePayment[],
   key: (payment: InvoicePayment) => string,

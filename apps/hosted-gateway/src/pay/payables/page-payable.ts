@@ -14,7 +14,7 @@ export function getPayableId(payable: PagePayable): string {
 }
 
 /**
- * Number of attempts left on a page. For an invoice the page has its own limit, apart from the limit of the invoice: a
+ * Number of attempts left on a page. For an invoice the page has its own limit, besides the limit of the invoice. So a
  * person who has seen the code can use up only the attempts of the page, and partners can still pay the invoice.
  */
 export function countAttemptsLeft(payable: PagePayable): number {
