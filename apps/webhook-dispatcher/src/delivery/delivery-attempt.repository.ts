@@ -41,9 +41,9 @@ export class DeliveryAttemptRepository {
   /**
    * Records attempts and their effects, and ends their leases, in one statement.
    *
-   * A Failed notification may be superseded while it is in flight. It stays superseded if the endpoint rejects it. It
-   * is delivered if the endpoint acknowledges it: the merchant has received it before the Success notification, because
-   * the Success waits for the end of this lease.
+   * A Failed notification may be superseded while it is in flight. If the endpoint rejects it, the notification stays
+   * superseded. If the endpoint acknowledges it, the notification is delivered. In that case the merchant has received
+   * the Failed before the Success, because the Success waits for the end of this lease.
    *
    * If an attempt is not a failure, the statement closes the circuit of its endpoint by deleting the row of the
    * circuit.

@@ -34,9 +34,11 @@ export interface LeaseRequest {
   readonly leaseId: string;
   /** Every attempt ends before this time: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
-  /** Maximum number of requests in flight: in total, to one merchant, and to one endpoint of a merchant. */
+  /** Maximum number of notifications to lease. */
   readonly max: number;
+  /** Maximum number of requests in flight to one merchant, including `usage`. */
   readonly maxPerMerchant: number;
+  /** Maximum number of requests in flight to one endpoint of a merchant, including `usage`. */
   readonly maxPerEndpoint: number;
   /** The requests of this worker that are in flight. */
   readonly usage: readonly EndpointUsage[];

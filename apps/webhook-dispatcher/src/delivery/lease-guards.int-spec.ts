@@ -164,7 +164,7 @@ describe('a released notification', () => {
 test.each([
   ['stays superseded if the endpoint rejects it', GONE, 410, 'superseded'],
   ['is delivered if the endpoint acknowledges it', DELIVERED, 200, 'delivered'],
-] as const)('a Failed notification that is superseded while it is in flight %s', async (_, result, statusCode, state) => {
+] as const)('a Failed that is superseded while in flight %s', async (_, result, statusCode, state) => {
   await recordNotification({ state: 'failed' });
   const [leased] = await leaseDue();
   await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
@@ -325,9 +325,19 @@ describe('a notification', () => {
   });
 
   test.each([
-    { title: 'of status Success is not leased while a Failed of its session is leased', state: 'success', ms: 1, count: 0 },
+    {
+    title: 'of status Success is not leased while a Failed of its session is leased',
+    state: 'success',
+    ms: 1,
+    count: 0,
+    },
     { title: 'of status Success is leased when the lease of the Failed ends', state: 'success', ms: 0, count: 1 },
-    { title: 'of status Failed is leased while another Failed of its session is leased', state: 'failed', ms: 1, count: 1 },
+    {
+    title: 'of status Failed is leased while another Failed of its session is leased',
+    state: 'failed',
+    ms: 1,
+    count: 1,
+    },
   ] as const)('$title', async ({ state, ms, count }) => {
     const sessionId = randomUUID();
     const failed = await recordNotification({ sessionId, state: 'failed' });

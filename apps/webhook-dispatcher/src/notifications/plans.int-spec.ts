@@ -17,11 +17,11 @@ const ID = randomUUID();
 const explainList = (query: NotificationQuery): Promise<string> =>
   planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
 
-// Services plan a statement once, while the tables are empty.
+// These statements are planned while the tables are empty, because services plan a statement only once, at the start.
 const ofMerchant = String.raw`merchant_id = \S+`;
 const olderThanId = String.raw`id > \S+\) AND \(id < \S+`;
 const inState = (stateName: string): string => `state = '${stateName}'::text`;
-/** Matches a scan of `index` in its order that reads only the rows that it returns. */
+/** Matches a plan that scans `index` in its order and reads only the rows that it returns. */
 const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
     String.raw`^Limit .*\n\s+->  ${scanType} using ${index} on notifications .*` +
@@ -37,7 +37,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', olderThanId));
   });
 
-  test('for a ofMerchant, and its delivered notifications', async () => {
+  test('for the notifications of a merchant, and for the delivered notifications of a merchant', async () => {
     const index = 'notifications_of_merchant_by_id';
     expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, ofMerchant));
     expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, ofMerchant, olderThanId));
@@ -45,7 +45,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(delivered).toMatch(backwardScan(index, ofMerchant, olderThanId, inState('delivered')));
   });
 
-  test('for pending notifications, of all merchants or of one', async () => {
+  test('for the pending notifications of all merchants or of one merchant', async () => {
     const index = 'notifications_pending';
     expect(await explainList({ state: 'pending' })).toMatch(backwardScan(index));
     expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, olderThanId));
@@ -54,7 +54,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     );
   });
 
-  test('for notifications without a signing key, of all merchants or of one', async () => {
+  test('for the notifications without a signing key of all merchants or of one merchant', async () => {
     const index = 'notifications_unsigned';
     expect(await explainList({ unsigned: 'true' })).toMatch(backwardScan(index));
     expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, olderThanId));
@@ -64,7 +64,7 @@ describe('the list reads only the rows of its page, newest first', () => {
   });
 
   test.each(['superseded', 'exhausted', 'gone'])(
-    'for %s notifications, of all merchants or of one',
+    'for the %s notifications of all merchants or of one merchant',
     async (stateName) => {
       const index = 'notifications_undelivered';
       expect(await explainList({ state: stateName })).toMatch(backwardScan(index, inState(stateName)));
@@ -87,13 +87,13 @@ test('the waiting time of the oldest due notification is read for each endpoint,
   );
 });
 
-test('notifications without a signing key are counted with their index', async () => {
+test('notifications without a signing key are counted with an index', async () => {
   const { dataSource, service } = dispatcher.test;
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).countUnsigned());
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
-test('a replay since a time skips older notifications with an index, and a replay of a state reads only that state', async () => {
+test('a replay since a time skips older notifications, and a replay of a state reads only that state, with an index', async () => {
   const { dataSource } = dispatcher.test;
   const explainReplay = (request: ReplayManyRequest): Promise<string> =>
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('payments of invoices have no notificationUrl and are skipped, and payments of sessions in the same batch are recorded', async () => {
+test('a payment of an invoice has no notificationUrl and is skipped, but payments of sessions are recorded beside it', async () => {
   const [sessionPayment, invoicePayment] = [
     dispatcher.newPayment('https://shop.example/hook'),
     dispatcher.newPayment('https://x.example'),

@@ -24,7 +24,7 @@ export class ReplaysController {
    *
    * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found
-   * @throws resource.conflict It is being sent, or its session has been paid.
+   * @throws resource.conflict The notification is being sent, or its session has been paid.
    */
   @Post(':id/replay')
   @HttpCode(202)
