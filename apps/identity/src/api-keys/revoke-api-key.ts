@@ -9,7 +9,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { apiKeyChanged, findSuccessor, type KeyOwner, signingKeyChanged } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Revokes a key. If it was primary, the newest remaining key becomes primary. */
+/** Revokes a key. If the key was primary, the newest remaining key of the same owner and mode becomes primary. */
 @Injectable()
 export class RevokeApiKey {
   constructor(

@@ -4,9 +4,9 @@ import { Clock, newUuid } from '@svc/kernel';
 import { DirectPublisher, HEARTBEAT_INTERVAL_MS } from '@svc/messaging';
 
 /**
- * Sends heartbeats, by which other services notice whether revocations can reach them. A heartbeat is published
- * directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has no value.
- * Every replica sends heartbeats.
+ * Sends heartbeats. A service that receives no heartbeats knows that revocations cannot reach it either. A heartbeat is
+ * published directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has
+ * no value. Every replica sends heartbeats.
  */
 @Injectable()
 export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {

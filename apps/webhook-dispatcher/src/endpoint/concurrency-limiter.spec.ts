@@ -209,7 +209,7 @@ describe('slots', () => {
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
       ['process', six],
-    ])('make another request necessary if the request leased the maximum of the %s and a slot became free meanwhile', (_, leased) => {
+    ])('need another lease request if one became free and the maximum of the %s was leased', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       const mustLeaseAgain = lease(limiter, leased, () => {
         limiter.markRequestEnded(a);

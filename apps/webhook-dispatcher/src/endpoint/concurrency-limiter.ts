@@ -19,7 +19,7 @@ export interface EndpointUsage extends EndpointKey {
   readonly inFlight: number;
 }
 
-/** Limits of a lease request. It may lease at most `max` notifications in addition to the requests in flight (`usage`). */
+/** Limits of a lease request. `max` notifications may be leased in addition to the requests in flight (`usage`). */
 export interface LeaseCapacity {
   readonly max: number;
   readonly usage: readonly EndpointUsage[];

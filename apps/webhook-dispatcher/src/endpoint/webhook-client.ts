@@ -18,7 +18,7 @@ export interface WebhookClientOptions {
   readonly connectTimeoutMs: number;
   /** Maximum duration of the whole attempt, including reading the response. */
   readonly timeoutMs: number;
-  /** Maximum number of connections to one host and port, for all merchants together. The caller limits each merchant. */
+  /** Maximum connections to one host and port, for all merchants together. The caller limits each merchant. */
   readonly connectionsPerOrigin: number;
   readonly resolve?: Resolve;
 }

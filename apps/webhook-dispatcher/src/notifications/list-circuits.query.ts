@@ -7,7 +7,7 @@ export interface CircuitSummary {
   endpoint: string;
   /** Number of consecutive failures, counted by all processes together. */
   failures: number;
-  /** No notification is sent before this time. Then one notification is sent as a probe. Null before the fifth failure. */
+  /** Nothing is sent before this time. Then one notification is sent as a probe. Null before the fifth failure. */
   openUntil: string | null;
   /** Number of pending notifications of this endpoint, at most 10 000. */
   pending: number;

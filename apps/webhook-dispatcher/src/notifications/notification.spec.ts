@@ -22,12 +22,12 @@ describe('the endpoint of a URL', () => {
 describe('a replay', () => {
   const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success notification in state %s is possible', (state) => {
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success in state %s is possible', (state) => {
     expect(replayConflict({ ...candidate, state })).toBeUndefined();
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a Failed notification in state %s is possible until a Success of its session exists',
+    'of a Failed in state %s is possible until a Success of its session exists',
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(

@@ -129,7 +129,7 @@ describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
-  ])('the Success of its session waits until the attempt ends, and the response %i makes the Failed %s', async (statusCode, state) => {
+  ])('the Success waits for the end of the attempt, and after a %i the Failed is %s', async (statusCode, state) => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);

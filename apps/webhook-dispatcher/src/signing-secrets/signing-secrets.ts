@@ -43,7 +43,7 @@ export class SigningSecrets {
     this.keys = new TtlCache(clock, MAX_CACHED_SECRETS);
   }
 
-  /** Returns the current keys of this owner. Returns undefined when a required key is missing or cannot be decrypted. */
+  /** Returns the current keys of this owner, or undefined when a required key is missing or cannot be decrypted. */
   findKeys(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const cacheKey = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
     return this.keys.find(cacheKey, async () => {
