@@ -19,7 +19,7 @@ export class RevokeApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the key is revoked already. Throws `resource.not-found`. */
+  /** Does nothing if the key is already revoked. Throws `resource.not-found`. */
   async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);

@@ -15,8 +15,8 @@ export const MAX_COUNTED_ADDRESS_FAILURES = 10_000;
 
 /**
  * Returns how many customers must have logged in from an address so that another login is allowed after this number of
- * failures. Below 100 failures the result is 0. From 100 failures on, it is one customer for every five failures.
- * Returns undefined if no further login is allowed.
+ * failures. Below 100 failures the result is 0. At 100 failures it is 1, and it increases by 1 with every five further
+ * failures. Returns undefined if no further login is allowed.
  */
 export function requiredCustomers(failures: number): number | undefined {
   if (failures < MAX_ADDRESS_FAILURES) return 0;

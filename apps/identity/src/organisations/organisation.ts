@@ -1,4 +1,4 @@
-/** A partner. Organisations are not published as events, because other services need only their keys, not their names. */
+/** A partner. Partners are not published as events, because other services need only their keys, not their names. */
 export interface Organisation {
   /** UUID v7. */
   readonly organisationId: string;
