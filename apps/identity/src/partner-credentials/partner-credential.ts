@@ -37,7 +37,7 @@ export function newApiToken(mode: Mode): string {
   return `svc_${mode}_token_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Returns the hash that is stored instead of the token. A fast hash is safe, because nobody can guess 32 random bytes. */
+/** Returns the hash that is stored instead of the token. A fast hash is safe, because 32 random bytes are unguessable. */
 export function hashApiToken(apiToken: string): string {
   return createHash('sha256').update(apiToken).digest('hex');
 }
@@ -54,7 +54,7 @@ export function toPartnerCredentialView(credential: PartnerCredential): PartnerC
   };
 }
 
-/** Returns the event for services of the main API. Returns none for an API token, because only identity accepts them. */
+/** Returns the event for services of the main API. An API token has no event, because only identity accepts API tokens. */
 export function partnerKeyChanged(credential: PartnerCredential): NewEvent<PartnerKeyChanged>[] {
   const { credentialId: keyId, kind, mode, organisationId, hash, revokedAt, version } = credential;
   if (kind === 'api-token') return [];
