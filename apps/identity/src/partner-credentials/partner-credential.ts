@@ -37,7 +37,7 @@ export function newApiToken(mode: Mode): string {
   return `svc_${mode}_token_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Returns the hash that is stored instead of the token. A fast hash is safe, because 32 random bytes are unguessable. */
+/** Returns the hash that is stored instead of the token. A fast hash is safe, because the token has 32 random bytes. */
 export function hashApiToken(apiToken: string): string {
   return createHash('sha256').update(apiToken).digest('hex');
 }
@@ -54,7 +54,7 @@ export function toPartnerCredentialView(credential: PartnerCredential): PartnerC
   };
 }
 
-/** Returns the event for services of the main API. An API token has no event, because only identity accepts API tokens. */
+/** Returns the event for services of the main API. An API token has no event, because only identity accepts it. */
 export function partnerKeyChanged(credential: PartnerCredential): NewEvent<PartnerKeyChanged>[] {
   const { credentialId: keyId, kind, mode, organisationId, hash, revokedAt, version } = credential;
   if (kind === 'api-token') return [];

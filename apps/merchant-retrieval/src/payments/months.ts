@@ -2,7 +2,7 @@ import { lastThreeMonths } from './windows.js';
 
 /** Partitions are created for the next two months, so that each partition exists before its month begins. */
 const MONTHS_AHEAD = 2;
-/** A partition is dropped this long after its payments left the window, because another replica’s clock may be behind. */
+/** A partition is dropped this long after the window has passed it, because another replica’s clock may be behind. */
 const MAX_CLOCK_SKEW_MS = 86_400_000;
 
 /**

@@ -134,7 +134,7 @@ describe('a rebuild', () => {
     expect(await readRows('*')).toEqual(correctRows.map((row) => ({ ...row, generation: 2 })));
   });
 
-  test('does not change what queries read, and events are written to the serving and to the new generation', async () => {
+  test('writes events to the serving and to the new generation, and queries read only the serving generation', async () => {
     const generations = retrieval.service.app.get(Generations);
     // No publisher handles the replay request, so the service does not make the new generation serve on its own.
     const beginGeneration = () =>

@@ -128,7 +128,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return hasMore;
   }
 
-  /** Polls once. Of several consecutive failures, for example while the database is unavailable, logs only the first. */
+  /** Polls once. Logs only the first of several consecutive failures, which may occur while the database is unavailable. */
   private async pollOnce(): Promise<boolean> {
     try {
       const hasMore = await this.runOnce();

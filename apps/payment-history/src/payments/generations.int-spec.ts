@@ -100,7 +100,7 @@ test.each([
     firstDueInMs: 60_000,
     removedFirst: SERVING,
   },
-])('a generation is removed a minute after it retired, if the second generation retired 30 s $retired', async (testCase) => {
+])('a generation is removed a minute after it retired, if the second retires 30 s $retired', async (testCase) => {
   const rebuild = history.service.app.get(ReadModelRebuild);
   history.clock.advance(testCase.secondRetiresInMs);
   expect(await generations.serve(BUILDING)).toBe(true);

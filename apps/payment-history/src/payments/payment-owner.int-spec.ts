@@ -1,4 +1,4 @@
-/** Tests that callers read only payments of their own organisation, mode and customer, as single payments and in pages. */
+/** Tests that callers read only payments of their own organisation, mode and customer, both singly and in pages. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
 import { aPayment, paymentEvent } from '@svc/testing';
@@ -56,7 +56,7 @@ async function listReferences(headers: Record<string, string>, query: string, pa
 }
 
 describe.each(['first', 'first in live mode', 'second'] as const)('the %s organisation', (name) => {
-  test.each([1, 7])('lists its own payments, and the payments of each of its customers, with %d payments on a page', async (pageSize) => {
+  test.each([1, 7])('lists its own payments and the payments of each customer, %d on a page', async (pageSize) => {
     const { serviceHeaders, customerHeaders, customers } = organisations[name];
     const [paymentsOfFirst, paymentsOfSecond] = payments.get(organisations[name])!;
     expect(await listReferences(serviceHeaders, '', pageSize)).toEqual(
