@@ -51,7 +51,7 @@ export interface TestPartner {
 /**
  * Creates a partner with credentials of one mode.
  *
- * @param existingOrganisationId adds the credentials to this organisation instead of a new one
+ * @param existingOrganisationId adds the credentials to this organisation instead of a new organisation
  */
 export async function createPartner(
   identity: TestService,

@@ -26,7 +26,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Sends a heartbeat now, unless the broker has not yet confirmed the previous one. */
+  /** Sends a heartbeat now. Does nothing while the broker has not yet confirmed the previous heartbeat. */
   async runOnce(): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;

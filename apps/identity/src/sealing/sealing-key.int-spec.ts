@@ -65,7 +65,7 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     expect(await createKeyAndReadKid()).toBe('third');
   });
 
-  it('is the latest of several keys of one version, and the first received of several keys with the same time', async () => {
+  it('is the latest of several keys with the same version, and the first received if several are the latest', async () => {
     await publishKey(await createPublicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publishKey(await createPublicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
     await publishKey(await createPublicJwk('same-time-as-later'), 1, '2026-03-01T11:00:00.000Z');

@@ -49,7 +49,7 @@ test('the previous key is withdrawn when the last token that it signed has expir
   expect(planRotation(keys, timeAt(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['previous']);
 });
 
-test('the durations of the rotation are those of the specification (A2)', () => {
+test('the durations of the rotation are as specified (A2)', () => {
   expect([PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS, WITHDRAW_AFTER_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
   expect(nextSignsFrom(timeAt(1))).toEqual(timeAt(600_001));
 });

@@ -248,7 +248,7 @@ describe('the windows of queries (M2):', () => {
   });
 });
 
-test('a payment of an earlier release has the current reference of its site, or an empty one if the site is unknown', async () => {
+test('a payment of an earlier release has the current reference of its site, or "" if the site is unknown', async () => {
   const oldPayment = newPaymentAt(merchant, now());
   delete oldPayment.siteReference;
   await retrieval.deliver(paymentEvent(oldPayment));

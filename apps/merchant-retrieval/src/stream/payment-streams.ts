@@ -46,7 +46,7 @@ interface Reader {
  * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote the
  * notices. Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when
  * the process stops or the key is revoked. The client can resume the stream on any replica with `Last-Event-ID`. The
- * stream for payers is a different one, in hosted-gateway.
+ * stream for payers is in hosted-gateway.
  */
 @Injectable()
 export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
@@ -128,7 +128,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return hasMore;
   }
 
-  /** Polls once. Logs only the first of several consecutive failures, which may occur while the database is unavailable. */
+  /** Polls once. Logs only the first of several consecutive failures, because an outage would cause many messages. */
   private async pollOnce(): Promise<boolean> {
     try {
       const hasMore = await this.runOnce();

@@ -1,4 +1,4 @@
-/** Tests the access to a stream, the ids with which it resumes, the limits of readers, and a client that does not read. */
+/** Tests the access to a stream, resuming with an id, the limits of readers, and a client that does not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';

@@ -18,7 +18,7 @@ afterAll(() => history.stop());
 
 const ownerOfAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
 
-test('every page of any size, for all customers or for one, contains the payments of that part of the sorted list', async () => {
+test('every page of any size contains the right part of the sorted payments, of all customers or of one customer', async () => {
   // Many dates are equal, or near the limits of time buckets (64, 64², 64³ and 64⁴ seconds). Other dates are years
   // apart.
   const bucketEdge = fc.record({

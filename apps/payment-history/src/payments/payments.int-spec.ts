@@ -176,11 +176,11 @@ test('an invalid page number causes a 400, a page without payments a 204, and a 
   expect(await getStatusAndBody('?customerReference=', organisation.customerHeaders[0])).toEqual([204, '']);
   expect(await getStatusAndBody(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await getStatusAndBody('?customerReference=%00')).toEqual([204, '']);
-  const ofOtherCustomer = await history.get(
+  const responseForOtherCustomer = await history.get(
     '/v1/payments?page=0&customerReference=another',
     organisation.customerHeaders[0],
   );
-  expect([ofOtherCustomer.status, JSON.parse(ofOtherCustomer.text)]).toEqual([
+  expect([responseForOtherCustomer.status, JSON.parse(responseForOtherCustomer.text)]).toEqual([
     400,
     expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
   ]);

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 
-/** Maximum number of notifications that one failed probe exhausts. The next failed probe exhausts further ones. */
+/** Maximum number of notifications that one failed probe exhausts. The next failed probe exhausts more. */
 const EXHAUST_BATCH_SIZE = 1_000;
 
 /** Circuits of failing endpoints. */

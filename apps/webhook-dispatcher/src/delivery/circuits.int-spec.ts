@@ -76,7 +76,7 @@ describe('a failing endpoint', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('receives waiting notifications immediately after an outage, except unsigned ones and ones in flight', async () => {
+  it('receives waiting notifications immediately after an outage, if they are signed and not in flight', async () => {
     const payments = await openCircuit();
     const { superuser } = dispatcher.test;
     const inSixHours = dispatcher.clock.later(6 * HOUR);
@@ -136,7 +136,7 @@ describe('a failing endpoint', () => {
     await replica.close();
   });
 
-  it('is probed by one replica only', async () => {
+  it('is probed by only one replica', async () => {
     await openCircuit();
     const replicas = await Promise.all([startReplica(), startReplica(), startReplica()]);
     dispatcher.clock.advance(10 * SECOND);

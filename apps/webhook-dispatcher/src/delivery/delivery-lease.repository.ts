@@ -47,7 +47,7 @@ export interface LeaseRequest {
 /** The keys that are missing for the signature of a notification, and the time at which the worker noticed it. */
 export interface SigningFailure {
   readonly at: Date;
-  /** At least one. */
+  /** At least one key is missing. */
   readonly missingKeys: readonly SigningPurpose[];
 }
 

@@ -22,7 +22,7 @@ const MAX_FAILURE_PAUSE_MS = 5_000;
 export interface Slots {
   readonly leaseId: string;
   readonly leasedUntil: Date;
-  /** Reserves a slot for this endpoint. False when none is free. */
+  /** Reserves a slot for this endpoint. Returns false when no slot is free. */
   tryAcquire(key: EndpointKey): boolean;
 }
 
@@ -128,7 +128,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       });
       // A slot may have become free before these rows were inserted. Then the worker found nothing to lease: wake it.
       if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
-      // A stopping worker sends nothing more. Another worker can send the released notifications.
+      // A stopping worker sends no more notifications. Another worker can send the released notifications.
       if (this.isStopping)
         await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
       else for (const notification of recorded) void this.startSending(notification);

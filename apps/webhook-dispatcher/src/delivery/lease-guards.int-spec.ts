@@ -117,7 +117,7 @@ describe.each(['success', 'failed'] as const)(
   },
 );
 
-describe('of several notifications under the same lease', () => {
+describe('if one lease request has leased several notifications,', () => {
   test.each(['success', 'failed'] as const)('a result changes only its own notification (%s)', async (state) => {
     for (let count = 0; count < 3; count++) await recordNotification({ state });
     const [leased, ...others] = await leaseDue();

@@ -56,8 +56,8 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
   expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
 });
 
-describe('of the backlog and the newer notifications of one endpoint', () => {
-  test('the newer ones are leased first if there is only one slot', async () => {
+describe('if an endpoint has a backlog and newer notifications,', () => {
+  test('the newer notifications are leased first if there is only one slot', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -68,7 +68,7 @@ describe('of the backlog and the newer notifications of one endpoint', () => {
     expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('one of the backlog and one of the newer ones are leased if there are two slots', async () => {
+  test('one notification of the backlog and one newer notification are leased if there are two slots', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -106,7 +106,7 @@ describe('one free slot', () => {
   });
 });
 
-test('a notification that is due a millisecond later is not leased together with one that is due now', async () => {
+test('a notification that is due a millisecond later is not leased with a notification that is due now', async () => {
   const dueNow = await recordDue(7, 'a:443', 0);
   await recordDue(7, 'a:443', -1);
   expect(await leaseIds()).toEqual([dueNow]);

@@ -335,14 +335,14 @@ describe('a second start of the service', () => {
 
   it('in production does not send to loopback addresses', async () => {
     const replica = await startReplica({ SVC_ENVIRONMENT: 'production' });
-    const [plain] = await deliverNewPayments(1);
-    const [tls] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);
-    const [named] = await deliverNewPayments(1, 'https://localhost/');
+    const [httpPayment] = await deliverNewPayments(1);
+    const [httpsPayment] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);
+    const [hostPayment] = await deliverNewPayments(1, 'https://localhost/');
     while ((await replica.app.get(DeliveryWorker).runOnce()) > 0);
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.getAttemptRows(plain!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
-    expect(await dispatcher.getAttemptRows(tls!)).toMatchObject([{ error_class: 'address-refused:port' }]);
-    expect(await dispatcher.getAttemptRows(named!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
+    expect(await dispatcher.getAttemptRows(httpPayment!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
+    expect(await dispatcher.getAttemptRows(httpsPayment!)).toMatchObject([{ error_class: 'address-refused:port' }]);
+    expect(await dispatcher.getAttemptRows(hostPayment!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
     await replica.close();
   });
 });

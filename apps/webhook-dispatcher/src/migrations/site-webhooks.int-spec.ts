@@ -59,7 +59,7 @@ test('existing notifications keep their ids after the migration, and are not cre
   const expectedRowsById = expectedRows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   expect(await readNotifications()).toEqual(expectedRowsById);
 
-  // A process of the earlier release records both notifications again, the second one under another id.
+  // A process of the earlier release records both notifications again, and gives the second notification another id.
   await recordAsEarlierRelease(client, withDerivedId);
   await recordAsEarlierRelease(client, { ...withRandomId, id: randomUUID() });
   expect(await readNotifications()).toEqual(expectedRowsById);

@@ -14,7 +14,7 @@ describe('the endpoint of a URL', () => {
     [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
-  ])('%s is %s', (url, endpoint) => {
+  ])('(%s) is %s', (url, endpoint) => {
     expect(parseEndpoint(url)).toBe(endpoint);
   });
 });

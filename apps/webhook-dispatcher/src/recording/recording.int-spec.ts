@@ -69,14 +69,14 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     'pending, leased',
     (id) => recordEarlier(id, 'success', 1),
   ],
-])('a %s that is recorded after %s is %s', (state, _, expected, recordEarlierNotification) => {
-  test('when the worker has a slot for the notification', async () => {
+])('a %s notification (earlier: %s) is recorded as %s', (state, _, expected, recordEarlierNotification) => {
+  test('if the worker has a slot for the notification', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('but not leased when the worker has no slot for the notification', async () => {
+  test('without the lease if the worker has no slot for the notification', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));

@@ -99,14 +99,14 @@ describe('after a session was paid', () => {
   });
 
   it('a Failed that has been acknowledged stays delivered, and notifications of other sessions do not change', async () => {
-    const ofOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    const failedOfOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
     receiver.setBehaviours(respondWith(500), respondWith(200));
-    await dispatcher.deliverPayments(ofOtherSession);
+    await dispatcher.deliverPayments(failedOfOtherSession);
     await dispatcher.runOnce();
     await dispatcher.deliverPayments(succeeded);
-    expect([await readState(failed), await readState(ofOtherSession)]).toEqual(['delivered', 'pending']);
+    expect([await readState(failed), await readState(failedOfOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);

@@ -12,7 +12,7 @@ export interface AttemptResult {
 }
 
 export interface AttemptContext {
-  /** Number of attempts since the schedule began, including this one. */
+  /** Number of attempts since the schedule began, including this attempt. */
   readonly attemptCount: number;
   readonly now: Date;
   /** A random number for the jitter, at least 0 and below 1. */

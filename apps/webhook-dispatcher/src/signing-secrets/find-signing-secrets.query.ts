@@ -22,7 +22,7 @@ export interface EncryptedSecret {
   readonly sealed: string;
 }
 
-/** Finds the secrets of this owner that are not revoked, primary ones first. */
+/** Finds the secrets of this owner that are not revoked, primary secrets first. */
 export function findSigningSecrets(
   db: Pick<DataSource, 'query'>,
   { merchantId, siteId, mode, apiVersion }: SigningKeysOwner,

@@ -75,7 +75,7 @@ describe('the webhook of a site (M6)', () => {
     expect(webhookIdOf(sessionEndpoint.received[0]!)).toBe(webhookIdOf(siteEndpoint.received[0]!));
   });
 
-  it('receives the site’s reference if the event of an earlier release does not contain one', async () => {
+  it('receives the current reference of the site if an event of an earlier release contains no reference', async () => {
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
     expect(readNotice(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
@@ -205,7 +205,7 @@ describe('the webhook of a site does not receive', () => {
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('payments of a site from an earlier release until a newer release enables the webhook', async () => {
+  it('payments until a newer release enables it, if an earlier release created the site', async () => {
     const { merchantId } = site;
     const oldSite = { merchantId, siteId: ++lastId };
     const secret = { purpose: 'webhook-secret', ...oldSite } as const;
