@@ -4,7 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { DirectPublisher, HEARTBEAT_INTERVAL_MS } from '@svc/messaging';
 
 /**
- * Sends heartbeats. A service that receives no heartbeats knows that revocations cannot reach it either. A heartbeat is
+ * Sends heartbeats. If a service receives no heartbeats, revocations may not reach the service either. A heartbeat is
  * published directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has
  * no value. Every replica sends heartbeats.
  */

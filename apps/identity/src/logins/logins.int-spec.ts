@@ -254,7 +254,7 @@ describe('the API of users and customers', () => {
     ['known', 200],
     ['unknown', 401],
   ])(
-    'locks an %s email for 15 minutes after five failures, and responds %d to the next login after that',
+    'locks the %s email for 15 minutes after five failures, and responds %d to the next login after that',
     async (kind, statusWhenUnlocked) => {
       const email = `${kind}@example.com`;
       if (kind === 'known') await createCustomer(email);

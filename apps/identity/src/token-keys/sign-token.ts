@@ -33,7 +33,7 @@ export interface TokenSubject {
 export class SignToken {
   /** Keys are cached for only a second, so that a withdrawn key stops signing. */
   private readonly keyCache: TtlCache<readonly SealedTokenKey[]>;
-  /** The private key that signed the last token. It is kept so that the key is not decrypted for each token. */
+  /** The private key that signed the last token. It is cached, so that it is not decrypted for each token. */
   private currentKey: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(

@@ -6,7 +6,7 @@ import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 export interface CircuitChange {
-  /** Time at which the circuit becomes half-open; undefined while it is closed. */
+  /** Time at which the circuit becomes half-open. Undefined while the circuit is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;
   /** Number of notifications that were overdue for longer than their schedule and are now exhausted. */

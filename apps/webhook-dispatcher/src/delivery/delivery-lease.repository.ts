@@ -91,8 +91,11 @@ const PENDING_ENDPOINTS = `endpoints AS (
   )`;
 
 /**
- * $1 now; $2 end of the leases; $3 lease id; $4, $5, $6 limits: in total, of a merchant, of an endpoint; $7, $8, $9 the
- * requests in flight: merchant ids, endpoints, numbers; $10 the latest due time that belongs to the backlog.
+ * Parameters:
+ * - $1: now. $2: the end of the leases. $3: the lease id.
+ * - $4, $5, $6: the limits in total, of a merchant, and of an endpoint.
+ * - $7, $8, $9: the merchant ids, endpoints and numbers of the requests in flight.
+ * - $10: the latest due time that belongs to the backlog.
  *
  * Steps:
  * - `busy`: the requests in flight

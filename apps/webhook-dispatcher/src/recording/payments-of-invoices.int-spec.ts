@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('a payment of an invoice has no notificationUrl and is skipped, but payments of sessions are recorded beside it', async () => {
+test('a payment of an invoice is skipped, because it has no notificationUrl, and other payments are still recorded', async () => {
   const [sessionPayment, invoicePayment] = [
     dispatcher.newPayment('https://shop.example/hook'),
     dispatcher.newPayment('https://x.example'),

@@ -7,7 +7,7 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly state: Exclude<NotificationState, 'superseded'>;
-  /** Time of the next attempt; undefined unless `state` is pending. */
+  /** Time of the next attempt. Undefined if `state` is not pending. */
   readonly nextAttemptAt: Date | undefined;
 }
 
