@@ -89,8 +89,8 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // PartnerGuard needs these providers. In other services they read copies of identity's data, here views of its own
-    // tables.
+    // PartnerGuard needs these providers. In other services the providers read copies of identity's data. In this
+    // service they read views of identity's own tables.
     PartnerCredentials,
     PartnerTokens,
     LogInService,

@@ -81,7 +81,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     return { status: response.statusCode, text: response.body };
   };
 
-  it('responds with exactly the fields of its row, also to a repeated request if that is accepted', async () => {
+  it('responds with exactly the fields of its row, and does so again if it accepts a repeated request', async () => {
     const response = await send({ ...body, unknown: 'field', more: [{ unknown: 'object' }] });
     expect(response.status).toBe(row.status);
     expect(response.body).toEqual(expectedBody(row.response));
@@ -95,7 +95,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     expect(stored).not.toContain('unknown');
   });
 
-  it('rejects a well-formed body with wrong values, with an empty body if the status is 401', async () => {
+  it('rejects a well-formed request with wrong values, and the response is empty if its status is 401', async () => {
     for (const { changes, status } of row.rejected) {
       const response = await send({ ...body, ...changes });
       expect([changes, response.status]).toEqual([changes, status]);
@@ -129,7 +129,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
-  it('responds with the name of every field that is missing, of another type, or too long', async () => {
+  it('responds with the name of every field that is missing, too long, or of a wrong type', async () => {
     const emptyBody = await send({});
     expect(emptyBody.status).toBe(400);
     expect(emptyBody.headers['content-type']).toContain('application/problem+json');
@@ -202,7 +202,7 @@ describe('a failed customer login (A5)', () => {
   });
   afterAll(() => identity.stop());
 
-  it('costs the same statements and the same password comparison for known and unknown emails', async () => {
+  it('executes the same number of statements and the same password comparison for known and unknown emails', async () => {
     const partner = await createPartner(identity);
     const call = partnerClient(identity, partner, await logIn(identity, partner));
     for (const email of ['customer@example.com', 'user@example.com', 'other@example.com']) {
@@ -226,8 +226,8 @@ describe('a failed customer login (A5)', () => {
       ['nobody@example.com', PASSWORD],
       ['no address', 'wrong password'],
     ] as const) {
-      // Periodic jobs of the service may execute statements during a login. The cheapest of three logins is one without
-      // them.
+      // Periodic jobs of the service may execute statements during a login. The cheapest of three logins is a login
+      // during which no job ran.
       const measurements = [
         await measureLogin(email, password),
         await measureLogin(email, password),
@@ -242,7 +242,7 @@ describe('a failed customer login (A5)', () => {
   });
 });
 
-test('a path parameter above 200 characters is a 400, and a shorter one that is not an id is a 404', async () => {
+test('a path parameter above 200 characters causes a 400, and a shorter parameter that is not an id causes a 404', async () => {
   const identity = await startIdentity();
   const admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
   const requestStatus = async (id: string) => (await admin('GET', `/admin/v1/organisations/${id}`)).status;

@@ -5,8 +5,8 @@ export interface ChangedSettings<S> {
 }
 
 /**
- * The settings that differ, with their old and new values, or undefined if none differs. Both arguments must be
- * normalised, because their JSON texts are compared: a different order of members counts as a difference.
+ * Returns the settings that differ, with their old and new values, or undefined if no setting differs. Both arguments
+ * must be normalised, because their JSON texts are compared, so a different order of members counts as a difference.
  */
 export function changedSettings<S extends object>(before: S, after: S): ChangedSettings<S> | undefined {
   const changedNames = (Object.keys(after) as (keyof S)[]).filter(

@@ -1,7 +1,7 @@
 import { IsAdminKey, ServiceConfig } from '@svc/service';
 import { Matches } from 'class-validator';
 
-/** Environment variables of identity, in addition to those of every service. */
+/** Environment variables of identity, in addition to the environment variables of every service. */
 export class IdentityConfig extends ServiceConfig {
   /** The administration key: it gives access to the administration API of this service. A secret. */
   @IsAdminKey()

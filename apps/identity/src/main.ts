@@ -1,4 +1,4 @@
-// Must be the first import, because it instruments the modules that are loaded after it.
+// This import must be the first one, because it instruments the modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { identityService } from './index.js';

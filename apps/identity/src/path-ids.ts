@@ -1,7 +1,7 @@
 import { type PipeTransform } from '@nestjs/common';
 import { DomainError, isNumericId, isUuid } from '@svc/kernel';
 
-// Pipes for ids in paths. An invalid id is a 404, like an unknown id.
+// Pipes for ids in paths. An invalid id causes a 404, as an unknown id does.
 
 /** Converts a merchantId or siteId to a number. */
 export const numericId: PipeTransform<unknown, number> = {

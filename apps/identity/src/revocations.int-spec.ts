@@ -1,6 +1,6 @@
 /**
- * Revocations are published even while a transaction in another database of the server holds back the relay of identity
- * (A6).
+ * Tests that revocations are published even while a transaction in another database of the same server holds back the
+ * relay of identity (A6).
  */
 import { Module } from '@nestjs/common';
 import {
@@ -33,7 +33,7 @@ import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 })
 class VerifierModule {}
 
-/** A service that verifies every kind of credential, with the data of the events that it has received. */
+/** A service that verifies every kind of credential. It uses the data of the events that it has received. */
 const verifier: ServiceDefinition = {
   name: 'verifier',
   config: ServiceConfig,
@@ -45,7 +45,7 @@ let identity: TestService;
 let verifierService: TestService;
 let admin: Client;
 let olderTransaction: OlderTransaction | undefined;
-/** Events that a subscriber with the name of webhook-dispatcher received. */
+/** The events that a subscriber with the name `webhook-dispatcher` has received. */
 let receivedEvents: { type: string; aggregateId: string; revoked: boolean }[];
 
 beforeEach(async () => {
@@ -72,8 +72,8 @@ afterEach(async () => {
 });
 
 /**
- * Waits until the credential is rejected, at most the 5 s of A6. Before each check, the clock passes the cache time of
- * a second.
+ * Waits until the credential is rejected, for at most 5 s (A6). Before each check, the clock advances by a second, so
+ * that cached data expire.
  */
 const waitUntilRejected = (credential: string, verify: () => Promise<unknown>) =>
   waitUntil(`${credential} to be rejected`, 5_000, async () => {

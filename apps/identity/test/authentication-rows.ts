@@ -19,9 +19,9 @@ export interface AuthenticationRow {
   readonly status: number;
   /** All fields of the response, with their types. */
   readonly response: Readonly<Record<string, FieldType>>;
-  /** Status of the same request when it is sent again. */
+  /** Status of the response when the same request is sent again. */
   readonly statusOfRepeat: number;
-  /** Changes of the body after which it is well-formed but rejected, with the status. A 401 has no body. */
+  /** Changes after which the body is well-formed but rejected, and the status of the response. A 401 has no body. */
   readonly rejected: readonly {
     readonly changes: Readonly<Record<string, string>>;
     readonly status: 401 | 404 | 409;

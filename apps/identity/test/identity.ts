@@ -8,7 +8,7 @@ export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
 /**
- * Starts identity with a new database. webhook-dispatcher has not yet published the key that encrypts secrets for it.
+ * Starts identity with a new database. The key that encrypts secrets for webhook-dispatcher is not yet published.
  */
 export function startIdentityWithoutSealingKey({
   env = {},
@@ -22,7 +22,7 @@ export function startIdentityWithoutSealingKey({
 
 /**
  * Starts identity with a new database and an encryption key of webhook-dispatcher, so that sites and keys can be
- * created. A test may deliver another encryption key, which replaces this one.
+ * created. A test may deliver another encryption key, which replaces this key.
  */
 export async function startIdentity(options: TestServiceOptions = {}): Promise<TestService> {
   const identity = await startIdentityWithoutSealingKey(options);
@@ -51,7 +51,7 @@ export interface TestPartner {
 /**
  * Creates a partner with credentials of one mode.
  *
- * @param existingOrganisationId adds the credentials to this organisation instead of a new one
+ * @param existingOrganisationId adds the credentials to this organisation instead of a new organisation
  */
 export async function createPartner(
   identity: TestService,

@@ -7,21 +7,21 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** Calls per second that one key may make on each replica (M4). */
+  /** Number of calls per second that one key may make on each replica (M4). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_RETRIEVAL_CALLS_PER_SECOND: number = 5;
 
-  /** Calls that a key may make in a burst after a pause (M4). */
+  /** Number of calls that a key may make in a burst after a pause (M4). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_RETRIEVAL_BURST: number = 20;
 
-  /** Maximum open streams of payments of one key on each replica (M6). */
+  /** Maximum number of open payment streams of one key on each replica (M6). */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -29,7 +29,8 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   SVC_STREAM_READERS_PER_KEY: number = 10;
 
   /**
-   * Maximum open streams of payments on each replica (M6). Each uses a connection and at most about 64 KiB of memory.
+   * Maximum number of open payment streams on each replica (M6). Each stream uses a connection and at most about 64 KiB
+   * of memory.
    */
   @IsOptional()
   @IsInt()

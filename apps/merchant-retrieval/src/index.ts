@@ -9,16 +9,17 @@ import { Books1763500008050 } from './migrations/1763500008050-books.js';
 import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 
 /**
- * Lets merchants find payments by invoice, by their own reference and by service payment id, and read a stream of
- * payments.
+ * Lets merchants find their payments by invoice, by their own reference and by service payment id. Also lets merchants
+ * read a stream of payments.
  */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
-  // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).
+  // Accepts long path parameters, so that a request with a long parameter is authenticated before it gets an empty list
+  // (C5, M1).
   maxParamLength: 16_384,
   config: MerchantRetrievalConfig,
   module: MerchantRetrievalModule,
-  // Events may be gathered for 20 ms only: a payment must be visible within a second (M1).
+  // Events may be gathered for only 20 ms, because a payment must be visible within a second (M1).
   maxBatchWaitMs: 20,
   migrations: [
     Credentials1763500000010,

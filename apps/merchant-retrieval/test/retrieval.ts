@@ -22,9 +22,9 @@ export interface HttpResponse {
 }
 
 export interface Retrieval extends TestService {
-  /** @param path behind `/business/api/v1/merchants` */
+  /** @param path the part of the path after `/business/api/v1/merchants` */
   get(path: string, headers?: Record<string, string>): Promise<HttpResponse>;
-  /** Returns the payments of a 200. Throws for another status. */
+  /** Returns the payments in the response. Throws if the status is not 200. */
   list(path: string, apiKey: string): Promise<PaymentNotification[]>;
 }
 
@@ -51,7 +51,7 @@ export async function startRetrieval(env: Record<string, string> = {}): Promise<
 /** A merchant with two sites and several keys. */
 export interface Merchant {
   readonly merchantId: number;
-  /** The ids of its two sites. */
+  /** The ids of the merchant’s two sites. */
   readonly sites: readonly [number, number];
   readonly keys: Readonly<Record<'merchant' | 'live' | 'site 1' | 'site 2' | 'revoked', string>>;
 }
@@ -125,7 +125,7 @@ export function newPaymentAt(
   };
 }
 
-/** Returns the paths of the three queries that find a payment, behind the path of its merchant or site. */
+/** Returns the paths of the three queries that find a payment, without the path of its merchant or site. */
 export function queryPathsOf(payment: PaymentSnapshot): readonly string[] {
   if (payment.source.kind !== 'session') throw new Error('The payment is not hosted.');
   const { sessionId, merchantOrderId } = payment.source;

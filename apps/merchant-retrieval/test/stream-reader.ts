@@ -13,11 +13,11 @@ export interface StreamEvent {
 export interface StreamReader {
   readonly response: IncomingMessage;
   readonly events: StreamEvent[];
-  /** Id of the last event; before the first event, the id at the beginning of the stream. */
+  /** The id of the last event. Before the first event, it is the id at the beginning of the stream. */
   readonly lastEventId: string | undefined;
-  /** Number of received comments. */
+  /** Number of received heartbeats, which are comments. */
   readonly heartbeats: number;
-  /** The received text: for a rejected request, the body of the error. */
+  /** The received text. For a rejected request, it is the body of the error. */
   readonly text: string;
   readonly closed: Promise<void>;
   /** Closes the connection immediately, even within an event. */

@@ -11,14 +11,16 @@ import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-c
 import { RoomForUpdates1763500007040 } from './migrations/1763500007040-room-for-updates.js';
 import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
 
-/** Payments of partners and their customers: one payment, or the history in pages. */
+/** Shows partners and their customers their payments: a single payment, or the history in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   name: 'payment-history',
-  // Accepts long path parameters, so that the caller is authenticated first and then gets a 404 (C3, C5).
+  // Accepts long path parameters, so that a request with a long parameter is authenticated before it gets a 404 (C3,
+  // C5).
   maxParamLength: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  // Events may be gathered for 20 ms: a payment that a partner waits for arrives earlier, by the command show-payment.
+  // Events may be gathered for 20 ms, because a payment that a partner waits for arrives earlier, by the command
+  // show-payment.
   maxBatchWaitMs: 20,
   migrations: [
     PartnerCredentials1763500000020,

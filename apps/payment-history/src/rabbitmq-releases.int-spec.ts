@@ -8,15 +8,16 @@ import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';
 import { paymentHistoryService } from './index.js';
 
-// Tests a rollout and a rollback of this service: the newer release handles one more event type than the current one.
+// Tests a rollout and a rollback of this service. The newer release handles one event type more than the current
+// release.
 
 const AddedV1 = eventType<{ nr: number }>('added.v1');
 
 @Controller()
 class AddedConsumer {
   /**
-   * Replay: the inbox skips an event that was handled before. The table has no unique key, so it would show a second
-   * effect.
+   * The inbox skips an event that was handled before. If it did not, the table would contain the event twice, because
+   * the table has no unique key.
    */
   @EventPattern(AddedV1)
   async record(events: EventEnvelope<{ nr: number }>[], { tx }: ConsumerContext): Promise<void> {
@@ -75,7 +76,7 @@ async function expectEachHandledOnce(): Promise<void> {
 }
 
 test('each event of a new type is handled once during a rollout, a rollback and a second rollout', async () => {
-  // Published before the newer release starts: the newer release requests a replay of them.
+  // These events are published before the newer release starts, so the newer release has to request their replay.
   await publish(150);
   const newer = await services.start(newerRelease, env);
   await waitUntil('the newer release to be ready', 20_000, () => isReady(newer));
@@ -83,7 +84,7 @@ test('each event of a new type is handled once during a rollout, a rollback and 
 
   for (let i = 0; i < 20; i++) await publish(5);
   await expectEachHandledOnce();
-  // A replica of the older release that is started during the rollout changes nothing.
+  // A replica of the older release starts during the rollout. It must not change the result.
   const restarted = await services.start(paymentHistoryService, env);
   await publish(50);
   await expectEachHandledOnce();

@@ -28,7 +28,7 @@ import { PaymentRepository } from './payments/payment.repository.js';
 const identity = stubService('identity');
 const processor = stubService('payment-processor');
 const SETTINGS = { SVC_ADMIN_KEY: ADMIN_KEY };
-/** More than the prefetch of one replica. */
+/** The number of payments. It is more than the prefetch of one replica. */
 const PAYMENTS = 600;
 
 let services: DistributedServices;
@@ -85,7 +85,7 @@ async function getPayment(
 const isReadable = async (replica: RunningService, payment: PartnerPayment): Promise<boolean> =>
   (await getPayment(replica, payment))?.status === SinglePaymentStatus.Success;
 
-/** POST requests a rebuild, GET reads its state. */
+/** POST requests a rebuild. GET reads the state of the rebuild. */
 async function callRebuildRoute(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
   const url = '/admin/v1/history/rebuild';
   const { body } = await replica.app.inject({ method, url, headers: { 'x-admin-key': ADMIN_KEY } });
@@ -100,19 +100,19 @@ async function startNewService(name: 'payment-history-late' | 'payment-history-n
   return services.start(newService, await services.environment(newService, SETTINGS));
 }
 
-test('a replica with an empty database is ready only when it has all earlier payments', async () => {
+test('a service with an empty database becomes ready only when it has all earlier payments', async () => {
   await services.stop(processorService);
   const newReplica = await startNewService('payment-history-late');
   expect(await isReady(newReplica)).toBe(false);
   processorService = await services.start(processor, processorEnv);
   await waitUntil('the new replica to be ready', 20_000, () => isReady(newReplica));
-  // It must have all rows when it is ready, so the test does not wait for them.
+  // The new replica must have all rows when it is ready, so the test does not wait for the rows.
   expect(await readRows(newReplica)).toEqual(await readRows(first));
   expect(await Promise.all([0, 300, 599].map((i) => statusAt(newReplica, payments[i]!)))).toEqual([200, 200, 200]);
   await services.stop(newReplica);
 });
 
-/** Makes this replica wait before it stores a batch with this payment, until `resume`. Other batches continue. */
+/** Makes this replica wait before it stores a batch with this payment. It waits until `resume` is called. */
 function blockUpsertOf(
   { reference }: PartnerPayment,
   replica: RunningService,
@@ -130,8 +130,8 @@ function blockUpsertOf(
   return { reached: reached.promise, resume: resumed.resolve };
 }
 
-test('a rebuild that two replicas request begins once, does not interrupt reads, and survives a killed replica', async () => {
-  // The killable replica starts before the other one, so that it receives the replay.
+test('a rebuild begins once if two replicas request it, does not interrupt reads, and completes if a replica is killed', async () => {
+  // The killable replica starts before the other replica, so that the killable replica receives the replay.
   await services.stop(first);
   const killable = await services.startKillable(paymentHistoryService, historyEnv);
   first = await services.start(paymentHistoryService, historyEnv);
@@ -149,7 +149,7 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
     { serving: 1, building: 2 },
   ]);
 
-  // Existing payments are read until the new generation serves.
+  // The reader reads existing payments until the new generation serves.
   const statusCounts = new Map<number, number>();
   let isDone = false;
   const reader = (async () => {
@@ -176,7 +176,7 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
       async () => (await callRebuildRoute(replica, 'GET')).building === null,
     );
     expect(await callRebuildRoute(replica, 'GET')).toEqual({ serving: 2, building: null });
-    // When the new generation serves, it already has the events that the killed replica had not stored.
+    // The new generation serves only after it has the events that the killed replica had not stored.
     expect((await getPayment(replica, corrupted!))?.amount).toBe(corrupted!.amount);
   } finally {
     isDone = true;
@@ -186,7 +186,7 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
   expect([...statusCounts.keys()]).toEqual([200]);
   expect(statusCounts.get(200)).toBeGreaterThan(50);
 
-  // A replay of each of the two published event types was requested once.
+  // For each of the two published event types, one replay was requested.
   const requestedReplays = await processorService.app
     .get(DataSource)
     .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);

@@ -14,7 +14,7 @@ export interface History extends TestService {
   get(url: string, headers?: Record<string, string>): Promise<HttpResponse>;
   /** Reads one payment. Throws if it is not found. */
   getPayment(paymentReference: string, headers: Record<string, string>): Promise<SinglePayment>;
-  /** Reads a page of the history; undefined for a 204. */
+  /** Reads a page of the history. Returns undefined for a 204. */
   getPage(query: string, headers: Record<string, string>): Promise<PaymentHistory | undefined>;
 }
 

@@ -32,7 +32,7 @@ export interface Organisation {
 /**
  * Creates an organisation, by default in mode test.
  *
- * @param service receives its events, and its clock sets the times of the tokens
+ * @param service receives the events of the organisation. Its clock sets the times of the tokens.
  */
 export async function createOrganisation(
   service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },

@@ -6,7 +6,7 @@ export interface ServingRows {
   readonly counts: readonly unknown[];
 }
 
-/** Reads all rows of the serving generation, without the generation. */
+/** Reads all rows of the serving generation, without their column `generation`. */
 export async function readServingRows(dataSource: DataSource): Promise<ServingRows> {
   const serving = `generation = (SELECT generation FROM generations WHERE state = 'serving')`;
   const readTable = async <T>(table: string, order: string): Promise<T[]> =>

@@ -4,8 +4,9 @@ import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 /** Environment variables of webhook-dispatcher. */
 export class WebhookDispatcherConfig extends ServiceConfig {
   /**
-   * Encrypts the private key of this service, which decrypts the signing secrets: 32 bytes as base64url; a secret. It
-   * must never change: with another value the stored private key cannot be decrypted, and the service does not start.
+   * Encrypts the private key of this service. The private key decrypts the signing secrets. This value is a secret: 32
+   * bytes as base64url. It must never change, because with another value the service cannot decrypt the stored private
+   * key and does not start.
    */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
@@ -22,14 +23,14 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @IsIn(['on', 'off'])
   SVC_DELIVERY: 'on' | 'off' = 'on';
 
-  /** Maximum notifications that this process sends at the same time, over all merchants. */
+  /** Maximum number of notifications that this process sends at the same time, to all merchants together. */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(1_000)
   SVC_DELIVERY_CONCURRENCY: number = 200;
 
-  /** Maximum notifications that this process sends to one merchant at the same time, over all its endpoints (E6). */
+  /** Maximum number of notifications that this process sends at the same time to all endpoints of one merchant (E6). */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -37,7 +38,8 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: number = 20;
 
   /**
-   * Maximum notifications that this process sends to one endpoint (host and port) of a merchant at the same time (E6).
+   * Maximum number of notifications that this process sends at the same time to one endpoint (host and port) of a
+   * merchant (E6).
    */
   @IsOptional()
   @IsInt()
@@ -52,7 +54,7 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Max(60_000)
   SVC_DELIVERY_POLL_MS: number = 200;
 
-  /** Timeout of a connection, with DNS lookup and TLS, in milliseconds (E1). */
+  /** Timeout for opening a connection, including DNS lookup and TLS, in milliseconds (E1). */
   @IsOptional()
   @IsInt()
   @Min(50)
@@ -67,8 +69,8 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   SVC_DELIVERY_TIMEOUT_MS: number = 10_000;
 
   /**
-   * On shutdown, attempts in flight may take this long, in milliseconds. Then they are aborted and their leases
-   * released.
+   * On shutdown, attempts in flight may take this long, in milliseconds. After this time the service aborts them and
+   * releases their leases.
    */
   @IsOptional()
   @IsInt()

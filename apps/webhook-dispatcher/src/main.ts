@@ -1,4 +1,4 @@
-// This import must be the first one: it instruments the modules that are loaded after it.
+// This import must be the first one, because it instruments the modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { webhookDispatcherService } from './index.js';

@@ -28,7 +28,7 @@ const ADMIN_KEY = 'an administration key for tests 1';
 export const DISPATCHER_ENV = {
   SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
   SVC_ADMIN_KEY: ADMIN_KEY,
-  // The worker's loop does not run: tests call runOnce().
+  // The loop of the worker does not run, because tests call runOnce().
   SVC_DELIVERY: 'off',
 };
 
@@ -111,8 +111,8 @@ export class DispatcherUnderTest {
   }
 
   /**
-   * Delivers an API key of the site, one of the merchant, and a webhook secret. Their values are the same for all
-   * merchants.
+   * Delivers an API key of the site, an API key of the merchant, and a webhook secret. Their values are the same for
+   * all merchants.
    */
   async deliverDefaultSecrets(merchantId = TEST_SITE.merchantId): Promise<void> {
     const { siteId } = TEST_SITE;
@@ -155,7 +155,7 @@ export class DispatcherUnderTest {
     return anEvent(type, payment.paymentReference, 2, payment);
   }
 
-  /** Delivers the events of final payments; the service records their notifications. */
+  /** Delivers the events of final payments. The service records their notifications. */
   async deliverPayments(...payments: PaymentSnapshot[]): Promise<void> {
     await this.test.deliver(...payments.map((payment) => this.finalPaymentEvent(payment)));
   }
@@ -186,7 +186,7 @@ export class DispatcherUnderTest {
     return this.requestAdmin('POST', '/replays', ADMIN_KEY, body);
   }
 
-  /** @param path behind `/admin/v1/notifications` */
+  /** @param path the part of the path after `/admin/v1/notifications` */
   async requestAdmin(
     method: 'GET' | 'POST',
     path: string,

@@ -1,13 +1,14 @@
 import { createSocket } from 'node:dgram';
 
-/** The answer to a query for A records: addresses, or `silence` for no answer, like a server that is down. */
+/** The answer to a query for A records. `silence` means no answer, as if the server were down. */
 export type DnsAnswer = readonly string[] | 'silence';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
 /**
- * A real DNS server on loopback. The test decides its answers, like an attacker who controls the name server of a host.
+ * A real DNS server on loopback. The test decides the answers, as an attacker can who controls the name server of a
+ * host.
  */
 export class NameServer {
   /** Names whose A records were queried, in order. */

@@ -8,7 +8,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** How the endpoint responds to a request. */
+/** Responds to a request of the worker. */
 export type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
 
 /** Creates a behaviour that responds with this status. */
@@ -19,7 +19,7 @@ export const respondWith =
   };
 
 /**
- * A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour; the last one is
+ * A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour. The last behaviour is
  * repeated.
  */
 export class Receiver {
@@ -74,8 +74,8 @@ export class Receiver {
 }
 
 /**
- * Verifies the header signature like a merchant, at the time of the request. Returns the body; throws when it is
- * invalid.
+ * Verifies the signature in the headers as a merchant does, at the time of the request. Returns the body. Throws when
+ * the signature is invalid.
  */
 export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string): unknown {
   const sentAtMs = Number(headers['webhook-timestamp']) * 1000;

@@ -16,7 +16,7 @@ export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOw
   if (siteId !== undefined) await getSite(tx, merchantId, siteId);
 }
 
-/** The keys of this owner, newest first. The keys of a merchant do not include those of its sites. */
+/** The keys of this owner, newest first. The keys of a merchant do not include the keys of its sites. */
 export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
   return tx.find(ApiKeyRow, { where: ownerCondition(owner), order: { ordinal: 'DESC' }, take: MAX_LISTED_KEYS });
 }

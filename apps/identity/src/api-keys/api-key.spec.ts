@@ -25,7 +25,7 @@ const KEY: ApiKey = {
 
 describe('recognisablePrefix', () => {
   it.each(['merchant', 'site'] as const)(
-    'returns the constant beginning of a %s key and six of its random characters',
+    'returns the constant beginning of a %s key and the first six random characters',
     (kind) => {
       const apiKey = newApiKey(kind, 'live');
       const prefix = recognisablePrefix(apiKey);
@@ -42,7 +42,7 @@ describe('recognisablePrefix', () => {
     'svc_test__abcdef',
     'svc_1_site_abcdef',
     'svc_test_1_abcdef',
-  ])('throws for %j, which is not a key, so that another secret is never shown', (text) => {
+  ])('throws for %j, because it is not an API key and may be another secret', (text) => {
     expect(() => recognisablePrefix(text)).toThrow('not an API key');
   });
 });
@@ -59,7 +59,7 @@ describe('findSuccessor', () => {
     expect(findSuccessor({ keyId: 'z', mode: 'test' }, keys)?.keyId).toBe('b');
   });
 
-  it('never returns the key that is revoked', () => {
+  it('never returns the key that is being revoked', () => {
     expect(findSuccessor({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
   });
 
@@ -69,7 +69,7 @@ describe('findSuccessor', () => {
 });
 
 describe('the published data of a key', () => {
-  it('contain the hash, and not the encrypted key, in apiKeyChanged', () => {
+  it('contain the hash but not the encrypted key in apiKeyChanged', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
@@ -84,7 +84,7 @@ describe('the published data of a key', () => {
     });
   });
 
-  it('contain the encrypted key, and not the hash, in signingKeyChanged', () => {
+  it('contain the encrypted key but not the hash in signingKeyChanged', () => {
     const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
     expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
@@ -108,7 +108,7 @@ describe('the published data of a key', () => {
     }
   });
 
-  it('contain neither the hash nor the encrypted key in toApiKeyView, which administrators see', () => {
+  it('do not contain the hash or the encrypted key in toApiKeyView, which administrators see', () => {
     const revokedKey = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
     expect(toApiKeyView(revokedKey)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
     expect(toApiKeyView(KEY)).toStrictEqual({

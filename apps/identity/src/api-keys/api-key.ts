@@ -36,9 +36,9 @@ export interface ApiKeyView {
   readonly keyId: string;
   readonly kind: 'merchant' | 'site';
   readonly mode: Mode;
-  /** Beginning of the key, by which it can be recognised. */
+  /** Beginning of the key. It identifies the key in lists. */
   readonly prefix: string;
-  /** Whether webhooks are signed with this one of the keys of its owner and mode (E3). */
+  /** Whether webhooks are signed with this key (E3). At most one key of each owner and mode is primary. */
   readonly primary: boolean;
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
@@ -48,8 +48,8 @@ export interface ApiKeyView {
 }
 
 /**
- * The constant beginning of the key and six random characters. It identifies the key in lists; 220 bits of the key stay
- * secret.
+ * Returns the constant beginning of the key and six random characters. They identify the key in lists. 220 bits of the
+ * key stay secret.
  */
 export function recognisablePrefix(apiKey: string): string {
   const prefix = /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)?.[0];

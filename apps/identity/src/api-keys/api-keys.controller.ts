@@ -56,8 +56,8 @@ export class ApiKeysController {
   }
 
   /**
-   * Lists the keys of a merchant, without those of its sites. The newest is first, revoked keys are included, and at
-   * most 100 are listed.
+   * Lists the keys of a merchant, without the keys of its sites. The newest key is first, revoked keys are included,
+   * and at most 100 keys are listed.
    *
    * @throws resource.not-found
    */
@@ -67,7 +67,7 @@ export class ApiKeysController {
   }
 
   /**
-   * Lists the keys of a site. The newest is first, revoked keys are included, and at most 100 are listed.
+   * Lists the keys of a site. The newest key is first, revoked keys are included, and at most 100 keys are listed.
    *
    * @throws resource.not-found
    */
@@ -80,9 +80,9 @@ export class ApiKeysController {
   }
 
   /**
-   * Revokes a key of a merchant. All services reject it within 5 s (A6).
+   * Revokes a key of a merchant. All services reject the key within 5 s (A6).
    *
-   * @returns 204 The key is revoked, now or already before.
+   * @returns 204 The key is revoked now, or it was revoked before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -96,9 +96,9 @@ export class ApiKeysController {
   }
 
   /**
-   * Revokes a key of a site. All services reject it within 5 s (A6).
+   * Revokes a key of a site. All services reject the key within 5 s (A6).
    *
-   * @returns 204 The key is revoked, now or already before.
+   * @returns 204 The key is revoked now, or it was revoked before.
    * @throws resource.not-found
    */
   @Delete('sites/:siteId/keys/:keyId')

@@ -150,7 +150,7 @@ describe('the API keys', () => {
     expect(await listPrimaryKeyIds(merchantKeysPath)).toEqual([merchantKey.keyId]);
   });
 
-  it('have only one primary key after several were created concurrently', async () => {
+  it('have only one primary key after several keys were created concurrently', async () => {
     for (const path of [siteKeysPath, merchantKeysPath]) {
       const responses = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
       expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
@@ -229,7 +229,7 @@ describe('the API keys', () => {
   });
 
   it.each([[undefined], [{}], [{ mode: 'TEST' }], [{ mode: null }], [{ mode: ['test'] }]])(
-    'are not created by a request with the body %j, which has no valid mode',
+    'are not created by a request without a valid mode: %j',
     async (body) => {
       for (const path of [siteKeysPath, merchantKeysPath]) {
         const response = await admin('POST', path, body);
@@ -238,7 +238,7 @@ describe('the API keys', () => {
     },
   );
 
-  it('can be neither created, listed nor revoked on the path of another owner', async () => {
+  it('cannot be created, listed or revoked on the path of another owner', async () => {
     const siteKey = await createKey(siteKeysPath);
     const merchantKey = await createKey(merchantKeysPath);
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;

@@ -14,11 +14,12 @@ import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingK
 import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
 
 /**
- * Maximum number of valid keys of an owner in a mode. It is enough for any rotation, and each forgotten key is a risk.
+ * Maximum number of valid keys of an owner in a mode. Ten keys are enough for any rotation. More keys would be a risk,
+ * because some of them might be forgotten and never revoked.
  */
 const MAX_VALID_KEYS = 10;
 
-/** A new key, with its secret. */
+/** A new key, including the secret. */
 export interface CreatedApiKey {
   readonly keyId: string;
   /** The secret key. It is shown only in this response, because the service stores only its hash (A6). */
@@ -29,8 +30,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3). Older keys stay valid
- * until they are revoked, so that the merchant's servers can change to the new key (A6).
+ * Creates a key for a merchant or a site. The new key becomes the primary key, which signs webhooks (E3). Older keys
+ * stay valid until they are revoked, so that the merchant's servers can change to the new key (A6).
  */
 @Injectable()
 export class CreateApiKey {

@@ -69,7 +69,7 @@ test('creating or revoking a key changes only the primary key of its own owner a
   expect(await readPrimaryKeys()).toEqual({ ...before, [`${paths.site} test`]: newKeyId });
   expect(await revoke(paths.site, newKeyId)).toBe(204);
   expect(await readPrimaryKeys()).toEqual(before);
-  // The last key of a mode has no successor in the other mode.
+  // When the last key of a mode is revoked, no key of the other mode becomes primary instead.
   expect(await revoke(paths.site, before[`${paths.site} test`]!)).toBe(204);
   const { [`${paths.site} test`]: _, ...unchangedKeys } = before;
   expect(await readPrimaryKeys()).toEqual(unchangedKeys);
@@ -95,7 +95,7 @@ test('when a primary key is revoked, the newest valid key becomes primary', asyn
   });
 });
 
-test('an owner may have ten valid keys in a mode, regardless of revoked keys and of other owners and modes', async () => {
+test('an owner may have ten valid keys in a mode, and revoked keys and keys of other owners and modes do not count', async () => {
   for (const owner of [paths.merchant, paths.otherSite])
     for (let count = 0; count < 10; count++) await createKey(owner);
   for (let count = 0; count < 10; count++) await createKey(paths.site, 'live');

@@ -9,7 +9,7 @@ import { findKeys } from './api-key.repository.js';
 export class ListApiKeys {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Returns at most 100 keys, the newest first, including revoked ones. Throws `resource.not-found`. */
+  /** Returns at most 100 keys, the newest first, including revoked keys. Throws `resource.not-found`. */
   async execute({ merchantId, siteId }: KeyOwner): Promise<ApiKeyView[]> {
     const { manager } = this.dataSource;
     await (siteId === undefined ? getMerchant(manager, merchantId) : getSite(manager, merchantId, siteId));

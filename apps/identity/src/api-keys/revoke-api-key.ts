@@ -9,7 +9,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { apiKeyChanged, findSuccessor, type KeyOwner, signingKeyChanged } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Revokes a key. If it was primary, the newest remaining key becomes primary. */
+/** Revokes a key. If the key was primary, the newest remaining key of the same owner and mode becomes primary. */
 @Injectable()
 export class RevokeApiKey {
   constructor(
@@ -19,7 +19,7 @@ export class RevokeApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the key is revoked already. Throws `resource.not-found`. */
+  /** Does nothing if the key is already revoked. Throws `resource.not-found`. */
   async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);

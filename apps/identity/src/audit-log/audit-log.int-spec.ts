@@ -24,7 +24,7 @@ describe('the audit log', () => {
     return after;
   };
 
-  it('contains an entry for every change, with its actor, time and request, and the values before and after', async () => {
+  it('contains an entry for every change, with actor, time, request, and the values before and after the change', async () => {
     const lastIdBefore = await findLastId();
     const created = await admin('POST', '/admin/v1/merchants', { name: 'Merchant' });
     const { merchantId } = created.body;
@@ -140,7 +140,7 @@ describe('the audit log', () => {
     expect(readNames).toEqual(names);
   });
 
-  it('does not show an entry while an earlier one is not yet committed, so that a reader misses no entry', async () => {
+  it('does not show an entry before all earlier entries are committed, so that a reader misses no entry', async () => {
     const lastIdBefore = await findLastId();
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     const author = { actor: 'admin:slow', requestId: 'slow' };

@@ -2,15 +2,15 @@ import type { EntityManager } from 'typeorm';
 import type { Change } from './change.js';
 import type { ChangeAuthor } from './change-author.js';
 
-/** Key of the PostgreSQL advisory lock. Any number that no other lock uses. */
+/** Key of the PostgreSQL advisory lock. The number has no meaning, but no other lock may use it. */
 const APPEND_LOCK = 1763500000100;
 
-/** Prevents other transactions from appending until this one ends. */
+/** Prevents other transactions from appending entries until this transaction ends. */
 export async function lockAuditLog(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPEND_LOCK]);
 }
 
-/** Uses SQL, because `insert` of TypeORM would also read the id of the new row, which is not needed. */
+/** Uses SQL, because `insert` of TypeORM would also read the id of the new row, and no caller needs the id. */
 export async function insertAuditEntry(
   tx: EntityManager,
   author: ChangeAuthor,

@@ -26,9 +26,9 @@ export class AuditLog {
   ) {}
 
   /**
-   * Call it at the end of a transaction, because other transactions that append wait until the commit. Without this
-   * lock, entry ids could become visible out of order, and a reader that continues after the last id would miss
-   * entries.
+   * Appends entries. Call this method at the end of a transaction, because it acquires a lock: other transactions that
+   * append wait until the commit. Without this lock, entry ids could become visible out of order, and a reader that
+   * continues after the last id would miss entries.
    */
   async append(tx: EntityManager, author: ChangeAuthor, ...changes: Change[]): Promise<void> {
     await lockAuditLog(tx);

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Customer } from './customer.js';
 
-/** Reads and writes customers, that is users who are registered as customers. */
+/** Reads and writes customers. A customer is a user who is registered as a customer. */
 @Injectable()
 export class CustomerRepository {
   /**
-   * Returns false if the user is a customer already. If two transactions insert the same user, the second waits for the
-   * first.
+   * Returns false if the user is already a customer. If two transactions insert the same user, the second transaction
+   * waits for the first.
    */
   async insertIfAbsent(tx: EntityManager, customer: Customer): Promise<boolean> {
     const inserted = await tx.query<unknown[]>(

@@ -1,9 +1,9 @@
 import type { CustomerAnswer, Mode } from '@svc/contracts';
 
 /**
- * A user that is registered as a customer of its organisation (A4). Other services get the customerReference from the
- * customer's token. The event `customer.registered.v1` contains no personal data except the name, which
- * payment-processor needs.
+ * A user who is registered as a customer of an organisation (A4). Other services read the customerReference from the
+ * customer's token. The only personal data in the event `customer.registered.v1` is the name, because payment-processor
+ * needs the name.
  */
 export interface Customer {
   readonly customerReference: string;

@@ -24,7 +24,7 @@ export class CustomersController {
    * Registers a user as a customer of the partner (A4).
    *
    * @returns 201 The customer.
-   * @returns 200 The user is registered already: the existing customer.
+   * @returns 200 The existing customer, because the user was already registered.
    * @throws resource.not-found The partner has no such user.
    */
   @Post('register')
@@ -39,14 +39,15 @@ export class CustomersController {
   }
 
   /**
-   * Logs a customer in. The response contains an identity token that is valid for 15 minutes, and only for the data and
-   * payments of this customer (A5).
+   * Logs a customer in. The response contains an identity token that is valid for 15 minutes. The token gives access
+   * only to the data and payments of this customer (A5).
    *
    * @returns 200 The identity token and the customer.
    * @throws credentials.invalid The email or the password is wrong, or the user is not a customer of this organisation.
    *   The response does not reveal which of these is the case.
-   * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this address (and
-   *   5 more for each customer who logged in from it). It is also the response to the right password.
+   * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this IP address.
+   *   The limit of an address is 5 higher for each customer who has logged in from it. While a limit is reached, this
+   *   is the response even to the right password.
    */
   @Post('login')
   @HttpCode(200)

@@ -20,7 +20,7 @@ export class RegisterCustomer {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `resource.not-found` unless `userId` is a user of this organisation and mode. */
+  /** Throws `resource.not-found` if this organisation has no user `userId` in this mode. */
   async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; isNew: boolean }> {
     if (!isUuid(userId)) throw new DomainError('resource.not-found');
     return inTransaction(this.dataSource, async (tx) => {

@@ -4,7 +4,7 @@ import { DomainError } from '@svc/kernel';
 import { ERROR_LIST_PAGE, ERROR_PAGE_POLICY, findErrorPage } from './error-pages.js';
 
 const HTML = 'text/html; charset=utf-8';
-/** A new release may change the pages, and caches have the new pages within an hour. */
+/** A new release may change the pages. Caches show the new pages after at most an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**

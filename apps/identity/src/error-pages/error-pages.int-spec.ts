@@ -51,7 +51,7 @@ describe('the error pages', () => {
   });
 
   it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])(
-    'do not include %s, which is a 404',
+    'do not include %s, so the response is a 404',
     async (path) => {
       const { status, body, headers } = await httpClient(identity.service)('GET', path);
       expect([status, body.code]).toEqual([404, 'resource.not-found']);
@@ -65,7 +65,7 @@ it.each<[Record<string, string>, string]>([
   [{}, '/errors/resource.not-found'],
   [{ SVC_ERROR_PAGES_URL: 'https://api.example/errors' }, 'https://api.example/errors/resource.not-found'],
 ])(
-  'with the environment %j an error response contains the address %s of its page, in the body and in the Link header',
+  'with the environment %j, the body and the Link header of an error response contain %s, the address of its page',
   async (env, address) => {
     const identity = await startIdentity({ env });
     const { headers, body } = await httpClient(identity.service)('GET', '/nothing');

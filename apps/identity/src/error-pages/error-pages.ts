@@ -1,6 +1,6 @@
 /**
- * The help pages of errors (ADR 60): a page for each error code of the catalogue, and a list of all pages. They are
- * static HTML without scripts. They are rendered at the start and contain no data of a request.
+ * The help pages of errors (ADR 60): a page for each error code of the catalogue, and a list of all pages. The pages
+ * are static HTML without scripts. They are rendered when the service starts and contain no data of a request.
  */
 import { createHash } from 'node:crypto';
 import { ERROR_CATALOGUE, ERROR_HELP, ERROR_PAGES_PATH, type ErrorCode } from '@svc/contracts';

@@ -4,9 +4,9 @@ import { Clock, newUuid } from '@svc/kernel';
 import { DirectPublisher, HEARTBEAT_INTERVAL_MS } from '@svc/messaging';
 
 /**
- * Sends heartbeats, by which other services notice whether revocations can reach them. A heartbeat is published
- * directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has no value.
- * Every replica sends heartbeats.
+ * Sends heartbeats. If a service receives no heartbeats, revocations may not reach the service either. A heartbeat is
+ * published directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has
+ * no value. Every replica sends heartbeats.
  */
 @Injectable()
 export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
@@ -26,7 +26,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Sends a heartbeat now, unless the broker has not yet confirmed the previous one. */
+  /** Sends a heartbeat now. Does nothing while the broker has not yet confirmed the previous heartbeat. */
   async runOnce(): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;

@@ -8,8 +8,8 @@ export interface ApiTokenOwner {
 }
 
 /**
- * Finds a valid API token by its hash. It does not check an owner, because only the holder of the token can compute the
- * hash.
+ * Finds a valid API token by its hash. The query does not check the owner, because only the holder of the token can
+ * compute the hash.
  */
 export async function findApiToken(db: Pick<DataSource, 'query'>, hash: string): Promise<ApiTokenOwner | undefined> {
   const [found] = await db.query<ApiTokenOwner[]>(

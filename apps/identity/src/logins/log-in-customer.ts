@@ -12,11 +12,12 @@ import { LoginLimits } from './login-limits.js';
 
 /**
  * Logs a customer in (A5). The response to an unknown email, to a wrong password and to a user who is not a customer is
- * the same 401 without a body. It also takes the same time in each case: the same queries and one password check.
+ * the same 401 without a body. The response also takes the same time in all three cases, because each case executes the
+ * same queries and one password check.
  */
 @Injectable()
 export class LogInCustomer implements OnModuleInit {
-  /** Hash of a random password. The password of a login with an unknown email is compared with it. */
+  /** Hash of a random password. If the email of a login is unknown, its password is compared with this hash. */
   private dummyHash = '';
 
   constructor(
@@ -55,7 +56,7 @@ export class LogInCustomer implements OnModuleInit {
     return { ...token, customer: { id: customerReference, firstName, lastName } };
   }
 
-  /** The user with this email and password. A password is checked even if no user has the email. */
+  /** Returns the user with this email and password. Checks the password even if no user has the email. */
   private async findByPassword(
     owner: PartnerScope,
     email: string,

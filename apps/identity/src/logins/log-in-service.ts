@@ -16,9 +16,9 @@ export class LogInService {
   ) {}
 
   /**
-   * Throws `credentials.invalid` unless the API key, the organisationId and the API token belong to the same
-   * organisation and mode (A11). It always executes exactly one query, by the hash of the token, so that the response
-   * time does not reveal which organisations exist.
+   * Throws `credentials.invalid` if the API key, the organisationId and the API token do not belong to the same
+   * organisation and mode (A11). The method always executes exactly one query, by the hash of the token, so that the
+   * response time does not reveal which organisations exist.
    */
   async execute(key: PartnerKey, { apiToken, organisationId }: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
     const found = await findApiToken(this.dataSource, hashApiToken(apiToken));

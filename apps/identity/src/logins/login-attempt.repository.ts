@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** Number of expired rows that each login deletes. It is more than a login inserts, so that the tables stay small. */
+/** Maximum number of expired rows that each login deletes. A login inserts fewer rows, so the tables stay small. */
 const CLEANUP_BATCH_SIZE = 20;
 
 /** Stores failed and successful logins. A subject is the hash of an email or of an address. */
@@ -9,7 +9,7 @@ const CLEANUP_BATCH_SIZE = 20;
 export class LoginAttemptRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Prevents other transactions from counting logins of this subject until this one ends. */
+  /** Prevents other transactions from counting logins of this subject until this transaction ends. */
   async lock(tx: EntityManager, subject: string): Promise<void> {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [subject]);
   }
@@ -29,7 +29,7 @@ export class LoginAttemptRepository {
     ]);
   }
 
-  /** The number of failures since a time, counted up to `max`, and the time of the oldest one. */
+  /** Returns the number of failures since a time, counted up to `max`, and the time of the oldest of these failures. */
   async countFailures(
     tx: EntityManager,
     subject: string,
@@ -52,7 +52,7 @@ export class LoginAttemptRepository {
     );
   }
 
-  /** The number of customers who logged in from an address since a time, counted up to `max`. */
+  /** Returns the number of customers who logged in from an address since a time, counted up to `max`. */
   async countCustomers(tx: EntityManager, address: string, since: Date, max: number): Promise<number> {
     const [row] = await tx.query<[{ customers: number }]>(
       `SELECT count(*) AS customers FROM (

@@ -10,7 +10,7 @@ test.each([
   [9_999, 1_980],
   [10_000, undefined],
 ])(
-  'after %d failures from an address, the next login requires that %p customers have logged in from it',
+  'after %d failures from an address, another login is allowed only if %p customers have logged in from it',
   (failures, customers) => {
     expect(requiredCustomers(failures)).toBe(customers);
   },

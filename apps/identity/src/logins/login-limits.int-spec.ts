@@ -1,6 +1,6 @@
 /**
- * The limit of failed logins from an address (A5). All customers of a partner may use one address, that of the
- * partner's server.
+ * Tests the limit of failed logins from an IP address (A5). All customers of a partner may use the same address,
+ * because their logins come from the partner's server.
  */
 import { randomUUID } from 'node:crypto';
 import { httpClient, type TestService } from '@svc/testing';
@@ -32,24 +32,24 @@ async function createCustomer(email: string): Promise<void> {
   await call('POST', '/v1/auth/customers/register', { userId });
 }
 
-/** Counts this number of failed logins from the address, each with another email. */
+/** Makes this number of failed logins from the address, each with a different email. */
 const addFailures = async (address: string, count: number) => {
   for (let i = 0; i < count; i++) await (await limits.begin(owner(), `${randomUUID()}@example.com`, address)).failed();
 };
 
-test('an address may have five more failures for each customer who logged in from it in the last day', async () => {
+test('each customer who logged in from an address in the last day allows five more failures from the address', async () => {
   await createCustomer('thandi@example.com');
   await createCustomer('sipho@example.com');
-  // A customer counts only once: repeated logins of one customer do not increase the limit.
+  // A customer counts only once, so repeated logins of one customer do not increase the limit again.
   for (const email of ['thandi@example.com', 'sipho@example.com', 'thandi@example.com', 'thandi@example.com'])
     expect((await login(email, PASSWORD)).status).toBe(200);
   identity.clock.advance(24 * 60 * 60_000 - 60_000);
   call = partnerClient(identity, partner, await logIn(identity, partner));
-  // The limit is 110: 100, and 5 more for each of the two customers.
+  // The limit is 110: 100, plus 5 for each of the two customers.
   await addFailures(ADDRESS, 109);
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   expect((await login('unknown@example.com', PASSWORD)).status).toBe(401);
-  // The address is locked for every email, also with the right password.
+  // The address is locked for every email, even with the right password.
   for (const [email, password] of [
     ['thandi@example.com', PASSWORD],
     ['sipho@example.com', 'wrong password'],
@@ -61,7 +61,7 @@ test('an address may have five more failures for each customer who logged in fro
   await expect(addFailures('203.0.113.9', 1)).rejects.toMatchObject({ code: 'request.rate-limited' });
 });
 
-test('the login of a customer does not increase the limit after a day, and its row is deleted', async () => {
+test('the login of a customer no longer increases the limit after a day, and its row is deleted', async () => {
   await createCustomer('thandi@example.com');
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   identity.clock.advance(24 * 60 * 60_000);
@@ -80,18 +80,18 @@ const insertFailures = (address: string, count: number) =>
     [address, identity.clock.now(), count],
   );
 
-test('the login of a customer does not increase the limit after a day, even before its row is deleted', async () => {
+test('the login of a customer no longer increases the limit after a day, even before its row is deleted', async () => {
   for (let i = 0; i < 30; i++) await (await limits.begin(owner(), `customer${i}@example.com`, ADDRESS)).succeeded();
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT address FROM login_successes GROUP BY address ORDER BY count(*) DESC LIMIT 1',
   );
   identity.clock.advance(24 * 60 * 60_000);
-  // These failures are within the limit of 30 customers, but not within the limit without customers, which is 100.
+  // With 30 customers the limit would be 250. The limit without customers is 100, and these failures reach it.
   await insertFailures(address, 100);
   await expect(addFailures(ADDRESS, 1)).rejects.toMatchObject({ code: 'request.rate-limited' });
 });
 
-test('a failure does not count after 15 minutes, even before its row is deleted', async () => {
+test('a failure no longer counts after 15 minutes, even before its row is deleted', async () => {
   await addFailures(ADDRESS, 100);
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT subject AS address FROM login_failures GROUP BY subject ORDER BY count(*) DESC LIMIT 1',
@@ -101,7 +101,7 @@ test('a failure does not count after 15 minutes, even before its row is deleted'
   await expect(addFailures(ADDRESS, 1)).resolves.toBeUndefined();
 });
 
-test('logins in progress do not count as failures of an address, so more than 100 may be concurrent', async () => {
+test('logins in progress do not count as failures of an address, so more than 100 logins may be concurrent', async () => {
   const attempts = await Promise.all(
     Array.from({ length: 120 }, (_, i) => limits.begin(owner(), `customer${i}@example.com`, ADDRESS)),
   );
@@ -109,7 +109,7 @@ test('logins in progress do not count as failures of an address, so more than 10
   expect(attempts).toHaveLength(120);
 });
 
-test('failures of customers below the limit of an email do not lock the address for other customers', async () => {
+test('the failures of customers do not lock the address for others if each customer stays below the limit of an email', async () => {
   for (let i = 0; i < 60; i++) {
     const email = `customer${i}@example.com`;
     for (let failure = 0; failure < 4; failure++) await (await limits.begin(owner(), email, ADDRESS)).failed();

@@ -8,31 +8,31 @@ import { LoginAttemptRepository } from './login-attempt.repository.js';
 import { MAX_COUNTED_ADDRESS_FAILURES, MAX_EMAIL_FAILURES, requiredCustomers } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
-/** Successful logins count for a day, so that a partner's server has many customers even at times with few logins. */
+/** Successful logins count for a day, so that an address has customers even at times with few logins. */
 const SUCCESS_RETENTION_MS = 24 * 60 * 60_000;
 
 /**
- * A login in progress, which already counts as a failure of its email. The caller must call exactly one of the methods
- * at the end.
+ * A login in progress. It already counts as a failure of its email. At the end, the caller must call exactly one of the
+ * methods.
  */
 export interface LoginAttempt {
-  /** The password was right: removes the failure of the email, and increases the limit of the address. */
+  /** Call this if the password was right. Removes the failure of the email, and increases the limit of the address. */
   succeeded(): Promise<void>;
-  /** The login failed: counts a failure of the address too. */
+  /** Call this if the login failed. Counts a failure of the address too. */
   failed(): Promise<void>;
-  /** The password was not checked: removes the failure of the email. */
+  /** Call this if the password was not checked. Removes the failure of the email. */
   notAttempted(): Promise<void>;
 }
 
 /**
- * Counts failed logins of each email and each address in all replicas (A5). Each organisation has its own counts, so
- * that failures at one organisation do not lock out customers of another.
+ * Counts failed logins of each email and each IP address (A5). All replicas share the counts. Each organisation has its
+ * own counts, so that failures at one organisation do not lock out customers of another organisation.
  *
- * - An attempt counts for its email before the password is checked, so that only five of any number of concurrent
- *   guesses are checked.
- * - A failure counts for its address after the check, so that many concurrent logins with right passwords are not
- *   rejected. Concurrent guesses may therefore exceed the limit of the address, at most by the size of the password
- *   queue.
+ * - An attempt counts for its email before the password is checked. Therefore only five guesses are checked, even if
+ *   many guesses are sent concurrently.
+ * - A failure counts for its address after the password is checked. Therefore many concurrent logins with right
+ *   passwords are not rejected. Concurrent guesses may exceed the limit of the address, but at most by the size of the
+ *   password queue.
  */
 @Injectable()
 export class LoginLimits {
@@ -42,7 +42,7 @@ export class LoginLimits {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `request.rate-limited` after too many failures of the email, even if no user has it, or of the address. */
+  /** Throws `request.rate-limited` after too many failures of the address or of the email, even of an unknown email. */
   async begin({ organisationId, mode }: PartnerScope, email: string, address: string): Promise<LoginAttempt> {
     const emailHash = computeHash('email', organisationId, mode, email);
     const addressHash = computeHash('address', organisationId, mode, address);
@@ -108,7 +108,7 @@ export class LoginLimits {
   }
 }
 
-/** The tables store only hashes of emails and addresses. */
+/** Hashes an email or an address, because the tables store only hashes of them. */
 function computeHash(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

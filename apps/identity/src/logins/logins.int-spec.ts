@@ -73,7 +73,7 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
   });
 
-  it('responds 401 with an empty body to wrong credentials, and to those of different organisations or modes', async () => {
+  it('responds 401 with an empty body to wrong credentials, and to credentials of different organisations or modes', async () => {
     const other = await createPartner(identity);
     const live = await createPartner(identity, 'live');
     const { organisationId, apiToken, apiKey } = partner;
@@ -104,7 +104,7 @@ describe('POST /v1/auth/service/login', () => {
     }
   });
 
-  it('rejects an API token or an identity token of another mode than the API key', async () => {
+  it('rejects an API token or an identity token if its mode is not the mode of the API key', async () => {
     const { organisationId } = partner;
     const admin = adminClient(identity);
     const path = `/admin/v1/organisations/${organisationId}`;
@@ -254,7 +254,7 @@ describe('the API of users and customers', () => {
     ['known', 200],
     ['unknown', 401],
   ])(
-    'locks an email that is %s for 15 minutes after five failures, and responds %d to the password afterwards',
+    'locks the %s email for 15 minutes after five failures, and responds %d to the next login after that',
     async (kind, statusWhenUnlocked) => {
       const email = `${kind}@example.com`;
       if (kind === 'known') await createCustomer(email);
@@ -290,7 +290,7 @@ describe('the API of users and customers', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  it('locks an address after a hundred failures of any emails if no customer has logged in from it', async () => {
+  it('locks an address after a hundred failures with any emails if no customer has logged in from the address', async () => {
     identity.clock.advance(15 * 60_000);
     const createClient = async () => partnerClient(identity, partner, await logIn(identity, partner));
     const client = await createClient();
@@ -301,7 +301,7 @@ describe('the API of users and customers', () => {
       );
     expect(responses.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
     expect(responses[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
-    // Customers of another organisation are not locked out, even from the same address, which may be that of a proxy.
+    // Customers of another organisation are not locked out, even if they use the same address, such as a proxy.
     const otherPartner = await createPartner(identity);
     const otherClient = partnerClient(identity, otherPartner, await logIn(identity, otherPartner));
     const otherResponse = await otherClient('POST', '/v1/auth/customers/login', {
@@ -315,8 +315,8 @@ describe('the API of users and customers', () => {
       (await newClient('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status,
     ).toBe(401);
     const rows = await identity.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM login_failures`);
-    // The 101 failed logins before the last one inserted two rows each. The last one deleted 20 expired rows and
-    // inserted two.
+    // The 101 failed logins before the last login inserted two rows each. The last login deleted 20 expired rows and
+    // inserted two rows.
     expect(rows[0].count).toBeLessThanOrEqual(202 - 20 + 2);
   });
 });

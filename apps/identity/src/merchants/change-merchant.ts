@@ -13,8 +13,8 @@ import { type Merchant, merchantChanged, type MerchantSettings, normaliseMerchan
 import { lockMerchant, updateMerchant } from './merchant.repository.js';
 
 /**
- * Changes settings of a merchant and publishes them. Does nothing if all settings are equal. The events of the
- * merchant's sites contain its name, therefore a new name publishes all its sites again.
+ * Changes settings of a merchant and publishes them. Does nothing if no setting has a new value. When the name changes,
+ * publishes all sites of the merchant again, because the events of sites contain the name of their merchant.
  */
 @Injectable()
 export class ChangeMerchant {

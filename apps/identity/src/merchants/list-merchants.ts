@@ -13,7 +13,9 @@ export interface MerchantView {
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
-  /** Minimum amount of a payment that is less than the invoice, in cents. Only administrators see it. */
+  /**
+   * Minimum amount in cents of a payment that pays less than the whole invoice. Only administrators see this setting.
+   */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
   /** The fees of each mode. Only administrators see them. */
@@ -27,7 +29,7 @@ export interface ListedMerchant extends MerchantView {
 
 /** A merchant in the response for a single merchant. */
 export interface MerchantWithSites extends MerchantView {
-  /** All sites, ordered by id. A merchant has at most 1000. */
+  /** All sites, ordered by id. A merchant has at most 1000 sites. */
   readonly sites: SiteView[];
 }
 

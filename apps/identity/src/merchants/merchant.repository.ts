@@ -7,12 +7,11 @@ export const MERCHANT_PAGE_SIZE = 50;
 
 /**
  * Locks a merchant until the end of the transaction. Every change of a merchant, its sites or its keys begins with this
- * lock, so that these changes are serialised. Without it, a site could be published with an old merchant name, and two
- * new keys could both become primary. Throws `resource.not-found`.
+ * lock, so that these changes run one after the other. Without the lock, a site could be published with an old merchant
+ * name, and two new keys could both become primary. Throws `resource.not-found`.
  */
 export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
-  // A stronger lock would block other transactions that insert rows with a reference to the merchant, such as audit
-  // entries.
+  // A stronger lock would block other transactions that insert rows with a foreign key to the merchant.
   const merchant = await tx.findOne(MerchantRow, { where: { merchantId }, lock: { mode: 'for_no_key_update' } });
   if (!merchant) throw new DomainError('resource.not-found');
   return merchant;

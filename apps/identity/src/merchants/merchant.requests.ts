@@ -18,7 +18,7 @@ const MAX_GRANTS = 100;
 
 /** Body of `POST /admin/v1/merchants`. */
 export class CreateMerchantRequest {
-  /** Name of the merchant that payers see, 1 to 100 characters (C6). */
+  /** Name of the merchant. Payers see the name. 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 }
@@ -30,9 +30,9 @@ class AmountFeature {
   editable?: boolean;
 }
 
-/** The order reference that payers enter: its label, and whether they may change it and must enter it. */
+/** The label of the order reference, whether payers may change the order reference, and whether it is required. */
 class OrderReferenceFeature {
-  /** Label of the order reference that payers see, 1 to 100 characters. */
+  /** The label that payers see, 1 to 100 characters. */
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
   label?: string;
@@ -113,14 +113,14 @@ export class ChangeMerchantRequest {
   features?: FeaturesRequest;
 
   /**
-   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
-   * (P6).
+   * Minimum amount of a payment in cents. It applies if the feature `amount.editable` allows payers to pay less than
+   * the invoice (P6).
    */
   @IfPresent()
   @IsAmountInCents()
   minimumAmount?: number;
 
-  /** Replaces all grants (P6). At most 100, and at most one for each organisation. */
+  /** Replaces all grants (P6). At most 100 grants, and at most one grant for each organisation. */
   @IfPresent()
   @IsArray()
   @ArrayMaxSize(MAX_GRANTS)

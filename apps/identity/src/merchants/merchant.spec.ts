@@ -73,7 +73,7 @@ describe('normaliseMerchantSettings', () => {
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 
-  it('accepts a second grant of an organisation if that has no permission', () => {
+  it('accepts a second grant of an organisation if the second grant has no permission', () => {
     const grants = [createGrant('a', true, false), createGrant('A', false, false)];
     expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([createGrant('a', true, false)]);
   });

@@ -14,8 +14,8 @@ export interface MerchantSettings {
   readonly name: string;
   readonly features: MerchantFeatures;
   /**
-   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
-   * (P6).
+   * Minimum amount of a payment in cents. It applies if the feature `amount.editable` allows payers to pay less than
+   * the invoice (P6).
    */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
@@ -30,8 +30,8 @@ export interface Merchant extends MerchantSettings {
 }
 
 /**
- * The settings with their members in a fixed order, without members that are null and grants without a permission.
- * Throws for two grants of one organisation.
+ * Returns the settings with their members in a fixed order. Omits members that are null, and grants without a
+ * permission. Throws `request.invalid` for two grants of one organisation.
  */
 export function normaliseMerchantSettings({
   name,

@@ -72,7 +72,7 @@ describe('the administration API of merchants', () => {
     }
   });
 
-  it('publishes each site again when its merchant is renamed, but not when the name stays the same', async () => {
+  it('publishes all sites of a merchant again when the merchant gets a new name, but not when the name stays the same', async () => {
     const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Before' })).body;
     const sites = [];
     for (const siteReference of ['A', 'B']) {
@@ -138,7 +138,7 @@ describe('the administration API of merchants', () => {
     expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 
-  it('responds 401 with an empty body to any request without the administration key, even an invalid one', async () => {
+  it('responds 401 with an empty body to all requests without the administration key, including invalid requests', async () => {
     const wrongHeaders: Record<string, string>[] = [
       {},
       { 'x-admin-key': '' },
@@ -187,7 +187,7 @@ describe('the administration API of merchants', () => {
     const createOrganisation = async () =>
       (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId as string;
 
-    it('have no features and grants at first, and each change replaces them and is published once', async () => {
+    it('have no features and grants at first, and each change replaces the features or grants and is published once', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const organisationId = await createOrganisation();
       const features = {

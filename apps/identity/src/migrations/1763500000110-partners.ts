@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Organisations (partners), their credentials, users and customers, the keys of tokens; features and grants of merchants. */
+/** Organisations (partners) with credentials, users and customers; keys of tokens; features and grants of merchants. */
 export class Partners1763500000110 implements MigrationInterface {
   readonly name = 'Partners1763500000110';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Sites have no webhook URL. The column stays for one release, since the previous release reads it. */
+/** Sites no longer have a webhook URL. The column is not dropped yet, because the previous release still reads it. */
 export class NoWebhookUrl1763500000120 implements MigrationInterface {
   readonly name = 'NoWebhookUrl1763500000120';
 

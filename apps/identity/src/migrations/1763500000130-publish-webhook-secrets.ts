@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Publishes metadata of existing webhook secrets once: hosted-gateway rejects sessions of sites without one. */
+/**
+ * Publishes the metadata of existing webhook secrets once. hosted-gateway needs them, because it rejects sessions of
+ * sites without a webhook secret.
+ */
 export class PublishWebhookSecrets1763500000130 implements MigrationInterface {
   readonly name = 'PublishWebhookSecrets1763500000130';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Drops the old column of this name, which is no longer read (1763500000120) and whose values were never confirmed. */
+/**
+ * Adds the webhook of a site. First drops the old column of the same name. No release reads the old column any more
+ * (1763500000120), and merchants never confirmed its values.
+ */
 export class SiteWebhooks1763500000141 implements MigrationInterface {
   readonly name = 'SiteWebhooks1763500000141';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The service may only append to the audit log (ADR 45); triggers enforce the same for the owner. */
+/** The role of the service may only append to the audit log (ADR 45). Triggers enforce the same for the table owner. */
 export class AppendOnlyAuditLog1763500000160 implements MigrationInterface {
   readonly name = 'AppendOnlyAuditLog1763500000160';
 

@@ -6,8 +6,8 @@ import { OrganisationRow } from './organisation.row.js';
 export const ORGANISATION_PAGE_SIZE = 50;
 
 /**
- * Locks an organisation until the end of the transaction. Every change of an organisation begins with this lock, which
- * serialises the changes. Throws `resource.not-found`.
+ * Locks an organisation until the end of the transaction. Every change of an organisation begins with this lock, so
+ * that the changes run one after the other. Throws `resource.not-found`.
  */
 export async function lockOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
   const organisation = await tx.findOne(OrganisationRow, {
@@ -34,8 +34,8 @@ export async function findOrganisations(
 }
 
 /**
- * At most {@link ORGANISATION_PAGE_SIZE} organisations with a higher id than `after`, ordered by id, which is the order
- * of creation.
+ * Returns at most {@link ORGANISATION_PAGE_SIZE} organisations with a higher id than `after`, ordered by id. The order
+ * of ids is the order of creation.
  */
 export async function listOrganisations(tx: EntityManager, after: string): Promise<Organisation[]> {
   return tx.find(OrganisationRow, {

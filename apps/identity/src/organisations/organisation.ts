@@ -1,4 +1,4 @@
-/** A partner. It is not published as an event, because other services need only its keys, not its name. */
+/** A partner. Partners are not published as events, because other services need only their keys, not their names. */
 export interface Organisation {
   /** UUID v7. */
   readonly organisationId: string;

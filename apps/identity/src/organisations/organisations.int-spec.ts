@@ -27,7 +27,7 @@ describe('organisations and their credentials', () => {
   const publishedKeys = async () =>
     (await identity.published(PartnerKeyChangedV1)).filter(({ payload }) => payload.organisationId === organisationId);
 
-  it('are created and renamed, and a name that is empty is rejected', async () => {
+  it('are created and renamed, and an empty name is rejected', async () => {
     const createdUTCDate = identity.clock.nowISO();
     expect((await admin('GET', organisationPath)).body).toEqual({
       organisationId: expect.stringMatching(UUID),

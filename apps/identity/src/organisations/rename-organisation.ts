@@ -6,7 +6,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { type OrganisationView, toOrganisationView } from './organisation.js';
 import { lockOrganisation, renameOrganisation } from './organisation.repository.js';
 
-/** Renames a partner. Does nothing if it has this name already. */
+/** Renames a partner. Does nothing if the partner already has this name. */
 @Injectable()
 export class RenameOrganisation {
   constructor(

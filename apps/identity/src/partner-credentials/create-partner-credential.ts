@@ -19,14 +19,14 @@ import {
 import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 
 /**
- * Maximum number of valid credentials of each kind and mode. It is enough for any rotation, and each forgotten one is a
- * risk.
+ * Maximum number of valid credentials of each kind and mode. Ten credentials are enough for any rotation. More would be
+ * a risk, because some of them might be forgotten and never revoked.
  */
 const MAX_VALID_CREDENTIALS = 10;
 
 /**
  * Creates an API key or an API token for a partner. Older credentials stay valid until they are revoked, so that the
- * partner's servers can change to the new one (A6).
+ * partner's servers can change to the new credential (A6).
  */
 @Injectable()
 export class CreatePartnerCredential {
@@ -38,8 +38,8 @@ export class CreatePartnerCredential {
   ) {}
 
   /**
-   * The result is the only place where the secret is shown. Throws `resource.not-found`, and `resource.conflict` if ten
-   * credentials of the kind and mode are valid.
+   * Only this result contains the secret, because the service stores only its hash. Throws `resource.not-found`, and
+   * `resource.conflict` if ten credentials of the kind and mode are valid.
    */
   execute(
     author: ChangeAuthor,

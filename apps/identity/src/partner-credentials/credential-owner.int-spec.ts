@@ -47,7 +47,7 @@ describe.each(KINDS)('the $kind of partners', ({ kind, idField, otherKind }) => 
     ]);
   });
 
-  test('are limited to ten valid ones for each organisation, kind and mode', async () => {
+  test('are limited: each organisation may have ten valid credentials of each kind and mode', async () => {
     const [ownPath, otherPath] = organisations;
     const createdIds: string[] = [];
     for (let count = 0; count < 10; count++) {

@@ -8,7 +8,7 @@ import { listPartnerCredentials } from './partner-credential.repository.js';
 export class ListPartnerCredentials {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Returns at most 100 credentials, the newest first, including revoked ones. Throws `resource.not-found`. */
+  /** Returns at most 100 credentials, the newest first, including revoked credentials. Throws `resource.not-found`. */
   async execute(organisationId: string, kind: CredentialKind): Promise<PartnerCredentialView[]> {
     const { manager } = this.dataSource;
     await getOrganisation(manager, organisationId);

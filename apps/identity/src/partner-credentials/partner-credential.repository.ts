@@ -7,7 +7,7 @@ import { PartnerCredentialRow } from './partner-credential.row.js';
 /** Maximum number of credentials in a list. Older credentials are omitted. */
 const MAX_LISTED = 100;
 
-/** Throws `resource.not-found`, also if the credential belongs to another organisation. */
+/** Throws `resource.not-found` if the credential does not exist or belongs to another organisation. */
 export async function getPartnerCredential(
   tx: EntityManager,
   organisationId: string,
@@ -19,7 +19,7 @@ export async function getPartnerCredential(
   return credential;
 }
 
-/** At most 100 credentials, the newest first, including revoked ones. */
+/** Returns at most 100 credentials, the newest first, including revoked credentials. */
 export function listPartnerCredentials(
   tx: EntityManager,
   organisationId: string,

@@ -19,7 +19,7 @@ const CREDENTIAL: PartnerCredential = {
 };
 const REVOKED: PartnerCredential = { ...CREDENTIAL, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
 
-test.each(['test', 'live'] as const)('an API token of mode %s is a prefix and 32 random bytes', (mode) => {
+test.each(['test', 'live'] as const)('an API token of mode %s consists of a prefix and 32 random bytes', (mode) => {
   const token = newApiToken(mode);
   expect(token).toMatch(new RegExp(`^svc_${mode}_token_[A-Za-z0-9_-]{43}$`));
   expect(newApiToken(mode)).not.toBe(token);
@@ -44,7 +44,7 @@ test('toPartnerCredentialView omits the hash and the organisation of a credentia
   });
 });
 
-test('the event of an API key contains its hash, and whether it is revoked', () => {
+test('the event of an API key contains the hash of the key, and whether the key is revoked', () => {
   const payload = { keyId: 'k-1', organisationId: 'o-1', mode: 'test', hash: 'f'.repeat(64) };
   const event = { type: { name: 'partner-key.changed.v1' }, aggregateId: 'k-1' };
   expect(partnerKeyChanged(CREDENTIAL)).toStrictEqual([

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Mode, type PartnerKeyChanged, PartnerKeyChangedV1 } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** `api-key`: sent in `x-api-key` with every request (A6). `api-token`: used to log a partner's server in (A1). */
+/** `api-key`: a request sends it in `x-api-key` (A6). `api-token`: a partner's server logs in with it (A1). */
 export type CredentialKind = 'api-key' | 'api-token';
 
 /** Metadata of a partner's credential, without the secret. */
@@ -23,7 +23,7 @@ export interface PartnerCredential {
 export interface PartnerCredentialView {
   readonly credentialId: string;
   readonly mode: Mode;
-  /** Beginning of the credential, by which it can be recognised. */
+  /** Beginning of the credential. It identifies the credential in lists. */
   readonly prefix: string;
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
@@ -37,7 +37,7 @@ export function newApiToken(mode: Mode): string {
   return `svc_${mode}_token_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The hash that is stored instead of the token. A fast hash is enough, because 32 random bytes cannot be guessed. */
+/** Returns the hash that is stored instead of the token. A fast hash is safe, because the token has 32 random bytes. */
 export function hashApiToken(apiToken: string): string {
   return createHash('sha256').update(apiToken).digest('hex');
 }
@@ -54,7 +54,7 @@ export function toPartnerCredentialView(credential: PartnerCredential): PartnerC
   };
 }
 
-/** The event for services of the main API. It is empty for an API token, because only identity accepts API tokens. */
+/** Returns the event for services of the main API. An API token has no event, because only identity accepts it. */
 export function partnerKeyChanged(credential: PartnerCredential): NewEvent<PartnerKeyChanged>[] {
   const { credentialId: keyId, kind, mode, organisationId, hash, revokedAt, version } = credential;
   if (kind === 'api-token') return [];

@@ -61,7 +61,8 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Lists the API keys of a partner. The newest is first, revoked keys are included, and at most 100 are listed.
+   * Lists the API keys of a partner. The newest key is first, revoked keys are included, and at most 100 keys are
+   * listed.
    *
    * @throws resource.not-found
    */
@@ -72,7 +73,8 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Lists the API tokens of a partner. The newest is first, revoked tokens are included, and at most 100 are listed.
+   * Lists the API tokens of a partner. The newest token is first, revoked tokens are included, and at most 100 tokens
+   * are listed.
    *
    * @throws resource.not-found
    */
@@ -83,9 +85,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Revokes an API key of a partner. All services reject it within 5 s (A6).
+   * Revokes an API key of a partner. All services reject the key within 5 s (A6).
    *
-   * @returns 204 The key is revoked, now or already before.
+   * @returns 204 The key is revoked now, or it was revoked before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -99,9 +101,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Revokes an API token of a partner. No further login with it is possible.
+   * Revokes an API token of a partner. After that, a login with the token is no longer possible.
    *
-   * @returns 204 The token is revoked, now or already before.
+   * @returns 204 The token is revoked now, or it was revoked before.
    * @throws resource.not-found
    */
   @Delete('api-tokens/:tokenId')

@@ -45,7 +45,7 @@ beforeAll(async () => {
     await replica.app.listen(0, '127.0.0.1');
     replicas.push(replica);
   }
-  // identity starts last, because it could not publish events before the queues of the replicas are bound.
+  // identity starts last, because it cannot publish events before the queues of the replicas are bound.
   const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
   identity = await services.start(identityService, await services.environment(identityService, settings));
 });
@@ -86,7 +86,7 @@ async function createPartner() {
   return { key, createKey, waitUntilAccepted, statusesOfReplicas, requestStatus };
 }
 
-test('a key that is revoked while four replicas run is rejected by all of them within 5 s', async () => {
+test('when a key is revoked, all four replicas reject it within 5 s', async () => {
   const durationsMs: number[] = [];
   for (let round = 0; round < 3; round++) {
     const partner = await createPartner();
@@ -103,7 +103,7 @@ test('a key that is revoked while four replicas run is rejected by all of them w
   expect(Math.max(...durationsMs)).toBeLessThan(5_000);
 });
 
-test('a revoked key is also rejected while a transaction in another database holds back the relay of identity', async () => {
+test('a revoked key is rejected even while a transaction in another database holds back the relay of identity', async () => {
   const partner = await createPartner();
   const olderTransaction = await openOlderTransaction();
   try {
@@ -143,7 +143,7 @@ test('no request fails while a key is rotated under load', async () => {
       const newKey = await createKey();
       await waitUntilAccepted(newKey.apiKey);
       currentApiKey = newKey.apiKey;
-      // By now, all requests with the old key have their responses.
+      // Now all requests with the old key have received their responses.
       await waitForSuccesses((countByStatus.get(200) ?? 0) + 100);
       await oldKey.revoke();
       const revoked = oldKey.apiKey;

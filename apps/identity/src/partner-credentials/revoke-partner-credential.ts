@@ -19,7 +19,7 @@ export class RevokePartnerCredential {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the credential is revoked already. Throws `resource.not-found`. */
+  /** Does nothing if the credential is already revoked. Throws `resource.not-found`. */
   async execute(
     author: ChangeAuthor,
     organisationId: string,

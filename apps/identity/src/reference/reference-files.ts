@@ -16,20 +16,20 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export interface ReferenceFile {
   readonly contentType: string;
   readonly content: Buffer;
-  /** The content compressed with gzip, because the script of the pages has 1.7 MB. */
+  /** The content compressed with gzip. Compression is worthwhile because the script of the pages has 1.7 MB. */
   readonly compressed: Buffer;
 }
 
 /**
- * The pages and documents of the API reference. They are loaded at the first request. A build without the reference has
- * no files.
+ * The pages and documents of the API reference. They are loaded at the first request. If the build does not contain the
+ * reference, there are no files.
  */
 export class ReferenceFiles {
   private files: ReadonlyMap<string, ReferenceFile> | undefined;
 
   constructor(private readonly folder = FOLDER) {}
 
-  /** The file with this name, or undefined. */
+  /** Returns the file with this name, or undefined if there is no such file. */
   find(name: string): ReferenceFile | undefined {
     this.files ??= this.loadFiles();
     return this.files.get(name);

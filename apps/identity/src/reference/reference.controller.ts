@@ -17,8 +17,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /**
- * The API reference, which is generated from the code (docs/reference): a page for each audience, and the OpenAPI
- * documents. It is public, because it contains no data of merchants or partners.
+ * The API reference: a page for each audience, and the OpenAPI documents. It is generated from the code
+ * (docs/reference). It is public, because it contains no data of merchants or partners.
  *
  * @internal
  */

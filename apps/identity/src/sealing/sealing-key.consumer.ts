@@ -4,12 +4,13 @@ import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { importJWK } from 'jose';
 import { upsertSealingKeyIfNewer } from './sealing-key.repository.js';
 
-/** Stores the public key of webhook-dispatcher, with which identity encrypts secrets for it. */
+/** Stores the public key of webhook-dispatcher. identity encrypts secrets for webhook-dispatcher with this key. */
 @Controller()
 export class SealingKeyConsumer {
   /**
-   * Keeps the highest version, and among events of the same version the latest, so that late and repeated events change
-   * nothing. Throws for an invalid key: its event becomes a dead letter, and the stored key stays.
+   * Stores the key of the event with the highest version. If several events have this version, stores the key of the
+   * latest event. Therefore late and repeated events change nothing. Throws for an invalid key: its event becomes a
+   * dead letter, and the stored key stays.
    */
   @EventPattern(SealingKeyPublishedV1)
   async onSealingKeyPublished(

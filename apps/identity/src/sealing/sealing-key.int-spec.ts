@@ -28,7 +28,7 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     return decodeProtectedHeader((await identity.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
   };
 
-  it('is required to create keys and sites: until it is published, requests are a 503 and store nothing', async () => {
+  it('is required to create keys and sites: before it is published, such requests cause a 503 and store nothing', async () => {
     const before = (await admin('GET', '/admin/v1/audit-log')).body.entries;
     for (const [path, body] of [
       [`${merchantPath}/keys`, { mode: 'test' }],
@@ -50,7 +50,7 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     expect(await admin('POST', siteKeysPath, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
-  it('is the one with the highest version, even if events are repeated or reordered', async () => {
+  it('is the key with the highest version, even if events are repeated or reordered', async () => {
     const [firstKey, secondKey, thirdKey] = [
       await createPublicJwk('first'),
       await createPublicJwk('second'),
@@ -65,14 +65,14 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     expect(await createKeyAndReadKid()).toBe('third');
   });
 
-  it('is the latest of several keys of one version, and the first of those with the same time', async () => {
+  it('is the latest of several keys with the same version, and the first received if several are the latest', async () => {
     await publishKey(await createPublicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publishKey(await createPublicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
     await publishKey(await createPublicJwk('same-time-as-later'), 1, '2026-03-01T11:00:00.000Z');
     expect(await createKeyAndReadKid()).toBe('later');
   });
 
-  it('is not replaced by an unusable key, whose event becomes a dead letter', async () => {
+  it('is not replaced by an unusable key, and the event of the unusable key becomes a dead letter', async () => {
     const usableKey = await createPublicJwk('usable');
     await publishKey(usableKey, 1);
     await publishKey({ ...usableKey, x: usableKey.y, kid: 'not on the curve' }, 2);

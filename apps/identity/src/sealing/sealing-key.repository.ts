@@ -3,7 +3,8 @@ import { DomainError } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 
 /**
- * The newest public key of webhook-dispatcher. Throws `service.not-ready` until webhook-dispatcher has published a key.
+ * Returns the newest public key of webhook-dispatcher. Throws `service.not-ready` if webhook-dispatcher has not yet
+ * published a key.
  */
 export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
   const [row] = await tx.query<{ public_jwk: PublicKeyJwk }[]>(`SELECT public_jwk FROM sealing_key`);
@@ -11,7 +12,7 @@ export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
   return row.public_jwk;
 }
 
-/** Replaces the stored key only if this one has a higher version, or the same version and a later time. */
+/** Replaces the stored key only if the new key has a higher version, or the same version and a later time. */
 export async function upsertSealingKeyIfNewer(
   tx: EntityManager,
   publicJwk: PublicKeyJwk,

@@ -21,7 +21,7 @@ describe('canonicalHost', () => {
     ['[::1]', '[::1]'],
     ['2001:DB8:0:0:0:0:0:1', '[2001:db8::1]'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
-  ])('converts %s to %s, which is the host of a URL with it', (text, canonical) => {
+  ])('converts %s to %s, and a URL with this host keeps it unchanged', (text, canonical) => {
     expect(canonicalHost(text)).toBe(canonical);
     expect(new URL(`https://${canonical}/`).hostname).toBe(canonical);
   });

@@ -8,9 +8,9 @@ const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 
 /**
  * Converts a host name or IP address to the format of `new URL(…).hostname`, so that it can be compared with the host
- * of a URL: lower case, IPv6 shortened and in brackets, international names in ASCII. Undefined if the text contains
- * anything else, such as a port, a path, a wildcard or a final dot. Also undefined for an unusual IPv4 notation
- * (`0x7f.1`), which people would not recognise in a list.
+ * of a URL. The format is lower case, IPv6 is shortened and in brackets, and international names are in ASCII. Returns
+ * undefined if the text contains anything else, such as a port, a path, a wildcard or a final dot. Also returns
+ * undefined for an unusual IPv4 notation (`0x7f.1`), because people would not recognise the address in a list.
  */
 export function canonicalHost(text: string): string | undefined {
   if (text.length > MAX_HOST_LENGTH) return undefined;

@@ -18,7 +18,7 @@ import {
 } from './site.js';
 import { getSite, updateSite } from './site.repository.js';
 
-/** Changes settings of a site and publishes them. Does nothing if all settings are equal. */
+/** Changes settings of a site and publishes them. Does nothing if no setting has a new value. */
 @Injectable()
 export class ChangeSite {
   constructor(

@@ -12,15 +12,15 @@ import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
 import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, webhookUrlRules } from './site.js';
 import { countSitesOfMerchant, insertSite, MAX_SITES_PER_MERCHANT } from './site.repository.js';
 
-/** A new site, with its webhook secrets, which are shown only once. */
+/** A new site with its webhook secrets. Only this response contains the secrets. */
 export interface CreatedSite extends SiteView {
   /** The secret of each mode: `whsec_` and base64 of 32 bytes (E4). */
   readonly webhookSecrets: Readonly<Record<Mode, string>>;
 }
 
 /**
- * Creates a site of a merchant and publishes it. It also creates a webhook secret for each mode, because a notification
- * is only sent if it can be signed (E4).
+ * Creates a site of a merchant and publishes the site. Also creates a webhook secret for each mode, because a
+ * notification is sent only if it can be signed (E4).
  */
 @Injectable()
 export class CreateSite {

@@ -4,7 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { SiteSettings } from './site.js';
 import { SiteRow } from './site.row.js';
 
-/** Throws `resource.not-found`, also if the site belongs to another merchant. */
+/** Throws `resource.not-found` if the site does not exist or belongs to another merchant. */
 export async function getSite(tx: EntityManager, merchantId: number, siteId: number): Promise<SiteRow> {
   const site = await tx.findOneBy(SiteRow, { merchantId, siteId });
   if (!site) throw new DomainError('resource.not-found');
@@ -12,8 +12,8 @@ export async function getSite(tx: EntityManager, merchantId: number, siteId: num
 }
 
 /**
- * Maximum number of sites of a merchant. It limits the size of a response, and the number of events that renaming a
- * merchant publishes.
+ * Maximum number of sites of a merchant. It limits the size of a response. It also limits the number of events that are
+ * published when the merchant is renamed.
  */
 export const MAX_SITES_PER_MERCHANT = 1000;
 
@@ -22,7 +22,7 @@ export function listSites(tx: EntityManager, merchantId: number): Promise<SiteRo
   return tx.find(SiteRow, { where: { merchantId }, order: { siteId: 'ASC' }, take: MAX_SITES_PER_MERCHANT });
 }
 
-/** The number of sites of each of these merchants. Merchants without sites are not in the map. */
+/** Returns the number of sites of each of these merchants. The map does not contain merchants without sites. */
 export async function countSites(tx: EntityManager, merchantIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.query<{ merchantId: number; sites: number }[]>(
     `SELECT merchant_id AS "merchantId", count(*) AS sites FROM sites WHERE merchant_id = ANY ($1) GROUP BY merchant_id`,
@@ -51,7 +51,7 @@ export async function updateSite(
   await tx.update(SiteRow, { merchantId, siteId }, change).catch(throwForDuplicateReference);
 }
 
-/** Increments the version of all sites of a merchant, so that they can be published again, and returns them. */
+/** Increments the version of all sites of a merchant, so that they can be published again. Returns the sites. */
 export async function incrementSiteVersions(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
   await tx.increment(SiteRow, { merchantId }, 'version', 1);
   return tx.findBy(SiteRow, { merchantId });

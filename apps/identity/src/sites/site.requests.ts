@@ -8,11 +8,11 @@ const MODES: readonly Mode[] = ['test', 'live'];
 
 /** Body of `POST /admin/v1/merchants/{merchantId}/sites` (A8). */
 export class CreateSiteRequest {
-  /** Name of the site that payers see, 1 to 100 characters (C6). */
+  /** Name of the site. Payers see the name. 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 
-  /** The merchant's identifier of the till or site, 1 to 100 characters, unique for the merchant. */
+  /** The merchant's own identifier of the site or till, 1 to 100 characters, unique among the sites of the merchant. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   siteReference: string;
 
@@ -25,7 +25,7 @@ export class CreateSiteRequest {
   @IsBoolean()
   requireApiKey: boolean = true;
 
-  /** Allowed hosts of notification, return and cancel URLs in requests without a key: names or IP addresses. */
+  /** Hosts (names or IP addresses) that notification, return and cancel URLs may have in requests without a key. */
   @AreHosts()
   @ArrayMaxSize(MAX_ALLOWED_HOSTS)
   allowedHosts: string[] = [];
@@ -35,8 +35,8 @@ export class CreateSiteRequest {
   keylessMode: Mode = 'test';
 
   /**
-   * The URL that receives a notification of every final payment and every refund of the site (M6). The rules of a
-   * notificationUrl apply.
+   * The URL that receives a notification of every final payment and every refund of the site (M6). It must follow the
+   * rules for the notificationUrl of a session.
    */
   @IsOptional()
   @IsText(MAX_URL_LENGTH)

@@ -75,7 +75,7 @@ describe('webhookUrlRules', () => {
     ['development', true],
     ['production', false],
   ])(
-    'returns for the environment %s that HTTP to loopback addresses is allowed: %s',
+    'returns for the environment %s whether HTTP to loopback addresses is allowed: %s',
     (SVC_ENVIRONMENT, allowLoopbackHttp) => {
       expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
     },

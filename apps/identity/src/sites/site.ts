@@ -14,7 +14,8 @@ export interface SiteSettings {
   /** Mode of requests without a key. */
   readonly keylessMode: Mode;
   /**
-   * The URL that receives a notification of every final payment and every refund of the site (M6). Null if none is set.
+   * The URL that receives a notification of every final payment and every refund of the site (M6). Null if no URL is
+   * set.
    */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
@@ -26,8 +27,8 @@ export interface SiteView extends SiteSettings {
 }
 
 /**
- * The settings in their stored format. Throws if requireApiKey is false and there is no allowed host, because sessions
- * of the site could then send payers and notifications to any host (A8). Throws also for an invalid webhookUrl.
+ * Returns the settings in their stored format. Throws if requireApiKey is false and there is no allowed host, because
+ * sessions of such a site could send payers and notifications to any host (A8). Also throws for an invalid webhookUrl.
  */
 export function normaliseSiteSettings(requested: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
   const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = requested;
@@ -43,7 +44,7 @@ export function normaliseSiteSettings(requested: SiteSettings, urlRules: Merchan
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
-/** The rules for the webhookUrl of a site. They are those of a session's notificationUrl. */
+/** Returns the rules for the webhookUrl of a site. The notificationUrl of a session has the same rules. */
 export function webhookUrlRules({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
   return { allowLoopbackHttp: SVC_ENVIRONMENT === 'development' };
 }

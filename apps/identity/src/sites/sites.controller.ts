@@ -8,8 +8,8 @@ import type { SiteView } from './site.js';
 import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 
 /**
- * Sites of a merchant (A8, A10). The response for a merchant contains its sites. Requires `x-admin-key`. Errors are RFC
- * 9457 (C5).
+ * Creates and changes the sites of a merchant (A8, A10). `GET /admin/v1/merchants/{merchantId}` returns them. Requires
+ * `x-admin-key`. Errors are RFC 9457 (C5).
  */
 @Controller('admin/v1/merchants/:merchantId/sites')
 @UseGuards(AdminKeyGuard)

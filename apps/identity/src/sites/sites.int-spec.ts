@@ -23,14 +23,14 @@ describe('the administration API of sites', () => {
     merchantPath = `/admin/v1/merchants/${merchantId}`;
   });
 
-  /** Creates a site and returns it without its secrets, which later responses do not contain. */
+  /** Creates a site and returns it without its secrets, because later responses do not contain the secrets. */
   const createSite = async (fields: object = {}) => {
     const request = { name: 'Shop', siteReference: 'SHOP-1', ...fields };
     const { webhookSecrets, ...site } = (await admin('POST', `${merchantPath}/sites`, request)).body;
     expect(Object.keys(webhookSecrets)).toEqual(['test', 'live']);
     return site;
   };
-  /** The site in its event, in which a webhookUrl of null is absent. */
+  /** Returns the site as its event contains it. If the webhookUrl is null, the event does not contain it. */
   const toEventPayload = ({ webhookUrl, ...site }: { webhookUrl: string | null }): object =>
     webhookUrl === null ? site : { ...site, webhookUrl };
   const publishedVersions = async (siteId: number) =>
@@ -57,7 +57,7 @@ describe('the administration API of sites', () => {
     expect((await admin('GET', merchantPath)).body.sites).toEqual([{ ...site, webhookUrl: null }]);
   });
 
-  it('creates a webhook secret of each mode with a site, returns the secrets once and publishes them encrypted', async () => {
+  it('creates a webhook secret of each mode for a new site, returns the secrets once, and publishes them encrypted', async () => {
     const response = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
     expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { siteId, webhookSecrets } = response.body;
@@ -146,7 +146,7 @@ describe('the administration API of sites', () => {
     expect(otherMerchantResponse.status).toBe(201);
   });
 
-  it('changes only the fields and the site of the request, and publishes the next version', async () => {
+  it('changes only the fields of the request and only the site of the request, and publishes the next version', async () => {
     const site = await createSite();
     const otherSite = await createSite({ siteReference: 'SHOP-2' });
     const response = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, {
@@ -214,7 +214,7 @@ describe('the administration API of sites', () => {
     expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
   });
 
-  it('rejects a change to the siteReference of another site', async () => {
+  it('rejects a change if another site already has the new siteReference', async () => {
     await createSite();
     const second = await createSite({ siteReference: 'SHOP-2' });
     const response = await admin('PATCH', `${merchantPath}/sites/${second.siteId}`, { siteReference: 'SHOP-1' });

@@ -11,13 +11,13 @@ import { IdentityConfig } from '../config.js';
 import { nextSignsFrom, planRotation, tokenKeyChanged, type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys, insertTokenKey, lockTokenKeys, withdrawTokenKey } from './token-key.repository.js';
 
-/** Interval of the check for due changes. It is far shorter than all durations of the rotation. */
+/** How often each replica checks whether a key must change. It is far shorter than all durations of the rotation. */
 const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Rotates the keys that sign identity tokens (A2). It publishes the next key ten minutes before that key signs, and
- * withdraws the previous key after the tokens of that key have expired. Every replica runs this check, and a lock
- * ensures that only one of them changes keys.
+ * Rotates the keys that sign identity tokens (A2). Publishes the next key ten minutes before that key signs. Withdraws
+ * the previous key after the tokens of the previous key have expired. Every replica runs this check, and a lock ensures
+ * that only one replica changes keys.
  */
 @Injectable()
 export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
@@ -55,7 +55,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Creates the next key before the automatic rotation does. Throws `resource.conflict` if a next key exists already.
+   * Creates the next key before the automatic rotation does. Throws `resource.conflict` if a next key already exists.
    */
   execute(author: ChangeAuthor): Promise<TokenKeyView> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -70,8 +70,8 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Withdraws a leaked key: all services reject its tokens within 5 s. If no other key can sign, a new key is created
-   * that signs immediately. Throws `resource.not-found`.
+   * Withdraws a leaked key. All services reject its tokens within 5 s. If no other key can sign, creates a new key that
+   * signs immediately. Throws `resource.not-found`.
    */
   async withdraw(author: ChangeAuthor, kid: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
@@ -98,8 +98,8 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
     const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };
     await insertTokenKey(tx, key);
-    // Published directly as well: after a leak the new key signs immediately, and services must accept its tokens even
-    // if the relay is delayed.
+    // The event is also published directly. After a leak the new key signs immediately, and services must accept its
+    // tokens even if the relay is delayed.
     await this.events.appendAndPublish(tx, tokenKeyChanged(key));
     return kid;
   }

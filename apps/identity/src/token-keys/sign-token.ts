@@ -31,9 +31,9 @@ export interface TokenSubject {
 /** Signs identity tokens with the current key (A2). */
 @Injectable()
 export class SignToken {
-  /** Cached for a second only, so that a withdrawn key stops signing. */
+  /** Keys are cached for only a second, so that a withdrawn key stops signing. */
   private readonly keyCache: TtlCache<readonly SealedTokenKey[]>;
-  /** The private key of the last token, so that it is not decrypted for each token. */
+  /** The private key that signed the last token. It is cached, so that it is not decrypted for each token. */
   private currentKey: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { TokenKey } from './token-key.js';
 
-/** Key of the PostgreSQL advisory lock. Any number that no other lock uses. */
+/** Key of the PostgreSQL advisory lock. The number has no meaning, but no other lock may use it. */
 const TOKEN_KEYS_LOCK = 1763500000110;
 
 /** A key with its encrypted private key. */
@@ -10,8 +10,8 @@ export interface SealedTokenKey extends TokenKey {
 }
 
 /**
- * Prevents other transactions from creating or withdrawing keys until this one ends, so that two replicas create only
- * one key.
+ * Prevents other transactions from creating or withdrawing keys until this transaction ends, so that two replicas do
+ * not both create a key.
  */
 export async function lockTokenKeys(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [TOKEN_KEYS_LOCK]);

@@ -25,7 +25,7 @@ function createTokenKey(kid: string, signsFromMs: number, createdMs = signsFromM
     version: 1,
   };
 }
-/** The time this many milliseconds after the start of the test. */
+/** Returns the time that is this many milliseconds after START. */
 const timeAt = (ms: number) => new Date(START + ms);
 
 test('the first key signs immediately', () => {
@@ -49,7 +49,7 @@ test('the previous key is withdrawn when the last token that it signed has expir
   expect(planRotation(keys, timeAt(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['previous']);
 });
 
-test('the durations of the rotation are those of the specification (A2)', () => {
+test('the durations of the rotation are as specified (A2)', () => {
   expect([PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS, WITHDRAW_AFTER_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
   expect(nextSignsFrom(timeAt(1))).toEqual(timeAt(600_001));
 });
@@ -63,13 +63,13 @@ test('a withdrawn key signs no more tokens', () => {
   expect(signingKeyAt([newer], timeAt(2_000))).toBeUndefined();
 });
 
-test('the newest of the keys that may sign is the signing key, in whatever order the keys are listed', () => {
+test('the newest key that may sign is the signing key, regardless of the order of the keys', () => {
   const keys = [createTokenKey('a', 1_000), createTokenKey('c', 3_000), createTokenKey('b', 2_000)];
   expect(signingKeyAt(keys, timeAt(5_000))?.kid).toBe('c');
   expect(signingKeyAt([...keys].reverse(), timeAt(5_000))?.kid).toBe('c');
 });
 
-test('only keys that are older than the signing key are withdrawn, however late the check runs', () => {
+test('only keys that are older than the signing key are withdrawn, even if the check runs very late', () => {
   const keys = [
     createTokenKey('next', 9_000_000_000),
     createTokenKey('signing', 1_000),
@@ -79,7 +79,7 @@ test('only keys that are older than the signing key are withdrawn, however late 
   expect(planRotation(keys, timeAt(8_000_000_000)).toWithdraw.map(({ kid }) => kid)).toEqual(['older', 'oldest']);
 });
 
-test('the event of a key contains its public key, and whether it is withdrawn', () => {
+test('the event of a key contains the public key, and whether the key is withdrawn', () => {
   const key = createTokenKey('k', 0);
   const event = { type: { name: 'token-key.changed.v1' }, aggregateId: 'k', aggregateVersion: 1 };
   const payload = { publicJwk: key.publicJwk };
@@ -108,10 +108,10 @@ test('toTokenKeyViews returns the states next, signing and accepted', () => {
   ]);
 });
 
-test('at any time, the key of every valid token is published, and was published ten minutes before its first token', () => {
-  // Runs the rotation at random times. Each time it signs a token, and checks that the keys of all tokens that have not
-  // expired are still published. Every second run is near a change of keys, when a token may be valid longer than its
-  // key signs.
+test('at any time, the key of every valid token is published, and was published ten minutes before it signed a token', () => {
+  // Runs the rotation at random times. After each run, the test signs a token, and checks that the keys of all valid
+  // tokens are still published. Every second run is near a change of keys, because there a token may stay valid after
+  // its key has stopped signing.
   const counts = { nextKeys: 0, withdrawn: 0, validTokensOfOldKeys: 0 };
   const pause = fc.integer({ min: 1, max: 24 * 3600 }).map((seconds) => seconds * 1_000);
   const nearChange = fc.integer({ min: -PUBLISH_AHEAD_MS, max: WITHDRAW_AFTER_MS });

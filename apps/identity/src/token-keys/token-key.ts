@@ -12,12 +12,13 @@ export interface TokenKey {
   readonly version: number;
 }
 
-/** A new key is published this long before it signs, so that all verifiers have it (A2). */
+/** A new key is published this long before it signs, so that all verifiers have received the key (A2). */
 export const PUBLISH_AHEAD_MS = 10 * 60_000;
-/** A key signs for this long, until the next one signs. */
+/** A key signs for this long. Then the next key signs. */
 export const SIGNING_PERIOD_MS = 30 * 24 * 60 * 60_000;
 /**
- * A key is withdrawn this long after the next key began to sign. By then, its last token has been expired for a minute.
+ * A key is withdrawn this long after the next key began to sign. At that time, the last token of the withdrawn key
+ * expired a minute ago.
  */
 export const WITHDRAW_AFTER_MS = TOKEN_SECONDS * 1000 + 60_000;
 
@@ -28,7 +29,7 @@ export interface RotationPlan {
   readonly toWithdraw: readonly TokenKey[];
 }
 
-/** The key that signs at this time: the newest one whose `signsFrom` has passed. */
+/** Returns the key that signs at this time: the newest key whose `signsFrom` has passed. */
 export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt'>>(
   keys: readonly K[],
   now: Date,
@@ -39,14 +40,14 @@ export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt
 }
 
 /**
- * Decides whether a new key is needed now, and which keys are withdrawn.
+ * Decides whether a new key is needed now, and which keys must be withdrawn.
  *
  * @param keys all keys that are not withdrawn
  */
 export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan {
   const signingKey = signingKeyAt(keys, now);
-  // There is no key yet, or the only key was withdrawn after a leak. The new key signs immediately, because no other
-  // key can.
+  // There is no key yet, or the only key was withdrawn after a leak. The new key must sign immediately, because no
+  // other key can sign.
   if (!signingKey) return { nextSignsFrom: now, toWithdraw: [] };
   const hasNext = keys.some(({ signsFrom }) => signsFrom > now);
   const endsAtMs = signingKey.signsFrom.getTime() + SIGNING_PERIOD_MS;
@@ -58,7 +59,7 @@ export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan
   };
 }
 
-/** The time at which a key that is created now begins to sign. */
+/** Returns the time at which a key begins to sign if the key is created now. */
 export function nextSignsFrom(now: Date): Date {
   return new Date(now.getTime() + PUBLISH_AHEAD_MS);
 }
@@ -72,8 +73,8 @@ export function tokenKeyChanged({ kid, publicJwk, withdrawnAt, version }: TokenK
 export interface TokenKeyView {
   readonly kid: string;
   /**
-   * `next`: published, but does not sign yet. `signing`: signs new tokens. `accepted`: no longer signs, but its tokens
-   * are valid.
+   * `next`: the key is published, but does not sign yet. `signing`: the key signs new tokens. `accepted`: the key no
+   * longer signs, but its tokens are still valid.
    */
   readonly state: 'next' | 'signing' | 'accepted';
   /** ISO 8601 UTC with milliseconds (C2). */

@@ -9,7 +9,7 @@ import { RotateTokenKeys } from './rotate-token-keys.js';
 import { type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys } from './token-key.repository.js';
 
-/** The public keys of identity tokens (A2), for external verification. */
+/** The public keys of identity tokens (A2). Partners can verify identity tokens with them. */
 @Controller('.well-known/jwks.json')
 export class JwksController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
@@ -46,7 +46,7 @@ export class TokenKeysController {
   /**
    * Creates the next key, which signs in ten minutes.
    *
-   * @throws resource.conflict A next key exists already.
+   * @throws resource.conflict A next key already exists.
    */
   @Post()
   rotate(@Author() author: ChangeAuthor): Promise<TokenKeyView> {

@@ -42,7 +42,7 @@ describe('the keys of identity tokens', () => {
     ]);
   const readKid = (token: string) => decodeProtectedHeader(token).kid;
 
-  it('rotate: a key is published ten minutes before it signs, and withdrawn when its last token has expired', async () => {
+  it('rotate: a key is published ten minutes before it signs, and is withdrawn when its last token has expired', async () => {
     const partner = await createPartner(identity);
     const firstKid = readKid(await logIn(identity, partner))!;
     identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);
@@ -60,7 +60,7 @@ describe('the keys of identity tokens', () => {
     expect(readKid(await logIn(identity, partner))).toBe(nextKid);
     identity.clock.advance(WITHDRAW_AFTER_MS - 1 - 60_000);
     await runRotation();
-    // A second before it expires, the last token of the previous key is still valid.
+    // The last token of the previous key is still valid a second before it expires.
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
     identity.clock.advance(-1_000);
     expect((await partnerClient(identity, partner, lastToken)('POST', '/v1/auth/users', user)).status).toBe(201);
@@ -102,7 +102,7 @@ describe('the keys of identity tokens', () => {
     expect((await admin('DELETE', `${PATH}/x`)).status).toBe(404);
   });
 
-  it('are created once if several replicas start concurrently, and are stored encrypted', async () => {
+  it('are stored encrypted, and only one key is created if several replicas start concurrently', async () => {
     const env = {
       SVC_ENVIRONMENT: 'development',
       SVC_LOG_LEVEL: 'silent',

@@ -3,13 +3,16 @@ import { DomainError } from '@svc/kernel';
 import { hashPassword, isPassword } from './password.js';
 
 /**
- * Limit of concurrent hashes. Each one uses 19 MiB, and one of the few threads of Node.js that also read files and
- * resolve names.
+ * Maximum number of concurrent hashes. Each hash uses 19 MiB of memory and a thread of the thread pool of Node.js. The
+ * pool is small, and it also reads files and resolves host names.
  */
 const MAX_CONCURRENT = 2;
-/** Limit of waiting jobs, which take about two seconds. Further requests are rejected and may be retried. */
+/**
+ * Maximum number of waiting jobs. The queue needs about two seconds for all of them. Further requests are rejected and
+ * may be retried.
+ */
 const MAX_WAITING = 100;
-/** Limit of waiting jobs of one organisation, so that most of the queue is left for other organisations. */
+/** Maximum number of waiting jobs of one organisation. Most of the queue is left for other organisations. */
 const MAX_WAITING_PER_ORGANISATION = 25;
 
 interface WaitingJob {
@@ -43,7 +46,8 @@ export class PasswordQueue {
       ).length;
       if (this.waiting.length >= MAX_WAITING || waitingCountOfOrganisation >= MAX_WAITING_PER_ORGANISATION)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 2 });
-      // A finished job passes its slot to the first waiting job, so that later jobs cannot start before it.
+      // A finished job passes its slot to the first waiting job, so that later jobs cannot start before the waiting
+      // job.
       await new Promise<void>((resolve) => this.waiting.push({ organisationId, start: resolve }));
     } else this.runningCount++;
     try {

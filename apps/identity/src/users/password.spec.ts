@@ -1,7 +1,7 @@
 import { hashPassword, isPassword } from './password.js';
 import { PasswordQueue } from './password-queue.js';
 
-test('isPassword accepts the password of a hash and no other, and each hash of a password is different', async () => {
+test('isPassword accepts only the password of the hash, and hashing a password twice returns different hashes', async () => {
   const hash = await hashPassword('correct horse battery');
   expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(await isPassword('correct horse battery', hash)).toBe(true);
@@ -10,8 +10,8 @@ test('isPassword accepts the password of a hash and no other, and each hash of a
   expect(await hashPassword('correct horse battery')).not.toBe(hash);
 });
 
-test('isPassword accepts a hash of another program with other parameters', async () => {
-  // The reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1 -l 32
+test('isPassword accepts a hash that another program has computed with other parameters', async () => {
+  // The output of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1 -l 32
   const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   expect(await isPassword('password', reference)).toBe(true);
   expect(await isPassword('Password', reference)).toBe(false);
@@ -49,8 +49,8 @@ test('PasswordQueue lets jobs wait up to the limits, and rejects further jobs wi
     ...['b', 'c', 'd'].flatMap((organisation) => enqueueJobs(organisation, 25)),
     ...enqueueJobs('e', 1),
   ]);
-  // Of organisation a 2 jobs run, 25 wait and 13 are rejected. With b, c and d, 100 jobs wait, so the job of e is
-  // rejected.
+  // Of the 40 jobs of organisation a, 2 run, 25 wait and 13 are rejected. Together with the jobs of b, c and d, 100
+  // jobs wait. Therefore the job of e is rejected.
   const rejectedIndexes = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
   expect(rejectedIndexes).toEqual([...Array.from({ length: 13 }, (_, index) => 27 + index), 115]);
   const rejectedJobs = outcomes.filter((outcome) => outcome.status === 'rejected');

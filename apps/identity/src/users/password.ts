@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const argon2 = promisify(argon2Callback);
 
-/** Cost of a hash: 19 MiB and two passes, which OWASP recommends as minimum. A hash takes about 40 ms. */
+/** Cost of a hash: 19 MiB and two passes. OWASP recommends this cost as minimum. A hash takes about 40 ms. */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
@@ -11,8 +11,8 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 /**
- * The format `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. It contains the parameters, so that they can be changed for new
- * passwords.
+ * The format `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. It contains the parameters of the hash. Therefore the parameters
+ * can be changed for new passwords, and old hashes can still be checked.
  */
 const PHC_PATTERN =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
@@ -29,7 +29,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(hash)}`;
 }
 
-/** Whether the hash is that of the password. Throws for a hash in another format than that of {@link hashPassword}. */
+/** Whether the hash belongs to the password. Throws if the hash does not have the format of {@link hashPassword}. */
 export async function isPassword(password: string, passwordHash: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = PHC_PATTERN.exec(passwordHash) ?? [];
   if (salt === undefined || hash === undefined) throw new Error('A password hash is argon2id in PHC form.');

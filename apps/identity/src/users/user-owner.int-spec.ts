@@ -1,6 +1,6 @@
 /**
- * A user, a customer and a login belong to one organisation and mode. The same email in another organisation or mode is
- * another user.
+ * Tests that a user, a customer and a login belong to one organisation and mode. The same email in another organisation
+ * or mode belongs to another user.
  */
 import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
@@ -15,8 +15,8 @@ import {
 
 let identity: TestService;
 /**
- * Clients of an organisation in test mode, of the same organisation in live mode, and of another organisation in test
- * mode.
+ * Three clients: of an organisation in test mode, of the same organisation in live mode, and of another organisation in
+ * test mode.
  */
 let clients: readonly Client[];
 beforeAll(async () => {

@@ -22,8 +22,8 @@ export interface User {
 }
 
 /**
- * The email in the format in which it is stored and compared, so that each address has only one user, regardless of its
- * case.
+ * Returns the email in the format in which it is stored and compared, so that each address has only one user,
+ * regardless of upper and lower case.
  */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();

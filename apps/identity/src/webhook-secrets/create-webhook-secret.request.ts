@@ -3,7 +3,7 @@ import { IsIn } from 'class-validator';
 
 const MODES: readonly Mode[] = ['test', 'live'];
 
-/** Body of `POST …/webhook-secrets`. A request may omit it. */
+/** Body of `POST …/webhook-secrets`. The body is optional. */
 export class CreateWebhookSecretRequest {
   /** The secret signs notifications of payments in this mode. */
   @IsIn(MODES, { message: '$property must be test or live' })

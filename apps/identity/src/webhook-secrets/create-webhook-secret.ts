@@ -10,7 +10,8 @@ import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-s
 import { countValidWebhookSecrets } from './webhook-secret.repository.js';
 
 /**
- * Maximum number of valid secrets of a site and mode, because each of them adds a signature to every notification (E4).
+ * Maximum number of valid secrets of a site and mode. It is low because each valid secret adds a signature to every
+ * notification (E4).
  */
 const MAX_VALID_SECRETS = 5;
 

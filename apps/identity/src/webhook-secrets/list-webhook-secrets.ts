@@ -8,7 +8,7 @@ import { listWebhookSecrets } from './webhook-secret.repository.js';
 export class ListWebhookSecrets {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Returns at most 100 secrets, the newest first, including revoked ones. Throws `resource.not-found`. */
+  /** Returns at most 100 secrets, the newest first, including revoked secrets. Throws `resource.not-found`. */
   async execute(merchantId: number, siteId: number): Promise<WebhookSecretView[]> {
     await getSite(this.dataSource.manager, merchantId, siteId);
     const secrets = await listWebhookSecrets(this.dataSource.manager, merchantId, siteId);

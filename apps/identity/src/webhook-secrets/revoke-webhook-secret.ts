@@ -19,7 +19,7 @@ export class RevokeWebhookSecret {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the secret is revoked already. Throws `resource.not-found`. */
+  /** Does nothing if the secret is already revoked. Throws `resource.not-found`. */
   async execute(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);

@@ -24,7 +24,7 @@ const createSecret = async (site: string): Promise<string> =>
   (await admin('POST', `${site}/webhook-secrets`, { mode: 'test' })).body.secretId as string;
 const listAllSecrets = async (site: string): Promise<{ secretId: string; mode: string; revoked: boolean }[]> =>
   (await admin('GET', `${site}/webhook-secrets`)).body.secrets;
-/** The secrets of the site without the two that were created with it, which are the oldest. */
+/** Returns the secrets of the site, without the two oldest secrets, because these were created with the site. */
 const listNewSecrets = async (site: string): Promise<[string, boolean][]> =>
   (await listAllSecrets(site)).slice(0, -2).map(({ secretId, revoked }) => [secretId, revoked]);
 
@@ -51,9 +51,9 @@ test('a secret is listed and can be revoked only on the path of its own site', a
   ]).toEqual([[[ownSecretId, true]], [[otherSiteSecretId, false]], [[otherMerchantSecretId, false]]]);
 });
 
-test('a site may have five valid secrets in each mode, regardless of revoked secrets and of other sites', async () => {
+test('a site may have five valid secrets in each mode, and revoked secrets and secrets of other sites do not count', async () => {
   const { site, otherSite, otherMerchantSite } = paths;
-  // A new site has one secret of each mode, so four more are allowed.
+  // A new site has one secret of each mode, so four more secrets of each mode are allowed.
   for (const otherPath of [otherSite, otherMerchantSite])
     for (let count = 0; count < 4; count++) expect(await requestSecret(otherPath)).toBe(201);
   for (let count = 0; count < 4; count++) expect(await requestSecret(site, 'live')).toBe(201);

@@ -6,7 +6,7 @@ import { WebhookSecretRow } from './webhook-secret.row.js';
 
 const MAX_LISTED_SECRETS = 100;
 
-/** Throws `resource.not-found`, also if the secret belongs to another site. */
+/** Throws `resource.not-found` if the secret does not exist or belongs to another site. */
 export async function getWebhookSecret(
   tx: EntityManager,
   merchantId: number,
@@ -18,7 +18,7 @@ export async function getWebhookSecret(
   return secret;
 }
 
-/** At most 100 secrets, the newest first, including revoked ones. */
+/** Returns at most 100 secrets, the newest first, including revoked secrets. */
 export function listWebhookSecrets(tx: EntityManager, merchantId: number, siteId: number): Promise<WebhookSecret[]> {
   return tx.find(WebhookSecretRow, {
     where: { merchantId, siteId },

@@ -34,7 +34,7 @@ test('toWebhookSecretView returns the dates of a secret, but not the encrypted s
   expect(toWebhookSecretView(REVOKED)).toStrictEqual({ ...view, revoked: true, revokedUTCDate });
 });
 
-test('the event for webhook-dispatcher contains the encrypted secret, which is never primary', () => {
+test('the event for webhook-dispatcher contains the encrypted secret and is never marked as primary', () => {
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001, sealed: 'sealed' };
   const event = { type: { name: 'signing-secret.changed.v1' }, aggregateId: 's-1' };
   const commonPayload = { ...payload, purpose: 'webhook-secret', primary: false };

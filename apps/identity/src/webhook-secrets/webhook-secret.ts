@@ -47,7 +47,7 @@ export function toWebhookSecretView({ secretId, mode, createdAt, revokedAt }: We
   };
 }
 
-/** The event for hosted-gateway, which uses it to decide whether notifications of the site and mode can be signed. */
+/** The event for hosted-gateway, which has to know whether notifications of the site and mode can be signed. */
 export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSecretChanged> {
   const { secretId, mode, merchantId, siteId, revokedAt, version } = secret;
   const payload = { secretId, mode, merchantId, siteId, revoked: revokedAt !== null };
@@ -55,8 +55,8 @@ export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSec
 }
 
 /**
- * The event for webhook-dispatcher. A webhook secret is never primary: with webhook secrets, all valid ones sign a
- * notification (E4), while with API keys only the primary one does (E3).
+ * The event for webhook-dispatcher. A webhook secret is never primary, because all valid webhook secrets sign a
+ * notification (E4). Of the API keys, only the primary key signs (E3).
  */
 export function signingSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
   const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;

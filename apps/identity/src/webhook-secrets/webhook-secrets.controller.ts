@@ -39,7 +39,8 @@ export class WebhookSecretsController {
   }
 
   /**
-   * Lists the webhook secrets of a site. The newest is first, revoked secrets are included, and at most 100 are listed.
+   * Lists the webhook secrets of a site. The newest secret is first, revoked secrets are included, and at most 100
+   * secrets are listed.
    *
    * @throws resource.not-found
    */
@@ -54,7 +55,7 @@ export class WebhookSecretsController {
   /**
    * Revokes a webhook secret.
    *
-   * @returns 204 The secret is revoked, now or already before.
+   * @returns 204 The secret is revoked now, or it was revoked before.
    * @throws resource.not-found
    */
   @Delete(':secretId')

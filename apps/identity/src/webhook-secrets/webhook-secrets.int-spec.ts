@@ -28,7 +28,7 @@ describe('the webhook secrets of a site', () => {
     secretsPath = `${sites}/${siteId}/webhook-secrets`;
   });
 
-  /** The events of this merchant, without those of the two secrets that were created with the site. */
+  /** Returns the events of this merchant, without the events of the two secrets that were created with the site. */
   const signingSecretEvents = async () =>
     (await identity.published(SigningSecretChangedV1))
       .filter(({ payload }) => payload.merchantId === merchantId)
@@ -99,7 +99,7 @@ describe('the webhook secrets of a site', () => {
     );
   });
 
-  it('are limited to five valid ones in a mode, even if more are created concurrently', async () => {
+  it('are limited to five valid secrets in a mode, even if more secrets are requested concurrently', async () => {
     const responses = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secretsPath, { mode: 'test' })));
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
     expect(await admin('POST', secretsPath, { mode: 'live' })).toMatchObject({ status: 201 });
@@ -111,7 +111,7 @@ describe('the webhook secrets of a site', () => {
     expect(await signingSecretEvents()).toEqual([]);
   });
 
-  it('can be neither created, listed nor revoked on the path of another merchant or site', async () => {
+  it('cannot be created, listed or revoked on the path of another merchant or site', async () => {
     const { secretId } = (await admin('POST', secretsPath)).body;
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
     const otherMerchantPath = `/admin/v1/merchants/${other.merchantId}/sites/${siteId}/webhook-secrets`;

@@ -14,19 +14,20 @@ import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
-/** Another process may delete an expired row earlier than the clock of this process says. */
+/** Another process may delete an expired row this much earlier, because its clock may be ahead. */
 const MAX_CLOCK_SKEW_MS = 300_000;
 
 interface Book {
   readonly reader: ReconciliationReader;
-  /** Returns the time since which the book is complete: older rows may be deleted. */
+  /** Returns the time since which the book is complete. Older rows may have been deleted. */
   readonly keptSince: () => Date;
 }
 
 /**
  * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
- * payments of a day (docs/reconciliation.md). This service has two: `retrieval` contains payments, `stream` contains
- * the notices of streams. `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
+ * payments of a day (docs/reconciliation.md). This service has two books: `retrieval` contains payments, `stream`
+ * contains the notices of streams. `digest` returns one hash and one total for each merchant and mode. `list` returns
+ * the rows.
  */
 @Controller()
 export class BooksConsumer {

@@ -18,7 +18,7 @@ const requestDigests = (book: string, merchantId: number) =>
 const requestLines = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListRetrievalV1, { book, merchantId, mode, ...DAY })).lines;
 
-/** Delivers a payment of this merchant, or of a new one. */
+/** Delivers a payment of this merchant, or of a new merchant. */
 async function deliverPaymentAt(time: string, overrides: Partial<PaymentSnapshot> = {}, merchant?: Merchant) {
   const payment = newPaymentAt(merchant ?? (await createMerchant(retrieval)), new Date(time), overrides);
   await retrieval.deliver(paymentEvent(payment));
@@ -42,7 +42,7 @@ test.each(BOOKS)('book %s has a digest and rows for each merchant and mode', asy
 });
 
 test.each(BOOKS)(
-  'book %s contains a payment on the day on which it was accepted, from its first millisecond to its last',
+  'book %s contains a payment on the day on which the payment was accepted, from the first to the last millisecond',
   async (book) => {
     const merchant = await createMerchant(retrieval);
     for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])

@@ -1,8 +1,8 @@
 import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
 
 /**
- * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
- * identities.
+ * The final payments, selected by paymentUTCDate. The rows do not contain names of customers, because reconciliation
+ * compares only amounts and ids.
  */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
@@ -15,7 +15,7 @@ export const RETRIEVAL_BOOK = `
    WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
      AND payment_utc_date >= $1 AND payment_utc_date < $2`;
 
-/** Notices by the time in their id, which is paymentUTCDate, or createdUTCDate of the refund. */
+/** The notices, selected by the time in their id. This time is paymentUTCDate, or createdUTCDate of the refund. */
 export const STREAM_BOOK = `
   SELECT mode, merchant_id, concat_ws('/', json ->> 'paymentReference', json #>> '{refund,refundReference}') AS key,
          CASE WHEN type = 'payment' AND json ->> 'status' = '1' THEN ${numberOr0("json ->> 'tenderedAmount'")} ELSE 0 END AS amount,

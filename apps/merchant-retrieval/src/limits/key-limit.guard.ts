@@ -6,7 +6,8 @@ import { KeyLimit } from './key-limit.js';
 
 /**
  * Limits the call rate of a key (M4). A rejected call gets a 429 with `Retry-After`. Every response has the headers of
- * the IETF draft "RateLimit header fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
+ * the IETF draft "RateLimit header fields for HTTP". Use this guard after MerchantKeyGuard, because MerchantKeyGuard
+ * authenticates the key.
  *
  * @throws request.rate-limited More than 5 calls a second of one key after a burst of 20, unless configured otherwise (M4).
  */

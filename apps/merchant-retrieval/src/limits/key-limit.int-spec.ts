@@ -5,7 +5,7 @@ let merchant: Merchant;
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '3', SVC_RETRIEVAL_CALLS_PER_SECOND: '1' });
   merchant = await createMerchant(retrieval);
-  // The limit uses performance.now(). In this test that clock does not advance.
+  // The limit uses performance.now(). In this test, performance.now() does not advance.
   const started = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(started);
 });
@@ -14,7 +14,7 @@ afterAll(async () => {
   await retrieval.stop();
 });
 
-test('a key with too many calls gets a 429 with Retry-After and RateLimit headers; other keys are not affected (M4)', async () => {
+test('a key with too many calls gets a 429 with Retry-After and RateLimit headers, but other keys do not (M4)', async () => {
   const paths = [`/${merchant.merchantId}/payments/X`, `/${merchant.merchantId}/payments?externalReference=x`];
   const get = (nth: number, key: string) => retrieval.get(paths[nth % paths.length]!, { 'x-api-key': key });
   for (let call = 0; call < 3; call++) {
@@ -25,10 +25,10 @@ test('a key with too many calls gets a 429 with Retry-After and RateLimit header
   const { status, headers, text } = await get(3, merchant.keys.merchant);
   expect([status, headers['retry-after'], headers['ratelimit']]).toEqual([429, '1', '"key";r=0;t=3']);
   expect(JSON.parse(text)).toMatchObject({ status: 429 });
-  // The limit is the same for both headers that may contain the key.
+  // The key may be in one of two headers. Calls with either header count for the same limit.
   const bearer = { authorization: `Bearer ${merchant.keys.merchant}` };
   expect((await retrieval.get(paths[0]!, bearer)).status).toBe(429);
   expect((await get(0, merchant.keys['site 1'])).status).toBe(200);
-  // A caller without a valid key gets a 401 and uses up no calls of a key.
+  // A call without a valid key gets a 401 and does not count for any key.
   for (let call = 0; call < 5; call++) expect((await get(call, merchant.keys.revoked)).status).toBe(401);
 });

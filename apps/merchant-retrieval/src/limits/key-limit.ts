@@ -4,25 +4,25 @@ import { LRUCache } from 'lru-cache';
 import { MerchantRetrievalConfig } from '../config.js';
 
 /**
- * Maximum number of token buckets. Beyond it, the bucket of the least recently used key is dropped: that key starts
- * with a full one.
+ * Maximum number of token buckets. If there are more keys, the bucket of the least recently used key is dropped, and
+ * this key later starts with a full bucket.
  */
 const MAX_KEYS = 10_000;
 
 /** Whether a call is allowed, and the remaining allowance of the key. */
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** Number of calls that are allowed now. */
+  /** Number of further calls that are allowed now. */
   readonly remaining: number;
-  /** Seconds until the next call is allowed; 0 when one is allowed now. */
+  /** Seconds until the next call is allowed, or 0 when a call is allowed now. */
   readonly retryAfterSeconds: number;
   /** Seconds until the bucket is full. */
   readonly resetSeconds: number;
 }
 
 /**
- * A token bucket for each key, on this replica only (M4). The library uses the monotonic clock of the process, so the
- * limit does not depend on corrections of the system clock.
+ * Limits the calls of each key with a token bucket, on this replica only (M4). The library uses the monotonic clock of
+ * the process, so the limit does not depend on corrections of the system clock.
  */
 @Injectable()
 export class KeyLimit {
@@ -30,7 +30,7 @@ export class KeyLimit {
 
   constructor(@Inject(MerchantRetrievalConfig) private readonly config: MerchantRetrievalConfig) {}
 
-  /** Consumes one call of the key if it has one left. */
+  /** Consumes one call of the key if the key has a call left. */
   tryConsume(keyId: string): Allowance {
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
     const bucket = this.getBucket(keyId);

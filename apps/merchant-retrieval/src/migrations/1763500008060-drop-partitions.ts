@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Only the owner of a table may drop it (ADR 45). This function lets the service drop the partitions of payments, and
- * no other table.
+ * Only the owner of a table may drop the table (ADR 45). This function lets the service drop the partitions of the
+ * table payments, but no other table.
  */
 export class DropPartitions1763500008060 implements MigrationInterface {
   readonly name = 'DropPartitions1763500008060';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
-/** Limit of the wait for a lock that conflicts with readers and writers, because they queue behind it. */
+/** Maximum wait for a lock that conflicts with readers and writers. It is short, because they wait behind the lock. */
 const MAX_LOCK_WAIT_MS = 2_000;
-/** Limit of the wait for other replicas that create partitions. This wait blocks no reader or writer. */
+/** Maximum wait for other replicas that create partitions. It may be long, because it blocks no reader or writer. */
 const MAX_REPLICA_WAIT_MS = 120_000;
 
-/** The partitions of the table payments. The methods are steps of one transaction; {@link lock} is the first step. */
+/** The partitions of the table payments. The methods are steps of one transaction. {@link lock} is the first step. */
 @Injectable()
 export class PaymentPartitionRepository {
   async lock(tx: EntityManager): Promise<void> {
@@ -15,7 +15,7 @@ export class PaymentPartitionRepository {
     await tx.query(`SET LOCAL lock_timeout = ${MAX_LOCK_WAIT_MS}`);
   }
 
-  /** Creates those partitions of `count` months that do not exist. */
+  /** Creates the missing partitions of `count` months, from `firstMonth` on. */
   async ensure(tx: EntityManager, firstMonth: Date, count: number): Promise<void> {
     await tx.query(`SELECT ensure_month_partitions('payments', $1::date, $2)`, [
       firstMonth.toISOString().slice(0, 10),

@@ -16,8 +16,9 @@ import { PaymentPartitionRepository } from './payment-partition.repository.js';
 const INTERVAL_MS = 3_600_000;
 
 /**
- * Creates the partitions of the payments in advance, and drops those that are older than the longest window (M2).
- * Replicas may run it concurrently: a lock serialises them, and the later ones find nothing to do.
+ * Creates the partitions of the table payments in advance, and drops partitions that are older than the longest window
+ * (M2). Replicas may run this job concurrently, because a lock makes them run one after the other. Then the later
+ * replicas find nothing to do.
  */
 @Injectable()
 export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {

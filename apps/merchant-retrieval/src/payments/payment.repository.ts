@@ -11,10 +11,10 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** The owner of payments: one site, or without `siteId` all sites of a merchant; in one mode. */
+/** The owner of payments in one mode: one site, or all sites of a merchant if `siteId` is undefined. */
 export type PaymentOwner = Pick<AuthenticatedMerchant, 'merchantId' | 'siteId' | 'mode'>;
 
-/** Stores the newest version of payments, and finds them in the windows of M2. */
+/** Stores the newest version of each payment, and finds payments in the time windows of M2. */
 @Injectable()
 export class PaymentRepository {
   constructor(
@@ -23,10 +23,10 @@ export class PaymentRepository {
   ) {}
 
   /**
-   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order: an
-   * older version changes nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
-   * Payments that are older than the longest window are ignored: no query finds them, and their partition may be
-   * dropped (M2).
+   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order,
+   * because an older version changes nothing. The statement locks rows in a fixed order, so that two such statements
+   * never deadlock. Payments that are older than the longest window are ignored, because no query finds them, and
+   * because their partition may have been dropped (M2).
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     const { from } = lastThreeMonths(this.clock.now());
@@ -68,7 +68,7 @@ export class PaymentRepository {
   }
 }
 
-/** $1 merchant, $2 mode, $3 site or NULL, $4 and $5 window, $6 value of the column. */
+/** $1 merchant, $2 mode, $3 site or NULL, $4 beginning and $5 end of the window, $6 value of the column. */
 const selectByColumn = (column: string): string => `
   SELECT p.invoice_reference AS "invoiceReference", p.external_reference AS "invoiceExternalReference",
          p.currency AS "currencyISOCode", p.invoiced_amount AS "invoicedAmount", p.payment_reference AS "paymentReference",
@@ -103,7 +103,7 @@ function notificationFromRow({
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 
-/** Columns of a payment that never change, with their types: queries search by them. */
+/** Columns of a payment that never change, with their types. Queries find payments by these columns. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   payment_utc_date: 'timestamptz',
@@ -153,7 +153,7 @@ function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof ty
 
 const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
-/** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
+/** $1: the payments as JSON. Writes to the serving generation and to the generation that is being built. */
 const UPSERT = `
   INSERT INTO payments (generation, ${COLUMN_NAMES})
   SELECT g.generation, ${COLUMN_NAMES.replaceAll(/\w+/g, 'p.$&')}

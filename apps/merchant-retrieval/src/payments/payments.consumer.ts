@@ -5,8 +5,9 @@ import { NoticeRepository } from '../stream/notice.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Stores all final payments of merchants, hosted and of partners (M1), and their notices for the stream (M6). Replay:
- * an older or repeated version of a payment changes nothing, and an existing notice is not inserted again.
+ * Stores all final payments of merchants, both hosted payments and payments of partners (M1). Also stores their notices
+ * for the stream (M6). Events may be replayed, because an older or repeated version of a payment changes nothing, and
+ * because an existing notice is not inserted again.
  */
 @Controller()
 export class PaymentsConsumer {

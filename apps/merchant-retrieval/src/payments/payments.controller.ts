@@ -6,8 +6,8 @@ import { KeyLimitGuard } from '../limits/key-limit.guard.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Lets merchants find their payments by three queries, each for one site or for all sites of the merchant. The list is
- * empty for an unknown payment and for a payment of another merchant (M1).
+ * Lets merchants find their payments with three queries. Each query searches one site or all sites of the merchant. The
+ * list is empty for an unknown payment and for a payment of another merchant (M1).
  */
 @Controller('business/api/v1/merchants/:merchantId')
 @UseGuards(MerchantKeyGuard, KeyLimitGuard)
@@ -25,7 +25,8 @@ export class PaymentsController {
   }
 
   /**
-   * Lists the payments of the merchant's own reference in the last 24 hours, the newest first (M1, M2).
+   * Lists the payments with this reference of the merchant (`externalReference`) in the last 24 hours, the newest first
+   * (M1, M2).
    *
    * @query externalReference required
    */
@@ -39,13 +40,13 @@ export class PaymentsController {
       const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`;
       throw invalidField('externalReference', message);
     }
-    // An invoice cannot have an invalid text as its reference, so the database is not queried.
+    // If the text is invalid, no invoice can have it as its reference, so the database is not queried.
     return isText(reference, MAX_IDENTIFIER_LENGTH) ? this.payments.findByExternalReference(merchant, reference) : [];
   }
 
   /**
-   * Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is
-   * not found either (C3).
+   * Finds a payment of the last three months by its service payment id (M2). The response is a list with this payment,
+   * or `[]` if there is no such payment or the id is malformed (C3).
    */
   @Get(['payments/:svcId', 'sites/:siteId/payments/:svcId'])
   @Header('cache-control', 'no-store')

@@ -65,7 +65,7 @@ test('each of the six routes returns all fields of a payment (M1)', async () => 
     }
 });
 
-test('a failed payment of a partner has its vouchers, its customer and its till', async () => {
+test('a failed payment of a partner is returned with its vouchers, its customer and its till', async () => {
   const vouchers = [{ merchantLiable: true, amount: 2_000 }];
   const invoiceReference = randomUUID();
   const source = { ...aPayment('o', 'c').source, invoiceReference, externalReference: 'INV-7' } as never;
@@ -144,7 +144,7 @@ describe('a payment of site 1', () => {
       }
   });
 
-  test('leads to a 401 with an empty body if the key is invalid, unknown or missing, whatever the path is', async () => {
+  test('is not shown without a valid key: on any path the response is a 401 with an empty body', async () => {
     const queryPaths = [...queryPathsOf(payment), '/payments', `/invoices/${'x'.repeat(9_000)}/payments`];
     for (const owner of [...ownerPaths(merchant), '/x', '/x/sites/y'])
       for (const queryPath of queryPaths)
@@ -162,7 +162,7 @@ describe('the input of a query (M3):', () => {
     return status === 200 ? body : [status, body.errors?.map(({ field }) => field)];
   };
 
-  test('an id that does not consist of digits is a 400 that names every invalid id', async () => {
+  test('a merchantId or siteId that does not consist of digits causes a 400, and the response names every invalid id', async () => {
     for (const queryPath of ['/payments?externalReference=x', '/payments/X', '/invoices/x/payments']) {
       for (const invalid of ['x', '-1', '1.5', '1e3', '0x10', '9'.repeat(16), '%20', '१']) {
         expect(await get(`/${invalid}${queryPath}`)).toEqual([400, ['merchantId']]);
@@ -172,7 +172,7 @@ describe('the input of a query (M3):', () => {
     }
   });
 
-  test('an externalReference is a 400 unless it occurs once with 1 to 100 characters', async () => {
+  test('a request causes a 400 if it does not contain exactly one externalReference with 1 to 100 characters', async () => {
     for (const owner of ownerPaths(merchant).slice(0, 2)) {
       const invalid = ['', '?externalReference=', '?externalReference=a&externalReference=a', '?externalreference=a'];
       for (const query of [...invalid, `?externalReference=${'x'.repeat(101)}`])
@@ -182,7 +182,7 @@ describe('the input of a query (M3):', () => {
     }
   });
 
-  test('an unknown or malformed id leads to an empty list; a payment id is valid in upper and lower case (C3)', async () => {
+  test('an unknown or malformed id causes an empty list, and a payment id is valid in upper and lower case (C3)', async () => {
     const { paymentReference } = await deliverPayment();
     for (const owner of ownerPaths(merchant).slice(0, 2)) {
       for (const text of ['x', '%00', 'x'.repeat(101), 'x'.repeat(9_000), randomUUID(), '%20'])
@@ -194,7 +194,7 @@ describe('the input of a query (M3):', () => {
     }
   });
 
-  test('an externalReference is compared exactly, and finds all payments with it, newest first', async () => {
+  test('an externalReference is compared exactly, and the list contains all payments that have it, newest first', async () => {
     const source = { ...newPaymentAt(merchant, now()).source, merchantOrderId: 'Order 1/é' } as never;
     const payments = [0, -1_000, -1_000, -60_000].map((ms) =>
       newPaymentAt(merchant, retrieval.clock.later(ms), { source, siteId: merchant.sites[ms === 0 ? 0 : 1] }),
@@ -218,7 +218,7 @@ describe('the input of a query (M3):', () => {
 });
 
 describe('the windows of queries (M2):', () => {
-  test('a payment is found by its references until it is 24 hours old, and by its id also later', async () => {
+  test('a payment is found by its references until it is 24 hours old, and is found by its id even later', async () => {
     const payment = await deliverPayment();
     const [byInvoice, byReference, byId] = queryPathsOf(payment) as [string, string, string];
     const areFound = async (): Promise<boolean[]> => {
@@ -234,7 +234,7 @@ describe('the windows of queries (M2):', () => {
     expect(await areFound()).toEqual([false, false, true, false, false, true]);
   });
 
-  test('a payment is found by id for three calendar months, including its first moment', async () => {
+  test('a payment is found by its id until it is exactly three calendar months old', async () => {
     const from = new Date(now());
     from.setUTCMonth(from.getUTCMonth() - 3);
     const oldest = await deliverPayment({}, from);
@@ -248,7 +248,7 @@ describe('the windows of queries (M2):', () => {
   });
 });
 
-test('a payment of an earlier release has the site’s current reference, or none if the site is unknown', async () => {
+test('a payment of an earlier release has the current reference of its site, or "" if the site is unknown', async () => {
   const oldPayment = newPaymentAt(merchant, now());
   delete oldPayment.siteReference;
   await retrieval.deliver(paymentEvent(oldPayment));

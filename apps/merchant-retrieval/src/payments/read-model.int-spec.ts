@@ -1,4 +1,4 @@
-/** Tests that the read model has the newest version of each payment in the longest window, also during a rebuild. */
+/** Tests that the read model has the newest version of each payment in the longest window, even during a rebuild. */
 import { PaymentProcessingV1, type PaymentSnapshot, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
 import {
@@ -45,7 +45,7 @@ const readRows = (columns = 'payment_reference, version, tip_amount') =>
 const listPayment = async ({ paymentReference }: PaymentSnapshot) =>
   retrieval.list(`/${merchant.merchantId}/payments/${paymentReference}`, merchant.keys.merchant);
 
-test('the newest version of a payment is stored, in any order of the versions, in one batch and in several', async () => {
+test('the newest version of a payment is stored, regardless of the order and the batches in which versions arrive', async () => {
   const payment = newPaymentAt(merchant, retrieval.clock.now());
   const eventOfVersion = (number: number) => paymentEvent({ ...payment, tipAmount: number }, number);
   await retrieval.deliver(eventOfVersion(2), eventOfVersion(4), eventOfVersion(3));
@@ -68,7 +68,7 @@ test('a payment that is not final is not stored', async () => {
   expect(await listPayment(payment)).toEqual([]);
 });
 
-test('rows are written in the order of their references in each generation, so that two replicas do not deadlock', async () => {
+test('each generation is written in the order of payment references, so that two replicas do not deadlock', async () => {
   await retrieval.dataSource.query(
     `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
   );
@@ -84,14 +84,14 @@ test('rows are written in the order of their references in each generation, so t
 });
 
 describe('a rebuild', () => {
-  /** POST requests a rebuild, GET reads its state. */
+  /** POST requests a rebuild. GET reads the state of the rebuild. */
   const callRebuildRoute = async (method: 'GET' | 'POST', adminKey = ADMIN_KEY) => {
     const url = '/admin/v1/retrieval/rebuild';
     const response = await retrieval.service.app.inject({ method, url, headers: { 'x-admin-key': adminKey } });
     return { status: response.statusCode, body: (response.body ? JSON.parse(response.body) : {}) as RebuildState };
   };
 
-  test('from the event log corrects all rows and leaves out payments that are older than the window', async () => {
+  test('from the event log corrects all rows, and skips payments that are older than the window', async () => {
     await processor.service.startRelaying();
     const payments = Array.from({ length: 60 }, (_, nth) =>
       newPaymentAt(merchant, retrieval.clock.later(-nth * 86_400_000)),
@@ -116,7 +116,7 @@ describe('a rebuild', () => {
     expect((await callRebuildRoute('POST', 'another key of the same length 000')).status).toBe(401);
     expect(await callRebuildRoute('POST')).toEqual({ status: 202, body: { serving: 1, building: 2 } });
     await waitUntil('the new generation to serve', 20_000, async () => {
-      // Queries are possible meanwhile.
+      // Queries are possible during the rebuild.
       expect(await listPayment(payments[2]!)).toHaveLength(1);
       return (await callRebuildRoute('GET')).body.building === null;
     });
@@ -134,9 +134,9 @@ describe('a rebuild', () => {
     expect(await readRows('*')).toEqual(correctRows.map((row) => ({ ...row, generation: 2 })));
   });
 
-  test('reads only the serving generation, and writes events to it and to the one being built', async () => {
+  test('writes events to the serving and to the new generation, and queries read only the serving generation', async () => {
     const generations = retrieval.service.app.get(Generations);
-    // No publisher handles the replay request, so the service itself does not make the new generation the serving one.
+    // No publisher handles the replay request, so the service does not make the new generation serve on its own.
     const beginGeneration = () =>
       generations.begin((tx) => retrieval.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
     const before = newPaymentAt(merchant, retrieval.clock.now());

@@ -19,14 +19,14 @@ test.each([
   ['the day three months before a leap day', '2028-02-29T10:00:00.000Z', '2027-11-29T10:00:00.000Z'],
   ['the last day of a month of thirty days', '2026-07-31T00:00:00.000Z', '2026-04-30T00:00:00.000Z'],
   ['the first day of a month', '2026-04-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-])('the window of three months begins with %s: at %s it begins at %s', (_, now, from) => {
+])('the window of three months begins on %s: at the time %s, the window begins at %s', (_, now, from) => {
   const argument = new Date(now);
   expect(lastThreeMonths(argument).from.toISOString()).toBe(from);
   expect(argument.toISOString()).toBe(now);
 });
 
 test.each([last24Hours, lastThreeMonths])(
-  'the window of %p includes payments whose date is up to a day ahead',
+  'the window of %p includes payments whose date is up to a day in the future',
   (windowOf) =>
     expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
 );

@@ -3,7 +3,7 @@ import { type Channel, decodePosition, encodeEventId } from './event-id.js';
 
 const CHANNEL: Channel = { merchantId: 1001, siteId: 5001, mode: 'test' };
 
-test('the position of an id is read again for the same channel', () => {
+test('an id that was created for a position is decoded to the same position', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (position) => {
       expect(decodePosition(CHANNEL, encodeEventId(CHANNEL, position))).toBe(position);
@@ -18,7 +18,7 @@ test('an id with the largest numbers consists of at most 80 letters, digits, hyp
 });
 
 test.each<Partial<Channel>>([{ merchantId: 1002 }, { siteId: 5002 }, { mode: 'live' }])(
-  'an id of a channel with %j is invalid for another channel',
+  'an id of another channel, with %j, is invalid',
   (other) => expect(decodePosition(CHANNEL, encodeEventId({ ...CHANNEL, ...other }, 7))).toBeUndefined(),
 );
 

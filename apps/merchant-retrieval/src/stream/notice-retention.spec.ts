@@ -1,6 +1,6 @@
 import { NoticeRetention } from './notice-retention.js';
 
-test('expired notices are deleted in batches without a pause, until none is left', async () => {
+test('expired notices are deleted in batches without a pause, until no expired notice is left', async () => {
   const batches = [true, true, false];
   const deleteExpired = jest.fn(() => Promise.resolve(batches.shift() ?? false));
   const retention = new NoticeRetention({ deleteExpired } as never, {} as never);

@@ -1,4 +1,4 @@
-/** Tests how notices get their positions, and how they are read and deleted by position. */
+/** Tests how notices get their positions, and how notices are read and deleted by position. */
 import { paymentEvent } from '@svc/testing';
 import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
@@ -11,7 +11,7 @@ const MODES = ['test', 'live'] as const;
 let retrieval: Retrieval;
 let notices: NoticeRepository;
 let merchants: Merchant[];
-/** The channels of two merchants with the same site ids, in both modes; sorted by merchant, site and mode. */
+/** The channels of two merchants with the same site ids, in both modes, sorted by merchant, site and mode. */
 let channels: Channel[];
 beforeAll(async () => {
   retrieval = await startRetrieval();
@@ -30,7 +30,7 @@ const newEvent = (channel: Channel) => ({
   ...paymentEvent(newPaymentAt(merchants[0]!, retrieval.clock.now(), channel)),
   occurredAt: retrieval.clock.nowISO(),
 });
-/** Creates one event for the first channel, two for the second, and so forth, in mixed order. */
+/** Creates one event for the first channel, two events for the second channel, and so on, in reverse order. */
 const newMixedEvents = () =>
   channels.flatMap((channel, nth) => Array.from({ length: nth + 1 }, () => newEvent(channel))).reverse();
 const readPositions = async ({ merchantId, siteId, mode }: Channel) =>
@@ -47,7 +47,7 @@ const readChannelsInWriteOrder = () =>
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", mode FROM notice_positions ORDER BY ctid`,
   );
 
-test('each channel has its own positions, in the order of the events, for any number of events in a batch', async () => {
+test('each channel has its own positions, in the order of its events, even if a batch has events of many channels', async () => {
   const [first, second] = [newMixedEvents(), newMixedEvents()];
   await notices.insertNew(first);
   await notices.insertNew([...first.slice(3), ...second]);
@@ -73,7 +73,7 @@ test('channels are locked in the order of their keys, so that two replicas do no
   expect(await readChannelsInWriteOrder()).toEqual(channels);
 });
 
-test('the notices after a position are read in order, and only those of the same channel', async () => {
+test('the notices after a position are read in order, without notices of other channels', async () => {
   await notices.insertNew(newMixedEvents());
   const cursors = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
   const read = await notices.readAfter(cursors, 4);
@@ -93,7 +93,7 @@ test('a cursor without new notices is omitted from the result', async () => {
   expect(await notices.readAfter([unknown], 4)).toEqual(new Map());
 });
 
-test('a position that was assigned but not used is skipped', async () => {
+test('a reader skips a position that was assigned but not used', async () => {
   const channel = channels[0]!;
   await notices.insertNew([newEvent(channel)]);
   await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
@@ -103,7 +103,7 @@ test('a position that was assigned but not used is skipped', async () => {
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
 
-test('the notices of an event are stored once if two replicas write them concurrently', async () => {
+test('the notice of an event is stored once if two replicas write it concurrently', async () => {
   const events = Array.from({ length: 20 }, () => newEvent(channels[0]!));
   const first = await insertWithoutCommit(retrieval, events);
   const second = notices.insertNew([...events, newEvent(channels[0]!)]);
@@ -115,7 +115,7 @@ test('the notices of an event are stored once if two replicas write them concurr
   expect(await notices.getPositionRange(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
-test('only expired notices are deleted, and each channel stores the position of the last deleted one', async () => {
+test('only expired notices are deleted, and each channel stores the position of its last deleted notice', async () => {
   await notices.insertNew(newMixedEvents());
   retrieval.clock.advance(1);
   await notices.insertNew(newMixedEvents());

@@ -6,13 +6,13 @@ import type { Channel } from './event-id.js';
 
 const DAY_MS = 86_400_000;
 /**
- * Older events create no notice, so that a replay of the whole event log does not send years of payments to the
- * streams.
+ * Events that are older than this create no notice, so that a replay of the whole event log does not send years of
+ * payments to the streams.
  */
 export const MAX_NOTICE_AGE_MS = 3 * DAY_MS;
 /**
- * A notice is deleted a day after its event is too old to create it. Therefore, even if the clocks of replicas differ,
- * a repeated event cannot create a notice that was deleted.
+ * A notice is deleted a day after its event became too old to create a notice. Therefore a repeated event cannot create
+ * a deleted notice again, even if the clocks of replicas differ.
  */
 export const RETENTION_MS = MAX_NOTICE_AGE_MS + DAY_MS;
 /** Maximum number of notices that one statement deletes. */
@@ -34,9 +34,9 @@ export interface StreamCursor {
 
 /** The notices after a {@link StreamCursor}. */
 export interface NoticePage {
-  /** In order, at most as many as requested. */
+  /** The notices in the order of their positions, at most as many as requested. */
   readonly notices: readonly StoredNotice[];
-  /** Position of a reader after these notices; undefined if notices that it has not read were deleted. */
+  /** Position of a reader after these notices. Undefined if notices were deleted that the reader has not read. */
   readonly end: number | undefined;
 }
 
@@ -50,8 +50,8 @@ type PaymentEvent = EventEnvelope<PaymentSnapshot>;
 
 /**
  * Writes each notice once, and reads the notices of a channel in the order of their positions. A writer locks the row
- * of its channel in `notice_positions` until it commits. So no notice becomes visible before one with a lower position,
- * and readers miss none.
+ * of its channel in `notice_positions` until it commits. Therefore a notice becomes visible only after all notices with
+ * lower positions, and readers miss no notice.
  */
 @Injectable()
 export class NoticeRepository {
@@ -61,8 +61,8 @@ export class NoticeRepository {
   ) {}
 
   /**
-   * Inserts notices in one statement. Replay: an existing notice is not inserted again. The statement locks channels in
-   * a fixed order, so that two of them never deadlock.
+   * Inserts notices in one statement. Events may be replayed, because an existing notice is not inserted again. The
+   * statement locks channels in a fixed order, so that two such statements never deadlock.
    */
   async insertNew(events: readonly PaymentEvent[]): Promise<void> {
     const oldest = this.clock.later(-MAX_NOTICE_AGE_MS);
@@ -86,8 +86,8 @@ export class NoticeRepository {
   }
 
   /**
-   * Reads the new notices of all cursors in one statement. Returns a map by the index of the cursor, without cursors
-   * that have none.
+   * Reads the new notices of all cursors in one statement. The keys of the returned map are the indexes of the cursors.
+   * The map does not contain cursors without new notices.
    */
   async readAfter(cursors: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
@@ -103,7 +103,7 @@ export class NoticeRepository {
     );
   }
 
-  /** Deletes a batch of expired notices. Returns false when there were none. Replicas may call it concurrently. */
+  /** Deletes a batch of expired notices. Returns false if no notice was expired. Replicas may call it concurrently. */
   async deleteExpired(): Promise<boolean> {
     const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(DELETE_EXPIRED, [
       this.clock.later(-RETENTION_MS),
@@ -112,7 +112,7 @@ export class NoticeRepository {
     return removed > 0;
   }
 
-  /** Reads the references of sites whose events have none, because an earlier release wrote them. */
+  /** Reads the site references that are missing in events of earlier releases. */
   private async findMissingSiteReferences(events: readonly PaymentEvent[]): Promise<Map<string, string>> {
     const sites = events.flatMap(({ payload }) => (payload.siteReference === undefined ? [payload] : []));
     if (sites.length === 0) return new Map();
@@ -160,7 +160,7 @@ const INSERT_NEW = `
 
 type ReadRow = PositionRange & { readonly nth: number } & (StoredNotice | { readonly position: null });
 
-/** $1: the cursors as JSON, $2: maximum notices of each. */
+/** $1: the cursors as JSON, $2: maximum number of notices for each cursor. */
 const READ_AFTER = `
   SELECT w.nth, p.newest, p.removed, n.position, n.type, n.body
     FROM jsonb_to_recordset($1::jsonb) AS w (nth integer, "merchantId" bigint, "siteId" bigint, mode text, position bigint)
@@ -176,12 +176,13 @@ function buildPage(after: number, rows: readonly ReadRow[], limit: number): Noti
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
   const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);
-  // Every position up to the newest is committed, so fewer notices than requested means that no more exist.
+  // Every position up to the newest is committed. Therefore, if there are fewer notices than requested, no more exist.
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }
 
 /**
- * $1: notices from before this time are expired, $2: maximum number. It skips rows that another replica is deleting.
+ * $1: notices from before this time are expired, $2: maximum number of notices. The statement skips rows that another
+ * replica is deleting.
  */
 const DELETE_EXPIRED = `
   WITH old AS (

@@ -10,19 +10,24 @@ import { MerchantRetrievalConfig } from '../config.js';
 import { type Channel, decodePosition, encodeEventId } from './event-id.js';
 import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
 
-/** Interval at which new notices are read from the database, with one statement for all streams of the process. */
+/** Interval at which new notices are read from the database. One statement reads for all streams of the process. */
 const POLL_MS = 250;
-/** Maximum notices that a statement reads for one cursor. They are more than the buffer of a stream can contain. */
+/** Maximum number of notices that a statement reads for one cursor. The buffer of a stream can contain fewer. */
 const MAX_NOTICES = 32;
-/** Maximum cursors of a statement: limits the memory when many streams resume at the same time. */
+/** Maximum number of cursors of a statement. It limits the memory when many streams resume at the same time. */
 const MAX_CURSORS = 500;
-/** Interval of comments that keep a connection open: proxies close idle connections, some after less than a minute. */
+/**
+ * Interval of comments that keep a connection open. Some proxies close an idle connection after less than a minute.
+ */
 const HEARTBEAT_MS = 15_000;
-/** Interval of the check for revoked keys. Their streams are closed. */
+/** Interval of the check for revoked keys. The streams of revoked keys are closed. */
 const KEY_CHECK_MS = 1_000;
-/** High-water mark of each side of the stream's buffer. Above it no notice is written; a notice has about 600 bytes. */
+/**
+ * High-water mark of each side of the stream's buffer. While the buffer is above the mark, no notice is written. A
+ * notice has about 600 bytes.
+ */
 const BUFFER_BYTES = 16 * 1024;
-/** A reader whose buffer has been full for this long is disconnected. It can resume by the id of its last event. */
+/** A reader is disconnected if its buffer has been full for this long. It can resume with the id of its last event. */
 const STALLED_MS = 30_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -30,18 +35,18 @@ interface Reader {
   readonly channel: Channel;
   readonly keyId: string;
   readonly out: PassThrough;
-  /** Undefined until its first position was read. */
+  /** Undefined until the first position of the reader was read. */
   position: number | undefined;
-  /** Since when the buffer is full; undefined while it is not. */
+  /** Time since which the buffer is full. Undefined while the buffer is not full. */
   fullSince: number | undefined;
   heartbeatAt: number;
 }
 
 /**
- * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote them.
- * Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when the
- * process stops or the key is revoked; the client can resume on any replica by `Last-Event-ID`. Payers have another
- * stream, in hosted-gateway.
+ * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote the
+ * notices. Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when
+ * the process stops or the key is revoked. The client can resume the stream on any replica with `Last-Event-ID`. The
+ * stream for payers is in hosted-gateway.
  */
 @Injectable()
 export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
@@ -76,10 +81,10 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Opens a stream of server-sent events, from the notice after `lastEventId`, or from now on. The first bytes contain
-   * an id, so that a client can also resume if it loses its connection before the first event. Throws
-   * `request.invalid`, `event-id.expired`, and `request.rate-limited` or `service.not-ready` when too many streams are
-   * open.
+   * Opens a stream of server-sent events. The stream begins with the notice after `lastEventId`, or without
+   * `lastEventId` with the next new notice. The first bytes contain an id, so that a client can resume even if it loses
+   * its connection before the first event. Throws `request.invalid` and `event-id.expired`. Throws
+   * `request.rate-limited` or `service.not-ready` when too many streams are open.
    */
   async open(channel: Channel, { keyId }: AuthenticatedMerchant, lastEventId: string | undefined): Promise<Readable> {
     const after = lastEventId === undefined ? undefined : decodePosition(channel, lastEventId);
@@ -88,8 +93,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const reader = this.addReader(channel, keyId);
     try {
       const { newest, removed } = await this.notices.getPositionRange(channel);
-      // A position beyond the newest one: the database was restored to an earlier time and will assign the position
-      // again.
+      // If the position is beyond the newest position, the database was restored to an earlier time, and it will assign
+      // the position again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
       this.write(reader, `retry: 1000\nid: ${encodeEventId(channel, begin)}\n\n`);
@@ -102,7 +107,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return reader.out;
   }
 
-  /** Sends new notices to all streams once. Returns true when more can be sent immediately. */
+  /** Sends new notices to all streams once. Returns true when more notices can be sent immediately. */
   async runOnce(): Promise<boolean> {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
@@ -118,12 +123,12 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     let hasMore = false;
     for (let begin = 0; begin < groups.length; begin += MAX_CURSORS)
       hasMore = (await this.sendPages(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
-    // Gives the sockets time to send their buffers, so that more can be written.
+    // Gives the sockets time to send their buffers, so that more notices can be written.
     if (hasMore) await setImmediate();
     return hasMore;
   }
 
-  /** Logs only the first of several consecutive failures, for example while the database is unavailable. */
+  /** Polls once. Logs only the first of several consecutive failures, because an outage would cause many messages. */
   private async pollOnce(): Promise<boolean> {
     try {
       const hasMore = await this.runOnce();
@@ -136,7 +141,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Adds a reader if the limits allow it. It is synchronous, so that concurrent calls cannot exceed the limits. */
+  /** Adds a reader if the limits allow it. The method is synchronous, so concurrent calls cannot exceed the limits. */
   private addReader(channel: Channel, keyId: string): Reader {
     const readersOfKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
     const { SVC_STREAM_READERS: maxReaders, SVC_STREAM_READERS_PER_KEY: maxReadersPerKey } = this.config;
@@ -149,7 +154,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const reader: Reader = { channel, keyId, out, position: undefined, fullSince: undefined, heartbeatAt };
     this.readers.add(reader);
     out.once('close', () => this.readers.delete(reader));
-    // The client has closed the connection. The event 'close' follows.
+    // The error means that the client has closed the connection. The event 'close' follows.
     out.on('error', () => undefined);
     out.on('drain', () => {
       reader.fullSince = undefined;
@@ -160,7 +165,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   private keepAlive(reader: Reader, now: number): void {
     if (reader.fullSince !== undefined) {
-      // `end` instead of `destroy` would wait until the client reads.
+      // Uses `destroy`, because `end` would wait until the client reads.
       if (now - reader.fullSince >= STALLED_MS) reader.out.destroy();
     } else if (now >= reader.heartbeatAt) {
       this.write(reader, ':\n\n');
@@ -169,7 +174,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async disconnectRevokedKeys(now: number): Promise<void> {
-    // `abs`, because the clock may have been set back.
+    // Uses `abs`, because the clock may have been set back.
     if (Math.abs(now - this.keysCheckedAt) < KEY_CHECK_MS) return;
     const readers = [...this.readers];
     const active = await findActiveKeys(this.dataSource, [...new Set(readers.map(({ keyId }) => keyId))]);
@@ -178,8 +183,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Sends new notices to groups of readers; a group has the same cursor. Returns true when more can be sent
-   * immediately.
+   * Sends new notices to groups of readers. All readers of a group have the same cursor. Returns true when more notices
+   * can be sent immediately.
    */
   private async sendPages(groups: readonly (readonly Reader[])[]): Promise<boolean> {
     const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
@@ -192,14 +197,14 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   private sendPage(reader: Reader, { notices, end }: NoticePage): boolean {
     if (end === undefined) {
-      // The next notices were deleted. The client gets a 410 when it resumes.
+      // The next notices of this reader were deleted. The client gets a 410 when it resumes.
       reader.out.destroy();
       return false;
     }
     for (const notice of notices) {
       if (!reader.out.writable) return false;
       reader.position = notice.position;
-      // The remaining notices are read again when the buffer is empty.
+      // The remaining notices are read from the database again when the buffer is empty.
       if (!this.write(reader, formatEvent(reader.channel, notice))) return false;
     }
     reader.position = end;

@@ -12,8 +12,9 @@ import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from './notice.repository.js';
 
 /**
- * Adds notices of final refunds to the stream (M6). Automatic reversals are shown as refunds. Neither changes the
- * payments (M5). Replay: an existing notice is not inserted again.
+ * Adds notices of final refunds and of automatic reversals to the stream (M6). Reversals are shown as refunds. Refunds
+ * and reversals do not change the stored payments (M5). Events may be replayed, because an existing notice is not
+ * inserted again.
  */
 @Controller()
 export class RefundsConsumer {

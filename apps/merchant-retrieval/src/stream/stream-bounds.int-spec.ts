@@ -1,4 +1,4 @@
-/** Tests the access to a stream, the ids to resume from, the limits of readers, and a reader that does not read. */
+/** Tests the access to a stream, resuming with an id, the limits of readers, and a client that does not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
@@ -111,7 +111,7 @@ describe('access to a stream (A7)', () => {
 });
 
 describe('a Last-Event-ID', () => {
-  test('that is malformed, or of another site, mode or merchant, is a 400', async () => {
+  test('that is malformed, or belongs to another site, mode or merchant, causes a 400', async () => {
     const otherChannels = [
       { siteId: merchant.sites[1] },
       { mode: 'live' as const },
@@ -124,11 +124,11 @@ describe('a Last-Event-ID', () => {
       expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'Last-Event-ID' }] });
     }
     expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 0))).toBe(200);
-    // The position does not exist yet: such an id may come from before a restore of the database.
+    // The position of this id does not exist yet. Such an id may come from the time before a restore of the database.
     expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 1))).toBe(410);
   });
 
-  test('that is followed by deleted notices is a 410; the id of the last deleted notice is accepted', async () => {
+  test('causes a 410 if later notices were deleted, but the id of the last deleted notice is accepted', async () => {
     const notices = retrieval.service.app.get(NoticeRepository);
     const reader = await openStream();
     const [first, second] = [newEvent(), newEvent()];
@@ -154,7 +154,7 @@ describe('a Last-Event-ID', () => {
     expect(reader.events[2]!.data.paymentReference).toBe(late.payload.paymentReference);
   });
 
-  test('is a 410 for a reader that was disconnected because its next notices were deleted', async () => {
+  test('causes a 410 if the reader was disconnected because its next notices were deleted', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
       siteChannel(),
@@ -192,7 +192,7 @@ describe('limits on the number of readers', () => {
     await waitUntil('a free slot', 5_000, async () => (await requestStatus()) === 200);
   });
 
-  test('a replica with too many readers of all keys responds with a 503 and Retry-After', async () => {
+  test('a replica with too many readers responds with a 503 and Retry-After to any key', async () => {
     const otherMerchant = await createMerchant(retrieval);
     for (let nth = 0; nth < MAX_PER_REPLICA; nth++)
       expect(await requestStatus(nth < MAX_PER_KEY ? merchant.keys.merchant : merchant.keys['site 1'])).toBe(200);
@@ -218,7 +218,7 @@ describe('limits on the number of readers', () => {
 });
 
 describe('a reader that does not read', () => {
-  /** Together they are larger than the buffers of the kernel for both ends of a connection. */
+  /** All notices together are larger than the buffers of the kernel for both ends of a connection. */
   const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
   const insertNotices = (first: number) =>
     retrieval.dataSource.query(
@@ -241,7 +241,7 @@ describe('a reader that does not read', () => {
     return socket;
   };
 
-  test('uses one buffer, is disconnected after 30 seconds, can resume by id, and does not affect other readers', async () => {
+  test('uses one buffer, is disconnected after 30 seconds, can resume with an id, and does not affect other readers', async () => {
     const openSpy = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
     const stalledSocket = await connectTo(merchant.keys.merchant);
     stalledSocket.pause();
@@ -270,7 +270,7 @@ describe('a reader that does not read', () => {
   }, 60_000);
 });
 
-test('the statements for notices use index scans, also for empty tables that were never analysed', async () => {
+test('the statements for notices use index scans, even if the tables are empty and were never analysed', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
   const read = await planOf(retrieval.dataSource, () =>
     notices.readAfter([{ channel: siteChannel(), position: 0 }], 32),

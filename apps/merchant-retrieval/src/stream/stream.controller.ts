@@ -6,8 +6,8 @@ import type { FastifyReply } from 'fastify';
 import { PaymentStreams } from './payment-streams.js';
 
 /**
- * Streams final payments and refunds of a site (M6) to callers whose key may read its payments. The number of open
- * streams is limited; the call rate is not (M4).
+ * Streams final payments and refunds of a site (M6) to callers whose key may read the payments of the site. The number
+ * of open streams is limited. The call rate is not limited (M4).
  *
  * @group Payments
  */
@@ -17,8 +17,8 @@ export class StreamController {
   constructor(@Inject(PaymentStreams) private readonly streams: PaymentStreams) {}
 
   /**
-   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and
-   * `data` is the body that the site's webhook gets.
+   * Streams final payments and refunds of a site as server-sent events (M6). `event` is the type, `id` is opaque, and
+   * `data` is the same body that the site's webhook receives.
    *
    * @produces text/event-stream Events whose `data` is a `PaymentNotice`.
    * @throws request.invalid The `Last-Event-ID` is malformed.

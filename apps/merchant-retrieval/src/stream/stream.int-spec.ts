@@ -1,4 +1,4 @@
-/** Tests the stream of a site: its content, that each notice is received once, and its end. */
+/** Tests the content of a site's stream, that a client receives each notice once, and the end of a stream. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
@@ -51,7 +51,10 @@ const newPayment = (overrides: Partial<PaymentSnapshot> = {}) =>
 const reversalEvent = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
-/** Delivers another payment and waits for its event. Earlier notices have arrived by then, or will never arrive. */
+/**
+ * Delivers another payment (the marker) and waits for its event. After that, all earlier notices have arrived or will
+ * never arrive.
+ */
 async function waitForMarker(reader: StreamReader): Promise<void> {
   const last = newPayment();
   await retrieval.deliver(paymentEvent(last));
@@ -75,7 +78,7 @@ const startReplica = async (): Promise<{ service: RunningService; url: string }>
 };
 
 describe('the content of a stream', () => {
-  test('a final payment has the same fields as in the query for payments, and its type (M6)', async () => {
+  test('an event of a final payment has the same fields as the query for payments returns, plus its type (M6)', async () => {
     const reader = await openStream();
     const paid = newPayment();
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
@@ -104,7 +107,7 @@ describe('the content of a stream', () => {
     const reversed = reversalEvent(payment);
     await retrieval.deliver(reversed);
     await retrieval.deliver(reversed);
-    // The reversal of a duplicate charge of a successful payment sends no event: the payment is still paid.
+    // The reversal of a duplicate charge of a successful payment sends no event, because the payment is still paid.
     await retrieval.deliver(reversalEvent(newPayment()));
     await waitForMarker(reader);
     expect(reader.events.map(({ event }) => event)).toEqual(['refund']);
@@ -119,7 +122,7 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 2 }]);
   });
 
-  test('each final refund is sent once, succeeded or failed, and does not change the payment in the query for payments', async () => {
+  test('each succeeded or failed refund is sent once, and does not change the payment in the query for payments', async () => {
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
     const reader = await openStream();
@@ -139,7 +142,7 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
-  test('a payment is sent once, even if its event is repeated or a newer version of it arrives', async () => {
+  test('a payment is sent once, even if its event is repeated or a newer version of the payment arrives', async () => {
     const reader = await openStream();
     const payment = newPayment();
     const event = paymentEvent(payment);
@@ -150,7 +153,7 @@ describe('the content of a stream', () => {
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a stream without a Last-Event-ID begins with new events, and one with the first id of a stream continues that stream', async () => {
+  test('a stream begins with new events if there is no Last-Event-ID, and the first id of a stream continues that stream', async () => {
     await retrieval.deliver(paymentEvent(newPayment()));
     const first = await openStream();
     first.disconnect();
@@ -187,7 +190,7 @@ describe('the content of a stream', () => {
 });
 
 describe('each notice is received once', () => {
-  test('and in order by a client that reconnects 50 times during 5 000 payments, to two replicas in turn', async () => {
+  test('and in order, even if the client reconnects 50 times during 5 000 payments, to two replicas in turn', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
     const events = payments.map((payment) => paymentEvent(payment));
@@ -223,13 +226,13 @@ describe('each notice is received once', () => {
     await replica.service.close();
   }, 60_000);
 
-  test('even if it is committed after a notice that began later', async () => {
+  test('even if its transaction is committed late, after another writer has begun', async () => {
     const reader = await openStream();
     const [slow, quick] = [newPayment(), newPayment()];
     const first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
-    // The second writer must wait. If it did not, its notice would be sent now, and the first notice would be skipped.
+    // The second writer must wait. Otherwise its notice would be sent now, and the reader would skip the first notice.
     await waitForBlockedWriter(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
@@ -237,7 +240,7 @@ describe('each notice is received once', () => {
     expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
   });
 
-  test('from a replica that did not write it', async () => {
+  test('even if another replica has written the notice', async () => {
     const replica = await startReplica();
     const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     const payment = newPayment();
@@ -249,7 +252,7 @@ describe('each notice is received once', () => {
 });
 
 describe('a stream', () => {
-  test('is ended by a shutdown, and the client can resume at another replica', async () => {
+  test('is ended by a shutdown, and the client can resume the stream at another replica', async () => {
     const replica = await startReplica();
     const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     await replica.service.close();
@@ -289,7 +292,7 @@ describe('a stream', () => {
   });
 });
 
-test('a poll executes one statement for all streams of the process, one more per second for their keys, and none without streams', async () => {
+test('a poll executes one statement for all streams, plus one per second for the keys, and no statement without streams', async () => {
   const streams = retrieval.service.app.get(PaymentStreams);
   openedReaders.splice(0).forEach(({ disconnect }) => disconnect());
   const query = jest.spyOn(retrieval.dataSource, 'query');
@@ -299,10 +302,10 @@ test('a poll executes one statement for all streams of the process, one more per
     await streams.runOnce();
     return query.mock.calls.length === 0;
   });
-  // These are two channels: mode test, with two keys, and mode live.
+  // The three keys open streams of two channels: two keys in mode test, and one key in mode live.
   for (const key of [merchant.keys.merchant, merchant.keys['site 1'], merchant.keys.live]) await openStream(key);
   await streams.runOnce();
-  // The service itself polls too, so all calls of runOnce are counted.
+  // The service also polls on its own, so the test counts all calls of runOnce.
   const runOnceSpy = jest.spyOn(streams, 'runOnce');
   query.mockClear();
   for (let poll = 0; poll < 5; poll++) await streams.runOnce();

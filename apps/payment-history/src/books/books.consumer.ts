@@ -13,8 +13,8 @@ import { HISTORY_BOOK } from './history-book.query.js';
 
 /**
  * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
- * payments of a day (docs/reconciliation.md); the book of this service is `history`. `digest` returns one hash and
- * total for each merchant and mode, `list` returns the rows.
+ * payments of a day (docs/reconciliation.md). The book of this service is `history`. `digest` returns one hash and one
+ * total for each merchant and mode. `list` returns the rows.
  */
 @Controller()
 export class BooksConsumer {

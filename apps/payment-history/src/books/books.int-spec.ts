@@ -38,7 +38,7 @@ const requestLines = async (
 ): Promise<readonly BookLine[]> =>
   (await commands.request(ListHistoryV1, { book: 'history', merchantId: merchant, mode, ...DAY, ...overrides })).lines;
 
-test('each merchant and mode has its own digest, and a request without a merchant returns those of all merchants', async () => {
+test('each merchant and mode has its own digest, and a request without a merchant returns the digests of all merchants', async () => {
   const [firstMerchant, otherMerchant] = [newMerchantId(), newMerchantId()];
   const payments = [{}, { amount: 20_000 }, { mode: 'live' as const }].map((overrides) =>
     aPayment(randomUUID(), 'c', overrides),
@@ -86,7 +86,7 @@ test('the hash of a digest changes with each compared field of a row, but not wi
   expect(hashes.size).toBe(6);
 });
 
-test('a payment belongs to the day on which it was accepted, from its first millisecond to its last', async () => {
+test('a payment belongs to the day on which it was accepted, from the first to the last millisecond of the day', async () => {
   const merchant = newMerchantId();
   for (const paymentUTCDate of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
     await deliverPayment({ merchantId: merchant, paymentUTCDate });

@@ -2,8 +2,8 @@ import { isoTime } from '@svc/messaging';
 import { SERVING_GENERATION } from '../payments/payment.repository.js';
 
 /**
- * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
- * identities.
+ * The final payments, selected by paymentUTCDate. The rows do not contain names of customers, because reconciliation
+ * compares only amounts and ids.
  */
 export const HISTORY_BOOK = `
   SELECT mode, coalesce(merchant_id, 0) AS merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,

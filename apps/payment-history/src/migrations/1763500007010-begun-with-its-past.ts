@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Removes asked_at: a generation and the record of its replay request are now created in one transaction, so every
- * generation has both.
+ * Removes asked_at. The column stored whether the replay of a generation was requested. Now a generation and its replay
+ * request are created in one transaction, so every generation has a replay request.
  */
 export class BegunWithItsPast1763500007010 implements MigrationInterface {
   readonly name = 'BegunWithItsPast1763500007010';

@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A customer's id may be any text and is returned as the partner sent it. `customer_id` is its canonical form, by which
- * payments are found and counted. Existing rows contain only lower-case UUIDs. The next migration checks the existing
- * rows, which takes long: this one locks the table until it commits.
+ * A customer's id may be any text and is returned as the partner sent it. `customer_id` is the canonical form of the
+ * id. Payments are found and counted by the canonical form. Existing rows contain only lower-case UUIDs. The next
+ * migration checks the existing rows. The check takes long, and it is separate because this migration locks the table
+ * until it commits.
  */
 export class CustomerIdAsSent1763500007030 implements MigrationInterface {
   readonly name = 'CustomerIdAsSent1763500007030';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Leaves space for updated rows on each new page of the table, so that an update changes no index (HOT update). */
+/** Leaves space for updated rows on each new page of the table. With this space, an update changes no index (HOT). */
 export class RoomForUpdates1763500007040 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500007040';
 

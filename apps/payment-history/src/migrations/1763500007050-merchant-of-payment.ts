@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The merchant of a payment, and an index for the payments of a day: reconciliation compares them for each merchant.
+ * Adds the merchant of a payment, and an index for the payments of a day. Reconciliation needs both, because it
+ * compares the payments of a day for each merchant.
  */
 export class MerchantOfPayment1763500007050 implements MigrationInterface {
   readonly name = 'MerchantOfPayment1763500007050';

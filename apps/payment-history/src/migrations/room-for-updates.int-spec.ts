@@ -12,7 +12,7 @@ afterAll(() => history.stop());
 test('the next version of a payment is stored without an update of an index (HOT update)', async () => {
   const repository = history.service.app.get(PaymentRepository);
   const organisationId = randomUUID();
-  // Sorted as they will be inserted, so that on each page of the table every third row is updated.
+  // The payments are sorted as they will be inserted. Therefore every third row on each page of the table is updated.
   const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer')).sort((one, other) =>
     one.paymentReference < other.paymentReference ? -1 : 1,
   );

@@ -1,5 +1,6 @@
 /**
- * Tests with three generations (copies) of the read model: a retired one, the serving one, and one that is being built.
+ * Tests three generations (copies) of the read model: a retired generation, the serving generation, and a generation
+ * that is being built.
  */
 import type { PartnerPayment } from '@svc/contracts';
 import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
@@ -39,7 +40,7 @@ const deliverVersion = (version: number) =>
   history.deliver(
     ...payments.map((payment) => paymentEvent({ ...payment, merchantName: `as of ${version}` }, version)),
   );
-/** Begins a new generation. No publisher handles its replay request, so the service never makes it the serving one. */
+/** Begins a new generation. No publisher handles its replay request, so the generation is never complete. */
 const beginGeneration = () =>
   generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
 const readGenerations = async (table: string, where = 'true') =>
@@ -49,7 +50,7 @@ const readGenerations = async (table: string, where = 'true') =>
     )
   ).map(({ generation }) => generation);
 
-test('a payment and every page of an organisation and of a customer are read from the serving generation', async () => {
+test('single payments and all pages, of an organisation or of a customer, are read from the serving generation', async () => {
   expect(await readGenerations('payments', `merchant_name = 'as of 2'`)).toEqual([RETIRED]);
   for (const headers of [organisation.serviceHeaders, organisation.customerHeaders[0]]) {
     for (const { paymentReference } of payments)
@@ -77,7 +78,7 @@ test('a payment that exists only in the generation being built is not found', as
   });
 });
 
-test('events are written to the serving generation and to the one being built, not to a retired one', async () => {
+test('events are written to the serving generation and the generation being built, but not to a retired generation', async () => {
   const payment = aPayment(organisation.organisationId, organisation.customers[0]);
   await history.deliver(paymentEvent(payment));
   expect(await readGenerations('payments', `payment_reference = '${payment.paymentReference}'`)).toEqual([
@@ -86,7 +87,7 @@ test('events are written to the serving generation and to the one being built, n
   ]);
 });
 
-test('only the generation being built can become the serving one', async () => {
+test('only the generation being built can become the serving generation', async () => {
   for (const generation of [RETIRED, SERVING, BUILDING + 1]) expect(await generations.serve(generation)).toBe(false);
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([SERVING, BUILDING]);
 });
@@ -99,7 +100,7 @@ test.each([
     firstDueInMs: 60_000,
     removedFirst: SERVING,
   },
-])('a generation is removed a minute after it retired; here the second one retired 30 s $retired', async (testCase) => {
+])('a generation is removed a minute after it retired, if the second retires 30 s $retired', async (testCase) => {
   const rebuild = history.service.app.get(ReadModelRebuild);
   history.clock.advance(testCase.secondRetiresInMs);
   expect(await generations.serve(BUILDING)).toBe(true);

@@ -55,9 +55,9 @@ test.each([
       nextPage: '/v1/payments?pageSize=20&page=4&customerReference=a%26b&mine=1&mine=2',
     },
   ],
-  // The link contains the requested page size, although the page has at most 50 payments.
+  // The link contains the requested page size of 80, although a page has at most 50 payments.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
 ])(
-  'the page of the URL %s (page %d, has a next one: %p) has links to its neighbours',
+  'the page of the URL %s (page %d, a next page exists: %p) has links to the previous and the next page',
   (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links),
 );

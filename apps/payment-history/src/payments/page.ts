@@ -2,7 +2,7 @@ import { MAX_HISTORY_PAGE_SIZE, type PaymentHistory } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
 
 export interface PageRequest {
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   /** 1 to 50. */
   readonly pageSize: number;
@@ -35,8 +35,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
 }
 
 /**
- * Returns the links to the previous and the next page, relative to the main API. They keep all query parameters, also
- * unknown ones (P5).
+ * Returns the links to the previous and the next page, relative to the main API. The links keep all query parameters,
+ * including unknown parameters (P5).
  */
 export function pageLinks(
   url: string,

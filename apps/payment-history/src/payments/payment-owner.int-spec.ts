@@ -1,4 +1,4 @@
-/** Tests that callers read only payments of their organisation, mode and customer, one by one and in pages. */
+/** Tests that callers read only payments of their own organisation, mode and customer, both singly and in pages. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
 import { aPayment, paymentEvent } from '@svc/testing';
@@ -7,8 +7,8 @@ import { createOrganisation, type Organisation } from '../../test/organisation.j
 
 let history: History;
 /**
- * Three organisations. The second has the same id as the first, in mode live. All have customers with the same
- * references.
+ * Three organisations. `first in live mode` has the same id as `first`, but another mode. All three have customers with
+ * the same references.
  */
 let organisations: Readonly<Record<'first' | 'first in live mode' | 'second', Organisation>>;
 /** The payments of the two customers of each organisation. */
@@ -23,8 +23,8 @@ beforeAll(async () => {
     'first in live mode': await createOrganisation(history, { organisationId, customers, mode: 'live' }),
     second: await createOrganisation(history, { customers }),
   };
-  // The payments of the organisations alternate, over minutes to months, so that counts of another owner would lead to
-  // a wrong page.
+  // The payments of the organisations alternate, and their times are minutes to months apart. If the query used the
+  // counts of another owner, it would return a wrong page.
   const allOrganisations = Object.values(organisations);
   for (const organisation of allOrganisations) payments.set(organisation, [[], []]);
   for (let nth = 0; nth < 60; nth++) {
@@ -56,7 +56,7 @@ async function listReferences(headers: Record<string, string>, query: string, pa
 }
 
 describe.each(['first', 'first in live mode', 'second'] as const)('the %s organisation', (name) => {
-  test.each([1, 7])('lists its own payments and those of each customer, %d on a page', async (pageSize) => {
+  test.each([1, 7])('lists its own payments and the payments of each customer, %d on a page', async (pageSize) => {
     const { serviceHeaders, customerHeaders, customers } = organisations[name];
     const [paymentsOfFirst, paymentsOfSecond] = payments.get(organisations[name])!;
     expect(await listReferences(serviceHeaders, '', pageSize)).toEqual(
@@ -77,7 +77,7 @@ describe.each(['first', 'first in live mode', 'second'] as const)('the %s organi
     expect(await listReferences(serviceHeaders, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
   });
 
-  test('finds only its own payments, and so does each customer', async () => {
+  test('finds only its own payments, and each of its customers finds only their own payments', async () => {
     const { serviceHeaders, customerHeaders } = organisations[name];
     for (const [owner, paymentsByCustomer] of payments)
       for (const [customer, customerPayments] of paymentsByCustomer.entries()) {
@@ -95,7 +95,7 @@ describe.each(['first', 'first in live mode', 'second'] as const)('the %s organi
   });
 });
 
-test('payments of the same time are listed by their reference, in descending order', async () => {
+test('payments with the same time are listed by their reference, in descending order', async () => {
   const organisation = await createOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
@@ -112,7 +112,7 @@ describe('the id of a customer', () => {
     return (await history.getPage(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
   };
 
-  test('that is no UUID is returned as it was sent, and matches only the same text', async () => {
+  test('that is not a UUID is returned as it was sent, and matches only exactly the same text', async () => {
     const { organisationId, serviceHeaders } = await createOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
       await history.deliver(paymentEvent(aPayment(organisationId, id)));
@@ -121,7 +121,7 @@ describe('the id of a customer', () => {
     expect(await listCustomerIds(serviceHeaders, 'LOYALTY 17 & KÄTHE')).toEqual([]);
   });
 
-  test('that is a UUID is returned as it was sent, and matches upper and lower case, also for the customer itself', async () => {
+  test('that is a UUID is returned as it was sent, and matches regardless of upper and lower case', async () => {
     const { organisationId, serviceHeaders, customerHeaders, customers } = await createOrganisation(history);
     const [inLowerCase, inUpperCase] = [customers[0], customers[0].toUpperCase()];
     const payment = aPayment(organisationId, inUpperCase);
@@ -135,7 +135,7 @@ describe('the id of a customer', () => {
     expect(await listCustomerIds(customerHeaders[1])).toEqual([]);
   });
 
-  test('of a payment of an earlier release is returned in its canonical form', async () => {
+  test('is returned in its canonical form if an earlier release stored the payment', async () => {
     const { organisationId, serviceHeaders, customers } = await createOrganisation(history);
     await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [

@@ -2,26 +2,27 @@ import type { AuthenticatedPartner } from '@svc/auth';
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 
-/** The owner of payments. Every query requires one. */
+/** The owner of payments. Every query requires an owner. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** Canonical id of a customer; undefined for all customers of the organisation. */
+  /** The canonical id of a customer. Undefined for all customers of the organisation. */
   readonly customerId: string | undefined;
 }
 
 /**
- * Returns the owner of the payments that a caller may read: the organisation, or one customer for a customer's token
- * (P5).
+ * Returns the owner of the payments that a caller may read (P5). With a service token the owner is the organisation.
+ * With a customer token the owner is this customer.
  */
 export function getPaymentOwner({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
   return { organisationId, mode, customerId: customerReference };
 }
 
 /**
- * Narrows an owner to one customer. Returns undefined when the caller is another customer, or the reference is invalid.
- * It must reject the empty text, because payment_counts uses it for the counts of all customers together.
+ * Narrows an owner to one customer. Returns undefined when the caller is another customer, or when the reference is
+ * invalid. An empty reference must be invalid, because payment_counts uses the empty text for the counts of all
+ * customers together.
  */
 export function narrowToCustomer(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;

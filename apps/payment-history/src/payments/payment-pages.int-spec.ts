@@ -18,8 +18,9 @@ afterAll(() => history.stop());
 
 const ownerOfAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
 
-test('every page of every size contains the same payments as a sorted list of all payments, with and without a customer', async () => {
-  // Many dates are near the limits of time buckets (64, 64², 64³ and 64⁴ seconds), or equal. Others are years apart.
+test('every page of any size contains the right part of the sorted payments, of all customers or of one customer', async () => {
+  // Many dates are equal, or near the limits of time buckets (64, 64², 64³ and 64⁴ seconds). Other dates are years
+  // apart.
   const bucketEdge = fc.record({
     level: fc.integer({ min: 0, max: 4 }),
     multiple: fc.integer({ min: 100, max: 110 }),
@@ -30,7 +31,7 @@ test('every page of every size contains the same payments as a sorted list of al
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
   const generatedPayment = fc.record({ date: generatedDate, customer: fc.constantFrom('one', 'two') });
-  /** The number of tested pages of each kind: proves that the random payments test all kinds. */
+  /** The number of tested pages of each kind. It proves that the random payments test all kinds. */
   const pageCounts = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -77,7 +78,7 @@ describe('the last page of a long history', () => {
   const organisationId = randomUUID();
 
   beforeAll(async () => {
-    // A payment every 5 s: about thirteen in each bucket of the lowest level (64 s).
+    // With a payment every 5 s, each bucket of the lowest level (64 s) contains about thirteen payments.
     for (let first = 0; first < PAYMENTS; first += 1_000)
       await repository.upsertAll(
         Array.from({ length: 1_000 }, (_, i) => ({
@@ -108,8 +109,8 @@ describe('the last page of a long history', () => {
     const costs = await Promise.all([1, 2, last / 2, last].map((page) => measureCost(owner, page)));
     const lastPage = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
     expect(lastPage).toHaveLength(PAGE);
-    // It reads the page, 64 counts of each level, and one bucket of the lowest level. OFFSET alone would read 20 000
-    // rows.
+    // The statement reads the page, 64 counts of each level, and one bucket of the lowest level. A statement with only
+    // OFFSET would read 20 000 rows.
     for (const { rows, buffers } of costs) {
       expect(rows).toBeLessThan(PAGE + 64 * 4 + 64);
       expect(buffers).toBeLessThan(1.5 * costs[0]!.buffers + 64);

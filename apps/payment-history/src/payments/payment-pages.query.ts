@@ -5,16 +5,17 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentViewFromRow, SERVING_GENERATIO
 import type { PaymentOwner } from './payment-owner.js';
 
 /**
- * payment_counts has 4 levels of time buckets. A bucket is 64 times as long as one of the level below; the lowest has
- * 64 seconds.
+ * payment_counts has 4 levels of time buckets. A bucket of the lowest level has 64 seconds. A bucket of any other level
+ * is 64 times as long as a bucket of the level below.
  */
 const FAN_OUT = 64;
 const LEVELS = 4;
 
 /**
- * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). The query finds the time
- * bucket in which the page begins by adding counts, from buckets of half a year down to buckets of a minute, at most 64
- * of each. It uses OFFSET only within the last bucket. OFFSET alone would read all newer payments.
+ * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). To find the time bucket in
+ * which the page begins, the query adds the counts of buckets, first of half a year, and finally of a minute. It reads
+ * at most 64 buckets of each length. The query uses OFFSET only within the last bucket. With OFFSET alone, it would
+ * read all newer payments.
  */
 @Injectable()
 export class PaymentPagesQuery {
@@ -35,8 +36,8 @@ export class PaymentPagesQuery {
 }
 
 /**
- * A CTE that finds the bucket of a level with the payment at the offset, and the number of payments that are newer than
- * the bucket.
+ * Returns a CTE. The CTE finds the bucket of a level that contains the payment at the offset. It also counts the
+ * payments that are newer than this bucket.
  */
 function bucketSql(level: number): string {
   const above = level === LEVELS ? undefined : `level_${level + 1}`;
@@ -60,7 +61,7 @@ function pageSql(customerCondition: string): string {
   OFFSET $4::bigint - coalesce((SELECT newer FROM level_1), 0) LIMIT $5`;
 }
 
-/** The statement of {@link PaymentPagesQuery.find}; exported for the test of its cost. */
+/** Returns the statement of {@link PaymentPagesQuery.find}. It is exported for the test of its cost. */
 export function pageStatement({ customerId }: PaymentOwner): string {
   return customerId === undefined ? PAGE_OF_ALL : PAGE_OF_CUSTOMER;
 }

@@ -27,7 +27,7 @@ test('the newest version of a payment is stored, and a repeated version changes 
   expect(await readVersions()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
 });
 
-test('rows are written in the order of their references in each generation, so that two replicas do not deadlock', async () => {
+test('each generation is written in the order of payment references, so that two replicas do not deadlock', async () => {
   await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));

@@ -10,7 +10,7 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** Subquery: the generation (copy) of the read model that serves queries. */
+/** A subquery that returns the generation (copy) of the read model that serves queries. */
 export const SERVING_GENERATION = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
 /** The columns of a payment, with the names of {@link PaymentView}. */
@@ -41,15 +41,15 @@ export interface PaymentRow extends Omit<
   readonly lastName: string;
 }
 
-/** Stores the newest version of payments, and their number in each time bucket. */
+/** Stores the newest version of each payment, and the number of payments in each time bucket. */
 @Injectable()
 export class PaymentRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
    * Stores rows and counts in one statement, so that they always agree. Several replicas may upsert the same payments
-   * concurrently and in any order: only the statement that inserts a payment counts it, and an older version changes
-   * nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
+   * concurrently and in any order, because only the statement that inserts a payment counts the payment, and an older
+   * version changes nothing. The statement locks rows in a fixed order, so that two such statements never deadlock.
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     if (payments.length === 0) return;
@@ -71,7 +71,7 @@ export class PaymentRepository {
   }
 }
 
-/** Converts a row: dates become texts, and null members are left out. */
+/** Converts a row to a PaymentView. Dates become texts, and members that are null are omitted. */
 export function paymentViewFromRow(row: PaymentRow): PaymentView {
   const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...unchanged } =
     row;
@@ -86,7 +86,7 @@ export function paymentViewFromRow(row: PaymentRow): PaymentView {
   };
 }
 
-/** Columns of a payment that never change, with their types: queries find, sort and count by them. */
+/** Columns of a payment that never change, with their types. Queries find, sort and count payments by these columns. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   organisation_id: 'uuid',
@@ -155,7 +155,7 @@ function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof ty
 
 const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
-/** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
+/** $1: the payments as JSON. Writes to the serving generation and to the generation that is being built. */
 const UPSERT = `
   WITH incoming AS (
     SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)

@@ -13,13 +13,13 @@ import {
 import { EventPattern, MessagePattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
-/** Only events of payments of partners; a handler may receive an event repeatedly. */
+/** Handlers receive only events of partners' payments, and may receive an event repeatedly. */
 const PARTNER_PAYMENTS = { repeatable: true, origin: { payer: 'partner' } } as const;
 
 /**
  * Updates the history from the events of payment-processor. While a partner waits for a payment, payment-processor also
- * sends the payment in a command, which arrives earlier than the event. Replay: an older or repeated version changes
- * nothing.
+ * sends the payment in a command. The command arrives earlier than the event. Events may be replayed, because an older
+ * or repeated version changes nothing.
  */
 @Controller()
 export class PaymentsConsumer {
@@ -45,14 +45,14 @@ export class PaymentsConsumer {
     return this.upsert(events);
   }
 
-  /** When payment-processor receives the reply, the payment can be read here (P5). */
+  /** Replies after the payment was stored. When payment-processor receives the reply, the payment can be read (P5). */
   @MessagePattern(ShowPaymentV1)
   async onShowPayment({ payment, version }: ShowPayment): Promise<{ shown: true }> {
     if (isPartnerPayment(payment)) await this.payments.upsertAll([{ payment, version }]);
     return { shown: true };
   }
 
-  /** Payments of anonymous payers belong to no organisation and are not in the history (P5). */
+  /** Skips payments of anonymous payers, because these belong to no organisation (P5). */
   private upsert(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.payments.upsertAll(
       events.flatMap(({ payload, aggregateVersion }) =>

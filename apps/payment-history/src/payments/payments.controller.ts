@@ -20,8 +20,8 @@ export class PaymentsController {
   /**
    * Reads one payment (P2).
    *
-   * @returns 200 The payment; its `status` is a number.
-   * @returns 404 Empty: the caller has no such payment, or the reference is malformed (C3).
+   * @returns 200 The payment. Its `status` is a number.
+   * @returns 404 The caller has no such payment, or the reference is malformed (C3). The response is empty.
    */
   @Get(':paymentReference')
   @Header('cache-control', 'no-store')
@@ -39,14 +39,15 @@ export class PaymentsController {
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the
-   * customer's payments.
+   * Lists payments, the newest first (P5). With a service token, the list contains all payments of the partner. With a
+   * customer token, it contains only the payments of this customer.
    *
    * @query customerReference
    * @query page
    * @query pageSize
-   * @returns 200 A page; its links are relative and keep every parameter.
-   * @returns 204 No payments: an empty history, a page past the end, or the customerReference of another customer.
+   * @returns 200 A page. Its links are relative and keep every parameter.
+   * @returns 204 There are no payments: the history is empty, the page is past the end, or `customerReference` is that
+   *   of another customer.
    * @throws request.invalid
    */
   @Get()
@@ -59,7 +60,7 @@ export class PaymentsController {
   ): Promise<PaymentHistory | undefined> {
     const { page, pageSize, customerReference } = readPageRequest(query);
     const owner = narrowToCustomer(getPaymentOwner(partner), customerReference);
-    // One more than the page size shows whether there is a next page.
+    // One payment more than the page size is read. It shows whether there is a next page.
     const payments = owner ? await this.pages.find(owner, (page - 1) * pageSize, pageSize + 1) : [];
     if (payments.length === 0) {
       reply.status(204);

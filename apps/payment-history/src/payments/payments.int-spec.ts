@@ -67,7 +67,7 @@ function findDifferences(value: object, fieldTypes: Readonly<Record<string, stri
   return [...missing, ...invalid.map(([name]) => name)];
 }
 
-/** Each kind of payment: its title, its numeric status (P2), and its fields. */
+/** The kinds of payments, each with a title, the numeric status (P2), and the fields that differ. */
 const PAYMENT_KINDS: [string, number, Partial<PartnerPayment>][] = [
   ['a successful payment', 1, { invoiceReference: randomUUID(), invoiceExternalReference: 'INV-1' }],
   [
@@ -138,7 +138,7 @@ describe.each(PAYMENT_KINDS)('%s', (kind, status, overrides) => {
   });
 });
 
-test('a payment is found by its reference in upper and lower case; an invalid or unknown one is a 404 with an empty body', async () => {
+test('a payment is found by its reference in upper or lower case, and any other reference causes a 404 without a body', async () => {
   const payment = aPayment(organisation.organisationId, customer);
   await history.deliver(paymentEvent(payment));
   const { paymentReference } = payment;
@@ -154,7 +154,7 @@ test('a payment is found by its reference in upper and lower case; an invalid or
   }
 });
 
-test('an invalid page number is a 400, a page without payments is a 204, and a caller without credentials gets a 401', async () => {
+test('an invalid page number causes a 400, a page without payments a 204, and a missing credential a 401', async () => {
   const response = await history.get('/v1/payments?page=0&pageSize=many', organisation.serviceHeaders);
   expect(response.status).toBe(400);
   expect(response.headers['content-type']).toContain('application/problem+json');
@@ -176,11 +176,11 @@ test('an invalid page number is a 400, a page without payments is a 204, and a c
   expect(await getStatusAndBody('?customerReference=', organisation.customerHeaders[0])).toEqual([204, '']);
   expect(await getStatusAndBody(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await getStatusAndBody('?customerReference=%00')).toEqual([204, '']);
-  const ofOtherCustomer = await history.get(
+  const responseForOtherCustomer = await history.get(
     '/v1/payments?page=0&customerReference=another',
     organisation.customerHeaders[0],
   );
-  expect([ofOtherCustomer.status, JSON.parse(ofOtherCustomer.text)]).toEqual([
+  expect([responseForOtherCustomer.status, JSON.parse(responseForOtherCustomer.text)]).toEqual([
     400,
     expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
   ]);
@@ -198,7 +198,7 @@ test('payments of anonymous payers are not in the history', async () => {
   ).toEqual([]);
 });
 
-test('a payment is readable after the reply to the command show-payment, and its events change nothing', async () => {
+test('a payment is readable after the reply to the command show-payment, and its later events change nothing', async () => {
   const payment = aPayment(organisation.organisationId, customer);
   const version = 2;
   const commands = new Commands(history.broker);

@@ -8,7 +8,7 @@ let history: History;
 beforeAll(async () => (history = await startHistory()));
 afterAll(() => history.stop());
 
-/** Selects the rows of payment_counts that differ from the counted payments, for any owner and time bucket. */
+/** Compares payment_counts with the counted payments of every owner and time bucket. Selects the differences. */
 const COUNTS_THAT_DIFFER = `
   SELECT * FROM (
     SELECT generation, organisation_id, mode, owner.customer_id, level::smallint,
@@ -20,7 +20,7 @@ const COUNTS_THAT_DIFFER = `
 
 const VERIFICATION_URL = 'https://bank.example/verify';
 
-/** Returns the four versions of a payment that its payer has to verify at the bank. */
+/** Returns what changes in each of the four versions of a payment whose payer has to verify it at the bank. */
 function versionsOf(payment: number): Partial<PartnerPayment>[] {
   const end = payment % 2 === 0 ? 'success' : 'failed';
   return [
@@ -31,7 +31,7 @@ function versionsOf(payment: number): Partial<PartnerPayment>[] {
   ];
 }
 
-test('payments have their newest version and are counted once, whatever the order, repetition and concurrency of events', async () => {
+test('payments have their newest version and are counted once, even if events are reordered, repeated or concurrent', async () => {
   const generatedStep = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),
@@ -39,7 +39,7 @@ test('payments have their newest version and are counted once, whatever the orde
     isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });
-  /** How many runs contained each case: proves that the random events test all of them. */
+  /** The number of runs that contained each case. It proves that the random events test all cases. */
   const runs = { late: 0, repeated: 0, reversal: 0, concurrent: 0, inOrder: 0 };
   await fc.assert(
     fc.asyncProperty(

@@ -31,7 +31,7 @@ afterAll(async () => {
 const publish = (payment: PaymentSnapshot, version = 2): Promise<void> =>
   appendEvents(processor.service, paymentEvent(payment, version));
 
-/** POST requests a rebuild, GET reads its state. */
+/** POST requests a rebuild. GET reads the state of the rebuild. */
 const callRebuildRoute = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
   const response = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
   return {
@@ -40,7 +40,7 @@ const callRebuildRoute = async (method: 'GET' | 'POST', headers = { 'x-admin-key
   };
 };
 
-test('a rebuild from the event log corrects wrong rows and changes no others, and reads continue meanwhile', async () => {
+test('a rebuild from the event log corrects wrong rows, changes no other rows, and does not interrupt reads', async () => {
   const organisation = await createOrganisation(history);
   const payments = Array.from({ length: 450 }, (_, i) =>
     aPayment(organisation.organisationId, organisation.customers[i % 2]!, {
@@ -57,7 +57,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   const correctRows = await readServingRows(history.dataSource);
 
   expect((await callRebuildRoute('POST', { 'x-admin-key': 'an invalid administration key' })).status).toBe(401);
-  // Three errors: a missing payment, a wrong payment with a higher version, and wrong counts.
+  // The test makes three errors: a missing payment, a wrong payment with a higher version, and wrong counts.
   const [deleted, corrupted] = payments;
   await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [deleted!.paymentReference]);
   await history.dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
@@ -66,7 +66,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   await history.dataSource.query(`UPDATE payment_counts SET payments = payments + 7 WHERE level = 2`);
   expect(await readServingRows(history.dataSource)).not.toEqual(correctRows);
 
-  // Not the first page: it does not depend on the counts.
+  // Reads the second page, because the first page does not depend on the counts.
   const page = () => history.get('/v1/payments?page=2&pageSize=20', organisation.serviceHeaders);
   const { status, body } = await callRebuildRoute('POST');
   expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
@@ -87,7 +87,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   expect(rows.filter((row) => row.payment_reference !== latePayment.paymentReference)).toEqual(correctRows.payments);
   expect(counts.length).toBeGreaterThan(correctRows.counts.length);
 
-  // The old generation is deleted after a minute, when no process writes to it any more.
+  // The old generation is deleted after a minute. Then no process writes to it any more.
   const rebuild = history.service.app.get(ReadModelRebuild);
   expect(await rebuild.runOnce()).toBe(false);
   history.clock.advance(60_000);
@@ -98,7 +98,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
     ),
   ).toEqual([{ generation: 2 }]);
 
-  // A second rebuild, of correct rows, changes nothing.
+  // A second rebuild changes nothing, because all rows are correct.
   const before = await readServingRows(history.dataSource);
   await callRebuildRoute('POST');
   await waitUntil(
@@ -110,7 +110,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
-test('a generation whose replay was not requested before a crash does not serve, and another rebuild request completes it', async () => {
+test('after a crash before the replay was requested, a new generation does not serve until another rebuild request', async () => {
   const before = await readServingRows(history.dataSource);
   const { serving } = (await callRebuildRoute('GET')).body!;
   const transport = history.service.app.get(Transport);
@@ -129,7 +129,7 @@ test('a generation whose replay was not requested before a crash does not serve,
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
-test('several concurrent rebuild requests begin one generation, and only one replica makes it the serving one', async () => {
+test('several concurrent rebuild requests begin one generation, and only one replica makes it serve', async () => {
   const { serving } = (await callRebuildRoute('GET')).body!;
   const next = serving + 1;
   const generations = history.service.app.get(Generations);

@@ -16,8 +16,9 @@ import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK 
 
 /**
  * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
- * payments of a day (docs/reconciliation.md). This service has two: `notifications` contains those of sessions,
- * `webhooks` those of sites. `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
+ * payments of a day (docs/reconciliation.md). This service has two books: `notifications` contains the notifications of
+ * sessions, `webhooks` contains the notifications of sites. `digest` returns one hash and one total for each merchant
+ * and mode. `list` returns the rows.
  */
 @Controller()
 export class BooksConsumer {

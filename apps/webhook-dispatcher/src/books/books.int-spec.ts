@@ -22,7 +22,7 @@ const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z
 const NOON = '2026-03-01T12:00:00.000Z';
 let lastId = 9_000;
 const WEBHOOK_URL = 'https://shop.example/site';
-/** Creates a site of a new merchant, whose webhook is enabled. */
+/** Creates a new merchant and a site of the merchant. The webhook of the site is enabled. */
 const createNotifiedSite = async (overrides: object = {}): Promise<{ merchantId: number; siteId: number }> => {
   const site = { merchantId: ++lastId, siteId: ++lastId };
   await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: true, ...overrides });
@@ -64,7 +64,7 @@ test.each(BOOKS)(
 );
 
 test.each(BOOKS)(
-  'book %s contains a payment on the day on which it was accepted, from its first millisecond to its last',
+  'book %s contains a payment on the day on which the payment was accepted, from the first to the last millisecond',
   async (book) => {
     const site = await createNotifiedSite();
     await dispatcher.test.dataSource.query(
@@ -86,7 +86,7 @@ describe('the notifications of a site', () => {
   const requestNotifiedSites = async (siteId: number) =>
     (await commands.request(ListNotifiedSitesV1, { after: siteId - 1 })).sites.filter((site) => site.siteId === siteId);
 
-  test('are expected from a minute after the webhook was enabled, regardless of other changes', async () => {
+  test('are expected from one minute after the webhook was enabled, even if the site changes later', async () => {
     const site = await createNotifiedSite();
     const since = dispatcher.clock.later(60_000).toISOString();
     expect(await requestNotifiedSites(site.siteId)).toEqual([{ ...site, since }]);
@@ -99,7 +99,7 @@ describe('the notifications of a site', () => {
     expect(await requestLines('notifications', site.merchantId)).toHaveLength(2);
   });
 
-  test('are not expected while its webhook is disabled, and are expected again after the webhook is enabled', async () => {
+  test('are not expected while the webhook is disabled, and are expected again after the webhook is enabled', async () => {
     const site = await createNotifiedSite();
     await deliverPaymentAt(NOON, site);
     await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: false }, 2);

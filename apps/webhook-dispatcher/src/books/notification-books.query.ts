@@ -3,8 +3,8 @@ import { firstUuidAt, isoTime, numberOr0, timeOfUuid } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
 /**
- * This long after a webhook was enabled, every replica has read the change: payments that are accepted later must have
- * a notification.
+ * One minute after a webhook was enabled, every replica has read the change. Payments that are accepted after this
+ * minute must have a notification.
  */
 const EXPECTED_AFTER = `interval '1 minute'`;
 
@@ -13,8 +13,8 @@ const ROW_FIELDS = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference,
 const OPEN_COLUMN = `n.state = 'pending' AS open`;
 
 /**
- * The notifications of sessions (E2) in all states, by the time in their id, which is paymentUTCDate. The rows do not
- * contain the message for the payer: reconciliation compares only money and identities.
+ * The notifications of sessions (E2) in all states, selected by the time in their id. This time is paymentUTCDate. The
+ * rows do not contain the message for the payer, because reconciliation compares only amounts and ids.
  */
 export const SESSION_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, n.payment_reference AS key, ${OPEN_COLUMN},
@@ -23,9 +23,9 @@ export const SESSION_NOTIFICATIONS_BOOK = `
     FROM notifications n WHERE ${IN_TIME_RANGE} AND n.recipient = 'session'`;
 
 /**
- * The notifications of sites (M6) by the time in their id: paymentUTCDate, or createdUTCDate of the refund. Only sites
- * whose webhook is enabled now and was enabled at that time: reconciliation cannot know which notifications other sites
- * should have.
+ * The notifications of sites (M6), selected by the time in their id. This time is paymentUTCDate, or createdUTCDate of
+ * the refund. The book contains only sites whose webhook is enabled now and was enabled at that time, because
+ * reconciliation cannot know which notifications the other sites should have.
  */
 export const SITE_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, concat_ws('/', n.fields ->> 'paymentReference', n.fields #>> '{refund,refundReference}') AS key,

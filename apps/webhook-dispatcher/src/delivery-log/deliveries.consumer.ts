@@ -17,8 +17,8 @@ import { getDelivery, listDeliveries } from './deliveries.query.js';
 import { ReadLimit } from './read-limit.js';
 
 /**
- * Minimum interval between two resends of one notification by its merchant: a client in a loop must not flood the
- * endpoint.
+ * Minimum interval between two resends of one notification by its merchant. The interval prevents a client in a loop
+ * from flooding the endpoint.
  */
 export const MIN_RESEND_INTERVAL_MS = 10_000;
 

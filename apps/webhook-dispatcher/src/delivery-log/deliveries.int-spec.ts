@@ -101,7 +101,7 @@ it('a delivery contains the response of the endpoint and the time of the next at
   ]);
 });
 
-it('a delivery shows the time at which its circuit allows the next attempt, and no time while it is being sent', async () => {
+it('a delivery shows when its circuit allows the next attempt, and shows no time while the notification is sent', async () => {
   const id = await deliverRejectedNotification();
   const openUntil = dispatcher.clock.later(60_000);
   await dispatcher.test.dataSource.query(
@@ -112,7 +112,7 @@ it('a delivery shows the time at which its circuit allows the next attempt, and 
   );
   const readNextAttempt = async (): Promise<string | null> =>
     (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
-  // Deliveries of another merchant at this endpoint, and of another endpoint, have their own circuits.
+  // Another merchant has its own circuit for this endpoint. Another endpoint of this merchant also has its own circuit.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      SELECT merchant_id + 1, endpoint, 5, 1, $2::timestamptz FROM notifications WHERE id = $1
@@ -166,7 +166,7 @@ it('a delivery with an invalid or unknown id is not found', async () => {
   }
 });
 
-it('deliveries are listed in pages of 50, newest first, optionally of one state', async () => {
+it('deliveries are listed in pages of 50, newest first, and can be filtered by state', async () => {
   const payments = Array.from({ length: 51 }, () => dispatcher.newPayment(receiver.url));
   await dispatcher.deliverPayments(...payments);
   const first = await requestDeliveries();
@@ -191,7 +191,7 @@ it.each([
 });
 
 describe('a resend', () => {
-  it('makes the notification due immediately under the same webhook-id, and is possible again after ten seconds', async () => {
+  it('sends the notification again with the same webhook-id, and is possible again after ten seconds', async () => {
     const id = await deliverRejectedNotification();
     await resend(id);
     receiver.setBehaviours(respondWith(200));
@@ -226,7 +226,7 @@ describe('a resend', () => {
   });
 });
 
-test('reads use only some of the database connections, and are rejected when too many wait', async () => {
+test('reads use only some of the database connections, and a read is rejected when too many reads wait', async () => {
   const { superuser, dataSource } = dispatcher.test;
   const blocker = await superuser.connect();
   await blocker.query(`BEGIN; LOCK TABLE notifications`);

@@ -37,8 +37,8 @@ const SELECT_DELIVERIES = `
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
 /**
- * Lists the deliveries of a site, the newest first. Every page costs the same: ids sort by the time of their payment,
- * so the index scan begins at `after`.
+ * Lists the deliveries of a site, the newest first. Every page costs the same, because ids are ordered by the time of
+ * their payment, so the index scan begins at `after`.
  */
 export async function listDeliveries(
   dataSource: DataSource,
@@ -46,7 +46,8 @@ export async function listDeliveries(
   { owner, state, after }: ListDeliveries,
 ): Promise<DeliveryPage> {
   const rows = await dataSource.query<Delivery[]>(
-    // With only an upper limit, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
+    // Without a lower limit of the id, PostgreSQL expects a third of the table and sorts it. `state` has been
+    // validated.
     `${SELECT_DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
       ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
     [...ownerParameters(owner), now, ...(after === undefined ? [] : [after])],
@@ -57,8 +58,8 @@ export async function listDeliveries(
 }
 
 /**
- * Reads a delivery with its attempts. Throws `resource.not-found`, also for a delivery of another owner and for an
- * invalid id.
+ * Reads a delivery with its attempts. Throws `resource.not-found` for an unknown or invalid id, and for a delivery of
+ * another owner.
  */
 export async function getDelivery(
   dataSource: DataSource,

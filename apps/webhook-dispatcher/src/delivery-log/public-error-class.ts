@@ -1,15 +1,15 @@
 import type { DeliveryAttempt } from '@svc/contracts';
 
 /**
- * Reasons that depend only on the text of the URL: they reveal nothing about our network, so its merchant may see them.
+ * Errors that depend only on the text of the URL. They reveal nothing about our network, so the merchant may see them.
  */
 const URL_TEXT_ERRORS: ReadonlySet<string> = new Set(
-  ['unreadable', 'protocol', 'credentials', 'port'].map((refusal) => `address-refused:${refusal}`),
+  ['unreadable', 'protocol', 'credentials', 'port'].map((reason) => `address-refused:${reason}`),
 );
 
 /**
- * Hides from a merchant whether a host name exists in our network: a name that resolves to a private address has the
- * same class as a name that does not resolve. Administrators and logs see the original class.
+ * Hides from a merchant whether a host name exists in our network. A name that resolves to a private address gets the
+ * same error class as a name that does not resolve. Administrators and logs see the original class.
  */
 export function withPublicErrorClass(attempt: DeliveryAttempt): DeliveryAttempt {
   const { errorClass } = attempt;

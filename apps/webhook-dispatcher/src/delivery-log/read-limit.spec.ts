@@ -1,6 +1,6 @@
 import { MAX_READS, MAX_WAITING_READS, ReadLimit } from './read-limit.js';
 
-test('at most two reads run concurrently, up to 50 wait, and further reads are rejected until one ends', async () => {
+test('at most two reads run concurrently, up to 50 reads wait, and further reads are rejected until a read ends', async () => {
   const limit = new ReadLimit();
   const endCallbacks: (() => void)[] = [];
   let maxRunning = 0;

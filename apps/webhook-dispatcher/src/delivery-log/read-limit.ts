@@ -2,16 +2,16 @@ import { DomainError } from '@svc/kernel';
 import pLimit from 'p-limit';
 
 /**
- * Concurrent reads. A replica has ten database connections (SVC_DATABASE_POOL_MAX); the delivery of notifications uses
- * the others.
+ * Maximum number of concurrent reads. A replica has ten database connections (SVC_DATABASE_POOL_MAX), and the delivery
+ * of notifications needs the rest of them.
  */
 export const MAX_READS = 2;
-/** A read takes some milliseconds, so the last of these waits much shorter than the timeout of a request. */
+/** A read takes some milliseconds, so even the last waiting read begins long before the timeout of its request. */
 export const MAX_WAITING_READS = 50;
 
 /**
- * Limits the database connections of merchants who read their deliveries: the delivery of notifications needs the
- * others.
+ * Limits how many database connections serve merchants who read their deliveries, because the delivery of notifications
+ * needs the rest of the connections.
  */
 export class ReadLimit {
   private readonly slots = pLimit(MAX_READS);

@@ -4,18 +4,18 @@ import { type CompletedAttempt, DeliveryAttemptRepository } from './delivery-att
 import { DueSignal } from './due-signal.js';
 
 /**
- * One statement runs at a time. It records all attempts that ended while the previous statement ran, so there are few
- * commits. An attempt waits here only after its endpoint has responded and its request slot is free. `max` is the
- * default number of requests in flight, so one statement can record all attempts that wait.
+ * One statement runs at a time. The statement records all attempts that ended while the previous statement ran, so
+ * there are few commits. An attempt waits here only after its endpoint has responded and its request slot is free.
+ * `maxItems` is the default number of requests in flight, so one statement can record all waiting attempts.
  */
 const BATCH_OPTIONS = { maxItems: 200, maxConcurrentBatches: 1 };
 
 /**
  * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.
  *
- * Only attempts of Success notifications share a statement, because only the holder of the lease changes such a row.
- * Failed notifications are recorded one by one: another transaction may supersede several of them at the same time, and
- * two statements that lock several rows each could deadlock.
+ * Only attempts of Success notifications share a statement, because only the holder of the lease changes the row of a
+ * Success. Attempts of Failed notifications are recorded one by one, because another transaction may supersede several
+ * Failed notifications at the same time. Two statements could deadlock if each of them locked several rows.
  */
 @Injectable()
 export class AttemptRecorder {
@@ -25,8 +25,8 @@ export class AttemptRecorder {
   ) {}
 
   /**
-   * The key keeps two attempts of one notification, from an ended lease and from the next one, out of the same
-   * statement.
+   * Because of the key, a statement never contains two attempts of one notification: an attempt under a lease that has
+   * ended and an attempt under the next lease.
    */
   private readonly insertBatched = batched(
     (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),
@@ -37,8 +37,8 @@ export class AttemptRecorder {
   );
 
   /**
-   * Returns false when the lease has ended and another worker has leased the notification. That worker sends it again
-   * under the same webhook-id (E8).
+   * Returns false when the lease has ended and another worker has leased the notification. The other worker sends the
+   * notification again with the same webhook-id (E8).
    */
   async record(attempt: CompletedAttempt): Promise<boolean> {
     const { isInserted, isEndpointRecovered } =

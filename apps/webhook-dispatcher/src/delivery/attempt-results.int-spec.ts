@@ -56,7 +56,7 @@ const insertCircuit = (failures: number, openUntil: Date | null): Promise<unknow
 
 describe('results that arrive at the same time', () => {
   test.each([
-    // The first result is recorded immediately, the other three together with the next statement.
+    // The first statement records the first result. The second statement records the other three results together.
     { status: 'Success', state: 'success', statementCount: 2 },
     { status: 'Failed', state: 'failed', statementCount: 4 },
   ] as const)(
@@ -135,7 +135,7 @@ describe('the log contains', () => {
     expect(await runAndReadLog()).toEqual(messages);
   });
 
-  test('a message about a circuit that opens', async () => {
+  test('a message about a circuit when it opens', async () => {
     receiver.setBehaviours(respondWith(500));
     await insertCircuit(3, null);
     await recordNotification();
@@ -145,7 +145,7 @@ describe('the log contains', () => {
     expect(await runAndReadLog()).toEqual([ATTEMPTED, CIRCUIT_OPENED]);
   });
 
-  test('only the message about the attempt if the probe of an open circuit fails', async () => {
+  test('only a message about the attempt when the probe of an open circuit fails', async () => {
     receiver.setBehaviours(respondWith(500));
     await insertCircuit(5, later(0));
     await recordNotification();
@@ -168,10 +168,10 @@ describe('the log contains', () => {
 
 describe('after an attempt', () => {
   test.each([
-    // A Success of the session may have waited for the end of the lease.
+    // The Success notification of the same session may have waited for the end of this lease.
     { status: 'Failed', state: 'failed', nudges: 1 },
     { status: 'Success', state: 'success', nudges: 0 },
-  ] as const)('of a $status notification, the worker is woken $nudges times', async ({ state, nudges }) => {
+  ] as const)('to send a $status notification, the worker is woken $nudges times', async ({ state, nudges }) => {
     receiver.setBehaviours(respondWith(200));
     await recordNotification(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');

@@ -7,7 +7,7 @@ import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { webhookDispatcherService } from '../index.js';
 
-/** Number of notifications. A longer test, run manually: `SVC_TEST_BACKLOG=100000 npx jest backlog`. */
+/** Number of notifications. For a longer test, run `SVC_TEST_BACKLOG=100000 npx jest backlog` manually. */
 const BACKLOG = Number(process.env['SVC_TEST_BACKLOG'] ?? 4_000);
 /** The default number of slots of the worker. */
 const CONCURRENCY = 200;
@@ -17,7 +17,7 @@ const MERCHANT_WITHOUT_BACKLOG = BACKLOG_MERCHANTS + 1;
 
 let dispatcher: DispatcherUnderTest;
 let servers: Server[];
-/** How often each webhook-id was received. */
+/** Number of requests that were received with each webhook-id. */
 const receivedCounts = new Map<string, number>();
 /** Time at which each payment was received, by its paymentReference. */
 const arrivedAt = new Map<string, number>();
@@ -99,7 +99,7 @@ test('each notification of a backlog is sent once, and new notifications do not 
     maxRss = Math.max(maxRss, process.memoryUsage().rss);
     if (maxLeased === 0 || publishedCount % 50 === 10)
       maxLeased = Math.max(maxLeased, await countNotifications(`state = 'pending' AND lease_id IS NOT NULL`));
-    // New payments, in turn of the merchant without a backlog and of one with a backlog.
+    // The new payments belong in turn to the merchant without a backlog and to a merchant with a backlog.
     const merchantId =
       publishedCount++ % 2 === 0 ? MERCHANT_WITHOUT_BACKLOG : 1 + ((publishedCount >> 1) % BACKLOG_MERCHANTS);
     const payment = paymentTo(merchantId);
@@ -124,9 +124,9 @@ test('each notification of a backlog is sent once, and new notifications do not 
   expect(receivedCounts.size).toBe(BACKLOG + publishedAt.size);
   expect(new Set(receivedCounts.values())).toEqual(new Set([1]));
   expect(await countNotifications(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + publishedAt.size);
-  // If new notifications waited for the backlog, most of them would take nearly as long as the whole backlog.
+  // If new notifications waited for the backlog, most of them would wait nearly as long as the backlog takes to drain.
   expect(percentile([...latencies(true), ...latencies(false)], 0.99)).toBeLessThan((seconds * 1000) / 2);
-  // The worker leases only as many notifications as it can send or record, for a backlog of any size.
+  // Regardless of the size of the backlog, the worker leases only as many notifications as it can send or record.
   expect(maxLeased).toBeGreaterThan(0);
   expect(maxLeased).toBeLessThanOrEqual(2 * CONCURRENCY);
 }, 900_000);

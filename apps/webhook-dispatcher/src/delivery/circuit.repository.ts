@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 
-/** Notifications that one failed probe exhausts at most; the next failed probe exhausts the next ones. */
+/** Maximum number of notifications that one failed probe exhausts. The next failed probe exhausts more. */
 const EXHAUST_BATCH_SIZE = 1_000;
 
 /** Circuits of failing endpoints. */
@@ -42,7 +42,8 @@ export class CircuitRepository {
   }
 
   /**
-   * Exhausts the endpoint's notifications that are too old and overdue for too long (circuit.ts). Returns their number.
+   * Exhausts the notifications of the endpoint that are too old and have been overdue for too long (circuit.ts).
+   * Returns their number.
    */
   async exhaustOverdue(tx: EntityManager, { merchantId, endpoint }: EndpointKey, now: Date): Promise<number> {
     const before = (ms: number): Date => new Date(now.getTime() - ms);

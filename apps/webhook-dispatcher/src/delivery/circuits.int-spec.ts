@@ -46,7 +46,8 @@ async function startReplica(env: Record<string, string> = {}, broker = new Embed
 }
 
 /**
- * Sends ten notifications that fail: the circuit is open for ten seconds, and all ten are due again within a minute.
+ * Sends ten notifications that fail. As a result, the circuit is open for ten seconds, and all ten notifications are
+ * due again within a minute.
  */
 async function openCircuit(): Promise<HostedPaymentSnapshot[]> {
   receiver.setBehaviours(respondWith(500));
@@ -70,12 +71,12 @@ describe('a failing endpoint', () => {
     receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await readCircuits()).toEqual([]);
-    // Eight are due. The ninth is the failed probe, which waited for its next attempt.
+    // Eight notifications were due. The ninth is the failed probe, which was waiting for its next attempt.
     expect(await dispatcher.runOnce()).toBe(9);
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('receives waiting notifications immediately after an outage, except those that wait for keys or are in flight', async () => {
+  it('receives waiting notifications immediately after an outage, if they are signed and not in flight', async () => {
     const payments = await openCircuit();
     const { superuser } = dispatcher.test;
     const inSixHours = dispatcher.clock.later(6 * HOUR);
@@ -99,7 +100,7 @@ describe('a failing endpoint', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('receives its other notifications by their schedule, not immediately, when its first probe succeeds', async () => {
+  it('receives the other notifications by their schedule, not immediately, when the first probe succeeds', async () => {
     const [probe] = await openCircuit();
     const { superuser } = dispatcher.test;
     await superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE payment_reference <> $2`, [
@@ -113,7 +114,7 @@ describe('a failing endpoint', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('has one circuit for all replicas, also after a restart and for new notifications', async () => {
+  it('has one circuit for all replicas, and the circuit also blocks new notifications and a new replica', async () => {
     await openCircuit();
     const broker = new EmbeddedBroker();
     const replica = await startReplica({ SVC_DELIVERY: 'on' }, broker);
@@ -135,7 +136,7 @@ describe('a failing endpoint', () => {
     await replica.close();
   });
 
-  it('is probed by one replica only', async () => {
+  it('is probed by only one replica', async () => {
     await openCircuit();
     const replicas = await Promise.all([startReplica(), startReplica(), startReplica()]);
     dispatcher.clock.advance(10 * SECOND);
@@ -147,11 +148,11 @@ describe('a failing endpoint', () => {
     const workers = [dispatcher.worker, ...replicas.map(({ app }) => app.get(DeliveryWorker))];
     const running = workers.map((worker) => worker.runOnce());
     await arrived;
-    // All workers must have leased before the response to the probe closes the circuit.
+    // All workers must have requested leases before the response to the probe closes the circuit.
     let ended = 0;
     for (const run of running) void run.then(() => ended++);
     await waitUntil('the three workers that may not send the probe', 10_000, () => Promise.resolve(ended === 3));
-    // While the probe is in flight, no other notification is sent, until its response or the end of its lease.
+    // No other notification is sent until the endpoint responds to the probe or the lease of the probe ends.
     dispatcher.clock.advance(15 * SECOND);
     expect(await Promise.all(replicas.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
     expect(receiver.received).toHaveLength(11);
@@ -161,7 +162,7 @@ describe('a failing endpoint', () => {
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  it('is probed again after the worker of the probe has crashed', async () => {
+  it('is probed again after the worker that sent the probe has crashed', async () => {
     await openCircuit();
     dispatcher.clock.advance(10 * SECOND);
     await dispatcher.test.dataSource.query(`UPDATE circuits SET open_until = $1, probe_lease_id = $2`, [
@@ -174,7 +175,7 @@ describe('a failing endpoint', () => {
     expect(await dispatcher.runOnce()).toBe(1);
   });
 
-  it('has a separate circuit for each merchant: one merchant cannot block another on a shared host', async () => {
+  it('has a separate circuit for each merchant, so that one merchant cannot block another on a shared host', async () => {
     await openCircuit();
     await dispatcher.deliverDefaultSecrets(8);
     receiver.setBehaviours(respondWith(200));
@@ -184,7 +185,7 @@ describe('a failing endpoint', () => {
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
-  it('has no circuit after a response, even a 404, that follows four failures', async () => {
+  it('has no circuit any more when it responds after four failures, even if the response is a 404', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(500), respondWith(500), respondWith(404));
     await deliverNewPayments(4);
     await dispatcher.runOnce();
@@ -194,7 +195,7 @@ describe('a failing endpoint', () => {
     expect(await readCircuits()).toEqual([]);
   });
 
-  it('that never recovers has its notifications exhausted after their whole schedule', async () => {
+  it('that never recovers does not receive its notifications: they are exhausted at the end of their schedule', async () => {
     const payments = await openCircuit();
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);

@@ -6,7 +6,7 @@ import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 export interface CircuitChange {
-  /** Time at which the circuit becomes half-open; undefined while it is closed. */
+  /** Time at which the circuit becomes half-open. Undefined while the circuit is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;
   /** Number of notifications that were overdue for longer than their schedule and are now exhausted. */
@@ -14,10 +14,11 @@ export interface CircuitChange {
 }
 
 /**
- * Counts a failed attempt in the circuit of its endpoint. All processes share the row, which is locked while the new
- * state is computed. Only failures are counted here: the statement that records any other attempt also closes the
- * circuit (delivery-attempt.repository.ts). After a crash before this transaction the failure is not counted. If it was
- * the probe, the circuit allows another probe at the end of the lease.
+ * Counts a failed attempt in the circuit of its endpoint. All processes share the row of the circuit, so the row is
+ * locked while its new state is computed. An attempt that is not a failure is not counted here, because the statement
+ * that records the attempt also closes the circuit (delivery-attempt.repository.ts). If the process crashes before this
+ * transaction, the failure is not counted. If the failed attempt was the probe, the circuit allows another probe at the
+ * end of the lease.
  */
 @Injectable()
 export class CountFailure {

@@ -18,16 +18,17 @@ export interface CompletedAttempt {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 interface InsertResult {
-  /** False when the lease had ended before. */
+  /** False when the lease had ended before the result was recorded. */
   readonly isInserted: boolean;
-  /** The endpoint has responded after an outage. */
+  /** True when this attempt got the first response of the endpoint after an outage. */
   readonly isEndpointRecovered: boolean;
 }
 
 /**
- * After an outage the waiting notifications become due immediately. An outage is a circuit that opened again after a
- * failed probe. A single opening is no outage: the endpoint may reject a few notifications and accept all others. If
- * each accepted one made the rejected ones due, they would use up all attempts of their schedule within minutes.
+ * After an outage the waiting notifications become due immediately. An outage means that the circuit opened again after
+ * a failed probe. A single opening is no outage, because the endpoint may reject a few notifications and accept all
+ * others. If each accepted notification made the rejected ones due, the rejected notifications would use up all
+ * attempts of their schedule within minutes.
  */
 const MIN_OUTAGE_OPENINGS = 2;
 const RESCHEDULE_BATCH_SIZE = 1_000;
@@ -40,11 +41,12 @@ export class DeliveryAttemptRepository {
   /**
    * Records attempts and their effects, and ends their leases, in one statement.
    *
-   * A Failed notification that was superseded while it was in flight stays superseded, unless the endpoint acknowledged
-   * it. In that case the merchant has received it before the Success, because the Success waits for the end of this
-   * lease.
+   * A Failed notification may be superseded while it is in flight. If the endpoint rejects it, the notification stays
+   * superseded. If the endpoint acknowledges it, the notification is delivered. In that case the merchant has received
+   * the Failed before the Success, because the Success waits for the end of this lease.
    *
-   * An attempt that is not a failure closes the circuit of its endpoint: it deletes the row of the circuit.
+   * If an attempt is not a failure, the statement closes the circuit of its endpoint by deleting the row of the
+   * circuit.
    */
   async insertAll(attempts: readonly CompletedAttempt[]): Promise<InsertResult[]> {
     const rows = attempts.map(({ notification, response, result, startedAt, endedAt }) => ({
@@ -95,14 +97,14 @@ export class DeliveryAttemptRepository {
     const recovered = new Set(written[0]?.recovered?.map(endpointId));
     return attempts.map(({ notification }) => ({
       isInserted: ids.has(notification.id),
-      // True only for the first of several attempts to one endpoint.
+      // Of several attempts to one endpoint, only the first attempt gets true.
       isEndpointRecovered: recovered.delete(endpointId(notification)),
     }));
   }
 
   /**
-   * Makes all waiting notifications of a recovered endpoint due now. Each batch is a separate transaction: after a
-   * crash the remaining notifications wait for their schedule.
+   * Makes all waiting notifications of a recovered endpoint due now. Each batch is a separate transaction. After a
+   * crash, the remaining notifications become due by their schedule.
    */
   async makeEndpointDue({ merchantId, endpoint }: EndpointKey, now: Date): Promise<void> {
     for (let count = RESCHEDULE_BATCH_SIZE; count === RESCHEDULE_BATCH_SIZE;)

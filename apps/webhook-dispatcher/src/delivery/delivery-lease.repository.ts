@@ -28,33 +28,38 @@ export type LeasedNotification = NotificationContent & {
 export interface LeaseRequest {
   readonly now: Date;
   /**
-   * New for each request. A result is recorded only while the row has this id (fencing token;
-   * delivery-attempt.repository.ts).
+   * New for each request. It is a fencing token: a result is recorded only while the row has this id
+   * (delivery-attempt.repository.ts).
    */
   readonly leaseId: string;
-  /** Later than any attempt can end: see LEASE_MS of the worker. */
+  /** Every attempt ends before this time: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
-  /** Limits in total, for one merchant, and for one endpoint of a merchant. */
+  /** Maximum number of notifications to lease. */
   readonly max: number;
+  /** Maximum number of requests in flight to one merchant, including `usage`. */
   readonly maxPerMerchant: number;
+  /** Maximum number of requests in flight to one endpoint of a merchant, including `usage`. */
   readonly maxPerEndpoint: number;
   /** The requests of this worker that are in flight. */
   readonly usage: readonly EndpointUsage[];
 }
 
-/** The keys that a notification lacks, and when this was found. */
+/** The keys that are missing for the signature of a notification, and the time at which the worker noticed it. */
 export interface SigningFailure {
   readonly at: Date;
-  /** At least one. */
+  /** At least one key is missing. */
   readonly missingKeys: readonly SigningPurpose[];
 }
 
-/** A notification that has been due for longer is backlog. Backlog and newer notifications are leased in turn (E6). */
+/**
+ * A notification that has been due for longer than this belongs to the backlog. Backlog and newer notifications are
+ * leased in turn (E6).
+ */
 const BACKLOG_AGE_MS = 30_000;
 
 /**
  * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The last
- * subquery is not a NOT EXISTS, because for that PostgreSQL plans a scan of all notifications.
+ * subquery is not a NOT EXISTS, because PostgreSQL would scan all notifications for a NOT EXISTS.
  */
 const selectDueOfEndpoint = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
@@ -70,8 +75,8 @@ const selectDueOfEndpoint = (condition: string): string => `
      FOR UPDATE SKIP LOCKED`;
 
 /**
- * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. It is a skip scan of
- * the index, so its cost depends on the number of endpoints, not on the number of notifications.
+ * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. The query is a skip
+ * scan of the index, so its cost depends on the number of endpoints, not on the number of notifications.
  */
 const PENDING_ENDPOINTS = `endpoints AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
@@ -86,12 +91,19 @@ const PENDING_ENDPOINTS = `endpoints AS (
   )`;
 
 /**
- * $1 now, $2 end of the leases, $3 lease id, $4 to $6 limits in total, of a merchant and of an endpoint, $7 to $9 the
- * requests in flight (merchant ids, endpoints, numbers), $10 due times up to this one are backlog.
+ * Parameters:
+ * - $1: now. $2: the end of the leases. $3: the lease id.
+ * - $4, $5, $6: the limits in total, of a merchant, and of an endpoint.
+ * - $7, $8, $9: the merchant ids, endpoints and numbers of the requests in flight.
+ * - $10: the latest due time that belongs to the backlog.
  *
- * Steps: `busy` has the requests in flight, `ready` the endpoints that may receive notifications and how many (`room`),
- * `due` their due notifications, `of_endpoint` and `of_merchant` the order in which these are leased, `chosen` those
- * within all limits, `probed` the circuits whose probe is among them.
+ * Steps:
+ * - `busy`: the requests in flight
+ * - `ready`: the endpoints that may receive notifications, and how many notifications each may receive (`room`)
+ * - `due`: the due notifications of these endpoints
+ * - `of_endpoint`, `of_merchant`: the order in which the due notifications are leased
+ * - `chosen`: the notifications within all limits
+ * - `probed`: the circuits whose probe is one of the chosen notifications
  */
 const LEASE_DUE = `
   WITH RECURSIVE ${PENDING_ENDPOINTS}, busy AS (
@@ -138,27 +150,27 @@ const LEASE_DUE = `
 /** The count stops here, because an alert needs no exact number. */
 const MAX_UNSIGNED_COUNT = 10_000;
 
-/** The leases of workers on due notifications. */
+/** Leases due notifications to workers, and releases the leases. */
 @Injectable()
 export class DeliveryLeaseRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
    * Leases due notifications in one statement. The cost is the same for an endpoint with a hundred thousand due rows
-   * and for one with ten, so an endpoint with a backlog does not delay the others (E6).
+   * and for an endpoint with ten due rows, so an endpoint with a backlog does not delay other endpoints (E6).
    *
-   * - Within an endpoint: the oldest first, but backlog and new notifications in turn.
-   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared
-   *   evenly.
-   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks
-   *   the probe, and a worker skips an endpoint that another worker is marking.
+   * - Within an endpoint: the oldest notification first, but backlog and newer notifications in turn.
+   * - Among endpoints: the endpoint with the fewest requests in flight first, then the endpoint with the oldest
+   *   notification, so that endpoints share the slots evenly.
+   * - An open circuit allows no notification. A half-open circuit allows one notification, the probe (circuit.ts). The
+   *   same statement marks the probe in the circuit. A worker skips an endpoint whose probe another worker is marking.
    *
-   * A leased row is due again at the end of its lease, so nothing has to be cleaned up after a crash of its worker.
+   * A leased row is due again at the end of its lease, so a crash of its worker needs no cleanup.
    *
-   * A Success (the notification of a successful payment) is not leased while a Failed (that of a failed payment) of its
-   * session is leased: the two requests would race, and the merchant might receive Failed after Success (E2).
-   * record-notifications.ts explains why no new lease of a Failed can begin once the Success is visible, and why this
-   * statement sees every earlier lease.
+   * A Success is the notification of a successful payment, and a Failed is the notification of a failed payment. A
+   * Success is not leased while a Failed of the same session is leased, because the two requests would race and the
+   * merchant might receive the Failed after the Success (E2). record-notifications.ts explains why no new lease of a
+   * Failed can begin once the Success is visible, and why this statement sees every earlier lease.
    */
   async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
     const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE_DUE, [
@@ -177,10 +189,10 @@ export class DeliveryLeaseRepository {
   }
 
   /**
-   * Ends a lease without an attempt. The notification becomes due at `nextAttemptAt`; without that time it is
-   * exhausted. Does nothing when the lease has been lost. A row that was superseded meanwhile stays superseded and only
-   * loses its lease. `unsigned` shows administrators that the merchant cannot be notified until the missing keys are
-   * created.
+   * Ends a lease without an attempt. The notification becomes due at `nextAttemptAt`. If `nextAttemptAt` is undefined,
+   * the notification is exhausted. Does nothing when the lease has been lost. A row that was superseded meanwhile stays
+   * superseded and only loses its lease. `unsigned` shows administrators that the merchant cannot be notified until the
+   * missing keys are created.
    */
   async release(
     { id, leaseId }: Pick<LeasedNotification, 'id' | 'leaseId'>,
@@ -207,8 +219,8 @@ export class DeliveryLeaseRepository {
   }
 
   /**
-   * Returns the number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an
-   * administrator can replay them.
+   * Returns the number of notifications that could not be signed, at most 10 000. The number includes exhausted
+   * notifications, because an administrator can replay them.
    */
   async countUnsigned(): Promise<number> {
     const [row] = await this.dataSource.query<[{ count: number }]>(

@@ -4,8 +4,8 @@ import { Clock } from '@svc/kernel';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 
 /**
- * `svc.webhook.due.age`: seconds since the oldest due notification became due; 0 when none is due.
- * `svc.webhook.unsigned`: notifications that cannot be signed and therefore are not sent; it should be 0.
+ * `svc.webhook.due.age`: seconds since the oldest due notification became due, or 0 when no notification is due.
+ * `svc.webhook.unsigned`: number of notifications that are not sent because they cannot be signed. It should be 0.
  */
 @Injectable()
 export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {

@@ -9,27 +9,28 @@ import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lea
 import { DueSignal } from './due-signal.js';
 import { SendNotification } from './send-notification.js';
 
-/** Three times the longest attempt, so a lease of a running worker does not end before its attempt. */
+/** Three times the duration of the longest attempt, so an attempt of a running worker ends before its lease. */
 const LEASE_MS = 30_000;
 /** Short compared with the response time of an endpoint, which is at least about 50 ms. */
 const BATCH_WAIT_MS = 5;
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
 /**
- * Lets the code that records notifications reserve slots of the worker, so that it can insert the rows with a lease.
+ * Slots of the worker. The code that records notifications reserves slots here, so that it can insert the rows with a
+ * lease.
  */
 export interface Slots {
   readonly leaseId: string;
   readonly leasedUntil: Date;
-  /** Reserves a slot for this endpoint. False when none is free. */
+  /** Reserves a slot for this endpoint. Returns false when no slot is free. */
   tryAcquire(key: EndpointKey): boolean;
 }
 
 /**
- * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A
- * worker limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as
- * it becomes free, so a slow endpoint blocks only its own slots (E6). All state that must survive a crash is in the
- * database.
+ * Sends due notifications. Any number of workers can share one database, because each worker leases the notifications
+ * that it sends. A worker limits its requests in flight: in total, for each merchant, and for each endpoint. It refills
+ * a slot as soon as the slot becomes free, so a slow endpoint blocks only its own slots (E6). All state that must
+ * survive a crash is in the database.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
@@ -56,8 +57,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Stops leasing. Requests in flight may end within the drain time. After it they are aborted and their leases
-   * released.
+   * Stops leasing. Requests in flight may end within the drain time. After the drain time the worker aborts them and
+   * releases their leases.
    */
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
@@ -69,7 +70,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.client.close();
   }
 
-  /** Leases due notifications once and sends them. Resolves with their number when all results are recorded. */
+  /**
+   * Leases due notifications once and sends them. When all results are recorded, resolves with the number of sent
+   * notifications.
+   */
   async runOnce(): Promise<number> {
     const started = await this.leaseAndSend();
     await Promise.all(started);
@@ -104,8 +108,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records notifications and sends those that have a slot immediately, without a lease request. `record` reserves
-   * slots, inserts the notifications, those with a slot under the lease of the slots, and returns the leased ones.
+   * Records notifications, and immediately sends the ones that have a slot, without a lease request. `record` reserves
+   * slots and inserts the notifications. A notification with a slot is inserted with the lease of `slots`. `record`
+   * returns the leased notifications.
    */
   async recordAndSend(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return void (await record(undefined));
@@ -121,14 +126,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
           return isReserved;
         },
       });
-      // A slot that became free before these rows were inserted found nothing to lease: wake the worker.
+      // A slot may have become free before these rows were inserted. Then the worker found nothing to lease: wake it.
       if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
-      // A stopping worker sends nothing more: the released notifications are due for another worker.
+      // A stopping worker sends no more notifications. Another worker can send the released notifications.
       if (this.isStopping)
         await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
       else for (const notification of recorded) void this.startSending(notification);
     } finally {
-      // startSending has acquired a slot of its own for each notification.
+      // startSending has acquired a separate slot for each notification, so the reserved slots can be freed.
       for (const key of reserved) {
         this.limiter.markRequestEnded(key);
         this.limiter.markRecorded();

@@ -58,7 +58,7 @@ describe('a notification', () => {
     ]);
   });
 
-  it('is recorded once for each payment, also for repeated events', async () => {
+  it('is recorded once for each payment, even if the event of the payment is repeated', async () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     await dispatcher.deliverPayments(payment);
@@ -105,7 +105,7 @@ describe('a notification', () => {
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', tries: 1 });
   });
 
-  it.each([429, 503])('is retried after the Retry-After of a %i', async (statusCode) => {
+  it.each([429, 503])('is retried after the time in the Retry-After header of a %i response', async (statusCode) => {
     receiver.setBehaviours(respondWith(statusCode, { 'retry-after': '90' }), respondWith(204));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -130,7 +130,7 @@ describe('a notification', () => {
     await cancelPending();
   });
 
-  it('is delivered when the status is 200 and the body is too large, and the connection is closed', async () => {
+  it('is delivered when the response has status 200 and a body that is too large, and the connection is closed', async () => {
     let closed: Promise<boolean> | undefined;
     receiver.setBehaviours((response) => {
       let isOpen = true;
@@ -198,7 +198,7 @@ describe('a notification', () => {
     await cancelPending();
   });
 
-  it('is not sent to a forbidden address, and that counts as an attempt', async () => {
+  it('is not sent to a forbidden address, and the rejected address counts as an attempt', async () => {
     for (const [url, errorClass] of [
       ['http://10.0.0.1/hooks', 'address-refused:private'],
       ['https://169.254.169.254/latest', 'address-refused:link-local'],

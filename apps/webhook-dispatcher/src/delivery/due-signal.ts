@@ -21,7 +21,7 @@ export class DueSignal extends Signal {
     dataSource.subscribers.push(new NudgeAfterCommit(this));
   }
 
-  /** Wakes the worker after the commit of `tx`, because earlier the worker would not see the rows. */
+  /** Wakes the worker after the commit of `tx`, because before the commit the worker cannot see the rows. */
   afterCommit(tx: EntityManager): void {
     if (tx.queryRunner) tx.queryRunner.data[DUE_KEY] = true;
   }

@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /**
- * Starts the service with its worker's loop. The retry schedule uses the clock of the test, the timeouts of requests
- * use real time.
+ * Starts the service with the loop of its worker. The retry schedule uses the clock of the test. The timeouts of
+ * requests use real time.
  */
 async function startLoop(): Promise<{
   publishPayment: (merchantId: number, url: string) => Promise<string>;
@@ -55,8 +55,9 @@ async function startLoop(): Promise<{
 }
 
 /**
- * Sends notifications to a hundred working endpoints in turn, at a fixed rate. Every fifth notification is sent to one
- * of `failingUrls` instead. Returns the milliseconds from each event to its arrival at a working endpoint, sorted.
+ * Sends notifications to a hundred working endpoints in turn, at a fixed rate. If there are `failingUrls`, every fifth
+ * notification is sent to one of them instead. For each notification to a working endpoint, measures the milliseconds
+ * from its event to its arrival. Returns these times, sorted.
  */
 async function measureLatencies(failingUrls: readonly string[]): Promise<number[]> {
   const { publishPayment, stop } = await startLoop();
@@ -68,7 +69,7 @@ async function measureLatencies(failingUrls: readonly string[]): Promise<number[
     });
   const publishedAt = new Map<string, number>();
   const publishing: Promise<unknown>[] = [];
-  // From the beginning, more notifications of the failing endpoints are due than the worker has slots.
+  // From the beginning, the failing endpoints have more due notifications than the worker has slots.
   for (let i = 0; i < 20; i++) await Promise.all(failingUrls.map((url) => publishPayment(FAILING_MERCHANT, url)));
   const startedAt = performance.now();
   let publishedCount = 0;

@@ -1,4 +1,7 @@
-/** Tests the conditions of a lease and of recording a result one by one: in each test only one condition is false. */
+/**
+ * Tests the conditions of a lease and the conditions of recording a result, one by one. In each test only one condition
+ * is false.
+ */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
@@ -72,7 +75,7 @@ const DELIVERED: AttemptResult = { outcome: 'acknowledged', state: 'delivered', 
 const GONE: AttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
 
 describe.each(['success', 'failed'] as const)(
-  'a worker whose lease of a %s notification has ended, while another worker holds a lease of it,',
+  'a worker whose lease of a %s notification has ended, while another worker has leased the notification,',
   (state) => {
     /** Leases a notification twice, the second time after the first lease has ended. */
     async function loseLease(): Promise<{
@@ -114,7 +117,7 @@ describe.each(['success', 'failed'] as const)(
   },
 );
 
-describe('of several notifications under the same lease', () => {
+describe('if one lease request has leased several notifications,', () => {
   test.each(['success', 'failed'] as const)('a result changes only its own notification (%s)', async (state) => {
     for (let count = 0; count < 3; count++) await recordNotification({ state });
     const [leased, ...others] = await leaseDue();
@@ -161,7 +164,7 @@ describe('a released notification', () => {
 test.each([
   ['stays superseded if the endpoint rejects it', GONE, 410, 'superseded'],
   ['is delivered if the endpoint acknowledges it', DELIVERED, 200, 'delivered'],
-] as const)('a Failed that is superseded while it is in flight %s', async (_, result, statusCode, state) => {
+] as const)('a Failed that is superseded while in flight %s', async (_, result, statusCode, state) => {
   await recordNotification({ state: 'failed' });
   const [leased] = await leaseDue();
   await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
@@ -191,7 +194,7 @@ describe('a circuit', () => {
     return rows.map(({ merchant_id, endpoint, failures }) => [merchant_id, endpoint, failures]);
   };
 
-  test('is closed by a response of its own endpoint and merchant, not by a failure', async () => {
+  test('is closed by a response to its own merchant from its own endpoint, not by a failure', async () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recordNotification();
@@ -210,7 +213,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  test('counts a failure of its own endpoint and merchant', async () => {
+  test('counts only failures of its own merchant and endpoint', async () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
@@ -225,7 +228,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  test('allows no notification until its time, and one notification from that millisecond on', async () => {
+  test('allows no notification before open_until, and one notification from that millisecond on', async () => {
     for (let count = 0; count < 3; count++) await recordNotification();
     await insertCircuit(7, HOST, dispatcher.clock.later(1));
     expect(await leaseDue()).toEqual([]);
@@ -234,7 +237,7 @@ describe('a circuit', () => {
     expect(await leaseDue()).toEqual([]);
   });
 
-  test('of another endpoint or merchant blocks no notification, and its waiting notifications use no slot', async () => {
+  test('blocks only its own merchant and endpoint, and the notifications that it blocks use no slot', async () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.deliverPayments(dispatcher.newPayment('https://other.example/hook'));
@@ -263,7 +266,7 @@ describe('a circuit', () => {
       return id;
     }
 
-    test('if they belong to its endpoint and merchant', async () => {
+    test('if they belong to the merchant and the endpoint of the circuit', async () => {
       const ids = [await recordOverdue(), await recordOverdue()];
       expect(await failProbe()).toBe(2);
       for (const id of ids) expect(await readRow(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
@@ -291,7 +294,7 @@ describe('a circuit', () => {
       expect(await readRow(id)).toEqual(before);
     });
 
-    test('if their lease ends now, but not after a failure of an attempt that is not the probe', async () => {
+    test('if their lease ends now, but not if the failed attempt was not the probe', async () => {
       const id = await recordOverdue();
       await updateNotification(id, `lease_id = $2, leased_until = $3`, randomUUID(), ago(0));
       expect(await failProbe({ leaseId: randomUUID() })).toBe(0);
@@ -322,9 +325,19 @@ describe('a notification', () => {
   });
 
   test.each([
-    { title: 'of a Success is not leased while a Failed of its session is leased', state: 'success', ms: 1, count: 0 },
-    { title: 'of a Success is leased when the lease of the Failed ends', state: 'success', ms: 0, count: 1 },
-    { title: 'of a Failed is leased while another Failed of its session is leased', state: 'failed', ms: 1, count: 1 },
+    {
+    title: 'of status Success is not leased while a Failed of its session is leased',
+    state: 'success',
+    ms: 1,
+    count: 0,
+    },
+    { title: 'of status Success is leased when the lease of the Failed ends', state: 'success', ms: 0, count: 1 },
+    {
+    title: 'of status Failed is leased while another Failed of its session is leased',
+    state: 'failed',
+    ms: 1,
+    count: 1,
+    },
   ] as const)('$title', async ({ state, ms, count }) => {
     const sessionId = randomUUID();
     const failed = await recordNotification({ sessionId, state: 'failed' });
@@ -338,7 +351,7 @@ describe('a notification', () => {
     expect(sortedIds(await leaseDue())).toEqual(count === 1 ? [other.id] : []);
   });
 
-  test('is leased regardless of leases in other sessions, and of a leased Success in its own session', async () => {
+  test('is leased although a Failed of another session and a Success of its own session are leased', async () => {
     const sessionId = randomUUID();
     const [failed, success] = [await recordNotification({ state: 'failed' }), await recordNotification({ sessionId })];
     for (const { id } of [failed, success])
@@ -369,7 +382,7 @@ describe('a notification', () => {
 test.each([
   [5_000, 1, 'delivered'],
   [4_999, 0, 'pending'],
-])('with %d ms of its lease left, a notification is posted %d times', async (ms, postCount, state) => {
+])('a notification whose lease ends in %d ms is posted %d times', async (ms, postCount, state) => {
   const receiver = await Receiver.start();
   const payment: HostedPaymentSnapshot = dispatcher.newPayment(receiver.url);
   await dispatcher.deliverPayments(payment);

@@ -50,14 +50,14 @@ const openCircuit = (merchantId: number, endpoint: string, openForMs: number): P
 test('a lease request finds each endpoint of each merchant, in any order of their due times', async () => {
   const ids: string[] = [];
   for (const merchantId of [7, 8, 9])
-    // Endpoints later in the alphabet are due for longer.
+    // The later an endpoint is in the alphabet, the longer its notification has been due.
     for (const [nth, endpoint] of ['a:443', 'b:443', 'c:443', 'd:443'].entries())
       ids.push(await recordDue(merchantId, endpoint, nth * SECOND));
   expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
 });
 
-describe('of the backlog and the newer notifications of one endpoint', () => {
-  test('the newer ones are leased first, when there is one slot', async () => {
+describe('if an endpoint has a backlog and newer notifications,', () => {
+  test('the newer notifications are leased first if there is only one slot', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -68,7 +68,7 @@ describe('of the backlog and the newer notifications of one endpoint', () => {
     expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('one of the backlog and one of the newer ones are leased, when there are two slots', async () => {
+  test('one notification of the backlog and one newer notification are leased if there are two slots', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -77,7 +77,7 @@ describe('of the backlog and the newer notifications of one endpoint', () => {
     expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([newer[0]!, backlog[0]!].toSorted());
   });
 
-  test('a notification that is exactly as old as the limit is leased once and uses one slot', async () => {
+  test('a notification that has been due for exactly 30 seconds is leased once and uses one slot', async () => {
     const ids = [await recordDue(7, 'a:443', BACKLOG_AFTER_MS), await recordDue(7, 'a:443', BACKLOG_AFTER_MS)];
     expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
   });
@@ -106,13 +106,13 @@ describe('one free slot', () => {
   });
 });
 
-test('a notification that is due a millisecond later is not leased together with one that is due now', async () => {
+test('a notification that is due a millisecond later is not leased with a notification that is due now', async () => {
   const dueNow = await recordDue(7, 'a:443', 0);
   await recordDue(7, 'a:443', -1);
   expect(await leaseIds()).toEqual([dueNow]);
 });
 
-test('a half-open circuit allows one probe, and none if no notification of its endpoint is due', async () => {
+test('a half-open circuit allows one probe, and no probe if no notification of its endpoint is due', async () => {
   const probe = await recordDue(7, 'a:443', 2);
   await recordDue(7, 'a:443', 1);
   await recordDue(7, 'b:443', -1);
@@ -142,11 +142,11 @@ describe('a probe', () => {
       expect(await readOpenUntil(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
   });
 
-  test('is not leased when another worker has marked its probe while the lease request ran', async () => {
+  test('is not leased if another worker marks a probe of the endpoint while the lease request runs', async () => {
     const { dataSource, superuser } = dispatcher.test;
     await recordDue(7, 'a:443', 1);
     await openCircuit(7, 'a:443', 0);
-    // The trigger stops the lease request after it has taken its snapshot and before it reads a row.
+    // The trigger pauses the lease request after the request has taken its snapshot and before it reads a row.
     await superuser.query(`
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
@@ -173,7 +173,7 @@ describe('the age of the oldest due notification', () => {
   const readOldestDueSeconds = (): Promise<number> =>
     dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
 
-  test('is that of the endpoint that has waited longest, and ignores notifications that are not due', async () => {
+  test('is taken from the endpoint that has waited longest, and ignores notifications that are not due', async () => {
     await recordDue(7, 'a:443', -SECOND);
     expect(await readOldestDueSeconds()).toBe(0);
     await recordDue(7, 'a:443', 2 * SECOND);

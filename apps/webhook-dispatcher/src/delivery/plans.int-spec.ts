@@ -27,7 +27,7 @@ afterAll(async () => {
   await dispatcher.test.stop();
 });
 
-/** Inserts rows without statistics about them, as in tables that have grown since the last ANALYZE. */
+/** Inserts rows. PostgreSQL has no statistics about them, as in tables that have grown since the last ANALYZE. */
 async function fillTables(): Promise<void> {
   for (const table of ['notifications', 'circuits'])
     await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
@@ -58,7 +58,7 @@ const readTableStatistics = (runner: QueryRunner): Promise<TableReads[]> =>
        FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
   ) as Promise<TableReads[]>;
 
-/** Records 20 notifications, and returns how many rows of the tables were read for them. */
+/** Records 20 notifications and rolls back. Returns how many rows of each table the recording has read. */
 async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
     dispatcher.newPayment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),

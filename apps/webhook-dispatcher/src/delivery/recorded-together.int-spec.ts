@@ -1,4 +1,4 @@
-/** Tests that attempts which end at the same time share a statement, and that each has its own result. */
+/** Tests that attempts share a statement if they end at the same time, and that each attempt has its own result. */
 import { randomUUID } from 'node:crypto';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
@@ -8,7 +8,7 @@ import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lea
 import { DueSignal } from './due-signal.js';
 
 const LEASE_MS = 30_000;
-/** Constraint delivery_attempts_duration rejects it. */
+/** Constraint delivery_attempts_duration rejects this value. */
 const INVALID_DURATION_MS = -1;
 
 let dispatcher: DispatcherUnderTest;
@@ -65,7 +65,7 @@ async function readStates(notifications: readonly LeasedNotification[]): Promise
   });
 }
 
-test('if the database rejects one of a hundred results, only that one is not recorded', async () => {
+test('if the database rejects one of a hundred results, the other results are recorded', async () => {
   const invalidIndex = 60;
   const notifications = await recordAndLease(100);
   const lock = await lockRows(notifications[0]!);
@@ -93,7 +93,7 @@ test('if the database rejects one of a hundred results, only that one is not rec
   );
 });
 
-test('a result is not recorded if its lease was lost, also when the new lease of the notification is recorded with it', async () => {
+test('a result under a lost lease is not recorded, although the result under the new lease arrives at the same time', async () => {
   const [expiredLease] = await recordAndLease(1);
   dispatcher.clock.advance(LEASE_MS);
   const leased = await recordAndLease(5);
@@ -106,7 +106,8 @@ test('a result is not recorded if its lease was lost, also when the new lease of
   await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await lock.release();
   expect(await Promise.all(results)).toEqual([true, false, false, true, ...others.map(() => true)]);
-  // The first result alone, the others together, and the second result of the same notification alone.
+  // One statement records the first result, the second records most others, and the third records only the second
+  // result of one notification, because one statement cannot record two results of the same notification.
   expect(querySpy.mock.calls.filter(([text]) => text.includes('INSERT INTO delivery_attempts'))).toHaveLength(1 + 2);
   expect(await readStates([first!, lostLease!, renewedLease, ...others])).toEqual([
     ...['delivered 1 1', 'pending 0 0', 'delivered 1 1'],
@@ -114,7 +115,7 @@ test('a result is not recorded if its lease was lost, also when the new lease of
   ]);
 });
 
-test('if the connection is lost, no result is recorded or retried, and all notifications are leased again later', async () => {
+test('if the connection is lost, no result is recorded or retried, and all notifications are later leased again', async () => {
   const [first, blocked, ...others] = await recordAndLease(51);
   const [lockOnFirst, lockOnBlocked] = [await lockRows(first!), await lockRows(blocked!)];
   const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');

@@ -12,7 +12,7 @@ import { CountFailure } from './count-failure.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { signNotification } from './sign-notification.js';
 
-/** Random numbers from 0 to below 1; injected so that tests can set the jitter. */
+/** Returns random numbers from 0 to below 1. It is injected, so that tests can set the jitter. */
 export abstract class Randomness {
   abstract next(): number;
 }
@@ -20,16 +20,16 @@ export abstract class Randomness {
 export interface SendOptions {
   /** Maximum duration of the request. */
   readonly timeoutMs: number;
-  /** Aborts the request; the lease is then released and the attempt not counted. */
+  /** Aborts the request. Then the lease is released, and the attempt is not counted. */
   readonly abortSignal: AbortSignal;
-  /** Called once, when the request has ended, with or without a response. */
+  /** Is called once, after the request has ended with or without a response. */
   readonly onRequestEnded: () => void;
 }
 
 /**
- * Makes one attempt of a leased notification: signs it, posts it, and records the result. After a crash between the
- * request and the record, the lease ends and another worker sends the notification again under the same webhook-id
- * (E8).
+ * Makes one attempt to deliver a leased notification: signs it, posts it, and records the result. If the process
+ * crashes after the request and before the result is recorded, the lease ends. Then another worker sends the
+ * notification again with the same webhook-id (E8).
  */
 @Injectable()
 export class SendNotification {
@@ -67,8 +67,8 @@ export class SendNotification {
     if (!keys) return this.waitForKeys(notification);
 
     const startedAt = this.clock.now();
-    // The process may have been suspended since it leased. Near the end of the lease it must not send a Failed any
-    // more: another worker may already lease the Success of the session.
+    // The process may have been suspended since it leased the notification. If the lease could end during the request,
+    // the notification is not sent: after the end of the lease, another worker may send the Success of the session.
     if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 
@@ -115,7 +115,7 @@ export class SendNotification {
   private async waitForKeys(notification: LeasedNotification): Promise<void> {
     const now = this.clock.now();
     const missingKeys = await this.secrets.findMissingKeys(notification);
-    // The keys arrived after the first read.
+    // No key is missing any more, because the keys arrived after the first read.
     if (missingKeys.length === 0) return this.leases.release(notification, now);
 
     const waitMs = keyRetryDelayMs(now.getTime() - notification.createdAt.getTime());

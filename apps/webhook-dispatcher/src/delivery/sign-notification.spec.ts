@@ -71,7 +71,7 @@ describe('the request of a session’s notification', () => {
     ]);
   });
 
-  it('contains the message of a failed payment', () => {
+  it('contains the message for the payer if the payment has failed', () => {
     const body = JSON.parse(
       signNotification(WEBHOOK_ID, sessionContent(failed), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body,
     ) as unknown;
@@ -88,7 +88,7 @@ describe('the request of a session’s notification', () => {
     });
   });
 
-  it('passes the verification of the standardwebhooks library with each secret, and fails it when a byte is changed', () => {
+  it('is accepted by the standardwebhooks library with each secret, and rejected when a byte is changed', () => {
     jest.spyOn(Date, 'now').mockReturnValue(SENT_AT.getTime());
     for (const secret of SECRETS) {
       expect(new Webhook(secret).verify(signed.body, signed.headers)).toEqual(JSON.parse(signed.body));
@@ -145,7 +145,7 @@ describe('the request of a site’s notification (M6)', () => {
     ).toBe(body);
   });
 
-  it('throws for a session’s notification without an API key', () => {
+  it('cannot be built for a session’s notification without an API key', () => {
     expect(() => signNotification(WEBHOOK_ID, sessionContent(succeeded), keys, SENT_AT)).toThrow('API key');
   });
 });

@@ -13,14 +13,14 @@ import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
 export interface SignedNotification {
-  /** It must be sent byte for byte, because the headers contain a signature of it. */
+  /** The body must be sent byte for byte, because the headers contain a signature of the body. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Builds the request of one attempt. The body of a session's notification contains the signature of E3. The headers are
- * those of Standard Webhooks (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
+ * Builds the request of one attempt. The body of a session's notification contains the signature of E3. The headers
+ * follow Standard Webhooks (E4). `id` is the same for every attempt (E8). `at` is the time of this attempt.
  */
 export function signNotification(
   id: string,
@@ -42,9 +42,9 @@ export function signNotification(
 }
 
 /**
- * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak:
- * different fields have the same signature if one of them contains a vertical bar, and the time of the request is not
- * signed. The signature in the headers has neither weakness.
+ * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. This signature has two
+ * weaknesses. Different fields can have the same signature if a field contains a vertical bar, and the time of the
+ * request is not signed. The signature in the headers does not have these weaknesses.
  */
 export function notificationSignature(fields: NotificationFields, apiKey: string): string {
   const parts = [
@@ -67,7 +67,7 @@ function buildBody(content: NotificationContent, apiKey: string | null): string 
   return JSON.stringify(buildSessionBody(content.fields, apiKey));
 }
 
-/** Sets the order of the specification, because jsonb does not keep the order of the fields. */
+/** Puts the fields in the order of the specification, because jsonb does not keep the order of the fields. */
 function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
   return {
     signature: notificationSignature(fields, apiKey),
@@ -87,8 +87,8 @@ type NoticeMember =
   'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof RefundNotice;
 
 /**
- * All members of a notice and of the objects in it, in the order of the body. Only the names are used; as a Record, the
- * list does not compile when a member is missing.
+ * All members of a notice and of the objects in it, in the order of the body. Only the names are used. The type is a
+ * Record, because then a missing member is a compile error.
  */
 const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   type: null,
@@ -114,7 +114,10 @@ const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   createdUTCDate: null,
 };
 
-/** Sets the order of the members, because jsonb does not keep it: the text must be the same at every attempt. */
+/**
+ * Puts the members in a fixed order, because jsonb does not keep their order. The text must be the same for every
+ * attempt.
+ */
 function buildNoticeBody(notice: PaymentNotice): string {
   return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
 }

@@ -17,7 +17,7 @@ const SECOND = 1_000;
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
-/** Maximum concurrent requests to one endpoint. */
+/** Maximum number of concurrent requests to one endpoint. */
 const SLOTS = 4;
 
 beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('workers', () => {
     await replica.close();
   });
 
-  it('send a notification again after a crash of its worker, with the same webhook-id, and ignore a late result', async () => {
+  it('send a notification again with the same webhook-id after its worker crashed, and ignore a late result', async () => {
     const [payment] = await deliverNewPayments(1);
     const { dataSource } = dispatcher.test;
     const [leased] = await new DeliveryLeaseRepository(dataSource).leaseDue({
@@ -99,9 +99,9 @@ describe('workers', () => {
     expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });
 
-  it('that were suspended after the lease do not send the notification', async () => {
+  it('that were suspended after they leased a notification do not send it', async () => {
     const [payment] = await deliverNewPayments(1);
-    // The clock jumps between lease and request.
+    // The clock jumps forward after the lease and before the request.
     const leasing = jest.spyOn(dispatcher.clock, 'later').mockImplementationOnce((ms) => {
       const until = new Date(dispatcher.clock.now().getTime() + ms);
       dispatcher.clock.advance(25 * SECOND);
@@ -148,7 +148,7 @@ describe('workers', () => {
         open--;
         response.writeHead(200).end();
       });
-      // Responds when four requests have arrived, or when all ten have.
+      // Responds when four requests are waiting, or when all ten requests have arrived.
       if (waiting.length === 4 || receiver.received.length === 10) for (const respond of waiting.splice(0)) respond();
     });
     await deliverNewPayments(10);
@@ -159,7 +159,10 @@ describe('workers', () => {
 });
 
 describe('the loop of a worker', () => {
-  /** Starts a process whose worker polls at this interval. With a minute, only signals wake it during a test. */
+  /**
+   * Starts a process whose worker polls at this interval. If the interval is a minute, only signals wake the worker
+   * during a test.
+   */
   async function startLoop(
     pollMs: string,
   ): Promise<{ service: RunningService; deliver: (...payments: HostedPaymentSnapshot[]) => Promise<void> }> {
@@ -190,7 +193,7 @@ describe('the loop of a worker', () => {
     expect(receiver.paymentStatuses).toEqual(['Success', 'Success']);
   });
 
-  it('sends recorded notifications without a lease request while slots are free, and the others as slots become free', async () => {
+  it('sends recorded notifications immediately while slots are free, and the rest as slots become free', async () => {
     const { service, deliver } = await startLoop('60000');
     let open = 0;
     let maxOpen = 0;
@@ -213,7 +216,7 @@ describe('the loop of a worker', () => {
     await service.close();
   });
 
-  it('sends notifications that wait for a slot before newer ones', async () => {
+  it('sends notifications that wait for a slot before newer notifications', async () => {
     const { service, deliver } = await startLoop('60000');
     const releases: (() => void)[] = [];
     receiver.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
@@ -223,7 +226,7 @@ describe('the loop of a worker', () => {
       dispatcher.clock.advance(1);
     }
     for (let respondedCount = 0; respondedCount < payments.length; respondedCount++) {
-      // One slot at a time becomes free: two concurrent requests may arrive in any order.
+      // Frees one slot at a time, because two concurrent requests could arrive in any order.
       const inFlight = Math.min(respondedCount + SLOTS, payments.length);
       await waitUntil('every slot to be used', 5_000, async () => releases.length === inFlight);
       releases[respondedCount]!();
@@ -235,7 +238,7 @@ describe('the loop of a worker', () => {
     await service.close();
   });
 
-  it('sends a Success that was recorded while its Failed is in flight right after the Failed', async () => {
+  it('sends a Success right after the Failed of its session, if the Failed was in flight when the Success was recorded', async () => {
     const { service, deliver } = await startLoop('60000');
     const sessionId = randomUUID();
     let release: () => void = () => undefined;
@@ -252,7 +255,7 @@ describe('the loop of a worker', () => {
     await service.close();
   });
 
-  it('leaves notifications that are recorded during its shutdown to other workers', async () => {
+  it('leaves notifications to other workers if they are recorded during its shutdown', async () => {
     const { service, deliver } = await startLoop('60000');
     await service.app.get(DeliveryWorker).onModuleDestroy();
     const payment = dispatcher.newPayment(receiver.url);
@@ -262,7 +265,7 @@ describe('the loop of a worker', () => {
     await service.close();
   });
 
-  it('finds notifications that became due', async () => {
+  it('finds notifications that have become due', async () => {
     const { service, deliver } = await startLoop('20');
     receiver.setBehaviours(respondWith(500), respondWith(200));
     const payment = dispatcher.newPayment(receiver.url);
@@ -279,7 +282,7 @@ describe('the loop of a worker', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('waits for requests in flight on shutdown, and leases nothing more', async () => {
+  it('waits for requests in flight on shutdown, and leases no further notifications', async () => {
     const replica = await startReplica();
     let release: () => void = () => undefined;
     receiver.setBehaviours((response) => {
@@ -315,7 +318,7 @@ describe('the loop of a worker', () => {
 });
 
 describe('a second start of the service', () => {
-  it('publishes no other sealing key and decrypts existing secrets', async () => {
+  it('publishes no second sealing key, and decrypts existing secrets', async () => {
     const replica = await startReplica();
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
     await deliverNewPayments(1);
@@ -324,7 +327,7 @@ describe('a second start of the service', () => {
     await replica.close();
   });
 
-  it('with another sealing key fails with an error that contains the name of the variable', async () => {
+  it('with another SVC_SEALING_KEY fails with an error that names this variable', async () => {
     await expect(startReplica({ SVC_SEALING_KEY: randomBytes(32).toString('base64url') })).rejects.toThrow(
       'SVC_SEALING_KEY',
     );
@@ -332,14 +335,14 @@ describe('a second start of the service', () => {
 
   it('in production does not send to loopback addresses', async () => {
     const replica = await startReplica({ SVC_ENVIRONMENT: 'production' });
-    const [plain] = await deliverNewPayments(1);
-    const [tls] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);
-    const [named] = await deliverNewPayments(1, 'https://localhost/');
+    const [httpPayment] = await deliverNewPayments(1);
+    const [httpsPayment] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);
+    const [hostPayment] = await deliverNewPayments(1, 'https://localhost/');
     while ((await replica.app.get(DeliveryWorker).runOnce()) > 0);
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.getAttemptRows(plain!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
-    expect(await dispatcher.getAttemptRows(tls!)).toMatchObject([{ error_class: 'address-refused:port' }]);
-    expect(await dispatcher.getAttemptRows(named!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
+    expect(await dispatcher.getAttemptRows(httpPayment!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
+    expect(await dispatcher.getAttemptRows(httpsPayment!)).toMatchObject([{ error_class: 'address-refused:port' }]);
+    expect(await dispatcher.getAttemptRows(hostPayment!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
     await replica.close();
   });
 });

@@ -20,14 +20,14 @@ describe('slots', () => {
     ]);
   });
 
-  it('are limited for each merchant, over all its endpoints', () => {
+  it('are limited for all endpoints of a merchant together', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const many = Array.from({ length: 6 }, (_, i) => key(1, `${i}.example:443`));
     expect(tryAcquireAll(limiter, ...many)).toEqual([true, true, true, true, false, false]);
     expect(limiter.tryAcquire(key(2, '0.example:443'))).toBe(true);
   });
 
-  it('of one host are counted separately for each merchant that uses it', () => {
+  it('of one host are counted separately for each merchant that uses the host', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT)).toEqual([true, true, false]);
     expect(limiter.tryAcquire(key(2, ENDPOINT.endpoint))).toBe(true);
@@ -40,7 +40,7 @@ describe('slots', () => {
     expect(limiter.available).toBe(0);
   });
 
-  it('that became free are reserved for waiting notifications until the next lease request', () => {
+  it('are reserved for waiting notifications, from when they become free until the next lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT);
     limiter.markRequestEnded(ENDPOINT);
@@ -52,7 +52,7 @@ describe('slots', () => {
     expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
-  it('of all endpoints of a merchant have waiters when the merchant has no free slot', () => {
+  it('have waiters at all endpoints of a merchant when the merchant has no free slot', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
     tryAcquireAll(limiter, a!, a!, b!, b!, c!);
@@ -61,30 +61,30 @@ describe('slots', () => {
     expect(limiter.hasWaiters(a!)).toBe(true);
   });
 
-  it('that became free during a lease request make another lease request necessary', () => {
+  it('make another lease request necessary if they become free during a lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     tryAcquireAll(limiter, ENDPOINT, ENDPOINT);
     const capacity = limiter.beginLease();
     limiter.markRequestEnded(ENDPOINT);
     limiter.markRecorded();
-    // While the request ran, the endpoint had no free slot: only another request can lease its notifications.
+    // When the request began, the endpoint had no free slot, so only another request can lease its notifications.
     expect(limiter.endLease(capacity, [])).toBe(true);
     expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
     expect(limiter.endLease(limiter.beginLease(), [])).toBe(false);
     expect(limiter.hasWaiters(ENDPOINT)).toBe(false);
   });
 
-  it('cannot be acquired by others while a lease request runs', () => {
+  it('cannot be acquired outside of a lease request while the lease request runs', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const capacity = limiter.beginLease();
     expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
-    // The request may not have seen the rejected notification: only another request can lease it.
+    // The lease request may not have seen the notification that got no slot, so another request must lease it.
     expect(limiter.endLease(capacity, [])).toBe(true);
     limiter.endLease(limiter.beginLease(), []);
     expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
-  it('are free after the request has ended, unless too many results wait to be recorded', () => {
+  it('are free when their requests have ended, unless too many results wait to be recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < LIMITS.total; i++) {
       limiter.acquire(key(i, 'a.example:443'));
@@ -97,9 +97,9 @@ describe('slots', () => {
     expect(limiter.available).toBe(LIMITS.total - 1);
   });
 
-  it('are used by results beyond the limit of waiting results, until these are recorded', () => {
+  it('are used by the results above the limit of waiting results until a result is recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    // Three more than the limit of waiting results, which is 6.
+    // The limit of waiting results is 6. Three more results wait, so they use three slots.
     for (let i = 0; i < LIMITS.total + 3; i++) {
       limiter.acquire(ENDPOINT);
       limiter.markRequestEnded(ENDPOINT);
@@ -111,7 +111,7 @@ describe('slots', () => {
     expect(limiter.available).toBe(3);
   });
 
-  it('that are free are not part of the usage of an endpoint or a merchant', () => {
+  it('do not count as used by an endpoint or a merchant after they became free', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
       EndpointKey,
@@ -129,7 +129,7 @@ describe('slots', () => {
     ]);
   });
 
-  it('that became free at one endpoint of a merchant are available to its other endpoints after the next lease request', () => {
+  it('of one endpoint that become free are available to other endpoints of the merchant after the next lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
       EndpointKey,
@@ -181,25 +181,25 @@ describe('slots', () => {
     ];
     const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
 
-    it('have waiters at an endpoint if it leased the maximum of the endpoint', () => {
+    it('have waiters at an endpoint if the request leased the maximum of the endpoint', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, [a, a])).toBe(false);
       expect([limiter.hasWaiters(a), limiter.hasWaiters(b)]).toEqual([true, false]);
     });
 
-    it('have waiters at every endpoint of a merchant if it leased the maximum of the merchant', () => {
+    it('have waiters at every endpoint of a merchant if the request leased the maximum of the merchant', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, [a, a, b, b])).toBe(false);
       expect([limiter.hasWaiters(c), limiter.hasWaiters(key(2, 'a.example:443'))]).toEqual([true, false]);
     });
 
-    it('have waiters at every endpoint if it leased the maximum of the process', () => {
+    it('have waiters at every endpoint if the request leased the maximum of the process', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, six)).toBe(false);
       expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(true);
     });
 
-    it('have no waiters if it leased less than the maximum of the process', () => {
+    it('have no waiters if the request leased less than the maximum of the process', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, six.slice(1))).toBe(false);
       expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(false);
@@ -209,7 +209,7 @@ describe('slots', () => {
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
       ['process', six],
-    ])('that became free during it make another one necessary if it leased the maximum of the %s', (_, leased) => {
+    ])('need another lease request if one became free and the maximum of the %s was leased', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       const mustLeaseAgain = lease(limiter, leased, () => {
         limiter.markRequestEnded(a);
@@ -219,12 +219,12 @@ describe('slots', () => {
     });
   });
 
-  it('never exceed a limit and are counted correctly in any order of requests', () => {
+  it('never exceed a limit, and are counted correctly, for any order of requests', () => {
     const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
     const generatedStep = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
     /**
-     * How often each limit was reached, and how often a slot was released: proves that the random steps test the
-     * limits.
+     * Counts how often each limit was reached and how often a slot was released. The counts prove that the random steps
+     * test the limits.
      */
     const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };
     fc.assert(

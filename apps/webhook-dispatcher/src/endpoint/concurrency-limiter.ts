@@ -1,4 +1,7 @@
-/** One endpoint (host and port) of one merchant. Each has its own circuit breaker and its own concurrency limit. */
+/**
+ * One endpoint (host and port) of one merchant. Each EndpointKey has its own circuit breaker and its own concurrency
+ * limit.
+ */
 export interface EndpointKey {
   readonly merchantId: number;
   readonly endpoint: string;
@@ -16,7 +19,7 @@ export interface EndpointUsage extends EndpointKey {
   readonly inFlight: number;
 }
 
-/** Limits of a lease request: at most `max` notifications, beside those in flight (`usage`). */
+/** Limits of a lease request. `max` notifications may be leased in addition to the requests in flight (`usage`). */
 export interface LeaseCapacity {
   readonly max: number;
   readonly usage: readonly EndpointUsage[];
@@ -25,12 +28,12 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6). It uses neither the database nor a clock. A merchant has a limit
- * in addition to those of its endpoints: otherwise a merchant that uses many endpoints could use all slots of the
+ * Limits the requests in flight of this process (E6). It does not use the database or a clock. Each endpoint has a
+ * limit. Each merchant has a limit too, because otherwise a merchant with many endpoints could use all slots of the
  * process.
  *
- * When a notification gets no slot, later notifications get none either until the next lease request, so that they do
- * not overtake the one that waits.
+ * When a notification gets no slot, later notifications get no slot until the next lease request. Therefore later
+ * notifications do not overtake the waiting notification.
  */
 export class ConcurrencyLimiter {
   private inFlight = 0;
@@ -38,7 +41,7 @@ export class ConcurrencyLimiter {
   private readonly endpoints = new Map<string, EndpointUsage>();
   private readonly merchants = new Map<number, number>();
   private isFull = false;
-  /** While a lease request runs, it may use all free slots, so nothing else may acquire one. */
+  /** While a lease request runs, only the lease request may acquire slots, because it may need all free slots. */
   private isLeasing = false;
   private readonly fullEndpoints = new Set<string>();
   private readonly fullMerchants = new Set<number>();
@@ -46,8 +49,8 @@ export class ConcurrencyLimiter {
   constructor(private readonly limits: ConcurrencyLimits) {}
 
   /**
-   * Free slots, including those that notifications wait for. Up to `total` ended requests may wait until their results
-   * are recorded; each further one uses a slot.
+   * Number of free slots, including slots that notifications wait for. The results of up to `total` ended requests may
+   * wait to be recorded. Each further waiting result uses a slot.
    */
   get available(): number {
     const { total } = this.limits;
@@ -58,7 +61,7 @@ export class ConcurrencyLimiter {
     return [...this.endpoints.values()];
   }
 
-  /** Acquires a slot if one is free and no notification waits for it. */
+  /** Acquires a slot if a slot is free and no notification waits for the slot. */
   tryAcquire(key: EndpointKey): boolean {
     this.isFull ||= this.isLeasing || this.available <= 0;
     if (this.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
@@ -75,7 +78,7 @@ export class ConcurrencyLimiter {
     this.merchants.set(key.merchantId, (this.merchants.get(key.merchantId) ?? 0) + 1);
   }
 
-  /** Call it when the request has ended. Its slot is free for another request while its result is recorded. */
+  /** Call this when a request has ended. Its slot is free for another request while its result is recorded. */
   markRequestEnded(key: EndpointKey): void {
     this.inFlight--;
     this.recording++;
@@ -88,12 +91,12 @@ export class ConcurrencyLimiter {
     else this.merchants.delete(key.merchantId);
   }
 
-  /** Call it when the result of a request is recorded. */
+  /** Call this when the result of a request is recorded. */
   markRecorded(): void {
     this.recording--;
   }
 
-  /** Whether a slot is free. Other notifications may wait for it. */
+  /** Whether a slot is free, even if other notifications wait for the slot. */
   hasCapacityFor(key: EndpointKey): boolean {
     return this.available > 0 && !this.isEndpointFull(key) && !this.isMerchantFull(key.merchantId);
   }
@@ -113,9 +116,10 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Ends a lease request. Its notifications must have acquired their slots. If it leased the maximum of an endpoint, of
-   * a merchant or of the process, more notifications may be waiting there. Returns true when such a slot became free
-   * during the request: the caller must lease again, since nothing else wakes the worker.
+   * Ends a lease request. The leased notifications must have acquired their slots. If the request leased the maximum of
+   * an endpoint, of a merchant or of the process, more notifications may be waiting there. Returns true when a slot
+   * that these notifications may use became free during the request. Then the caller must lease again, because nothing
+   * else wakes the worker.
    */
   endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {
     this.isLeasing = false;

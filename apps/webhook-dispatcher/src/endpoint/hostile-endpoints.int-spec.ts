@@ -8,7 +8,7 @@ import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from '
 
 const REQUEST = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;
-/** Without its timeout a request would never end, so this limit may be generous for busy machines. */
+/** If the timeout did not work, a request would never end. Therefore this limit can be generous for busy machines. */
 const MAX_ABORT_MS = 10 * TIMEOUT_MS;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -40,8 +40,8 @@ async function startNameServer(...parameters: Parameters<typeof NameServer.start
 
 describe('a host name whose DNS record changes with each query', () => {
   /**
-   * Starts two servers on one port of two addresses, the merchant's and an internal one. Returns the `Host` headers
-   * that they received.
+   * Starts two servers on the same port of two addresses: the server of the merchant and an internal server (the
+   * victim). Returns the `Host` headers that each server receives.
    */
   async function startMerchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
@@ -60,7 +60,7 @@ describe('a host name whose DNS record changes with each query', () => {
     return { port, merchant, victim };
   }
 
-  it('is resolved once for each connection, which uses the address that was checked', async () => {
+  it('is resolved once for each connection, and the connection uses the address that was checked', async () => {
     const { port, merchant, victim } = await startMerchantAndVictim();
     const dns = await startNameServer((_, queryCount) => (queryCount <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
@@ -99,7 +99,7 @@ describe('a host name whose DNS record changes with each query', () => {
     expect([...merchant, ...victim]).toEqual([]);
   });
 
-  it('whose name server does not respond causes a connect-timeout', async () => {
+  it('causes a connect-timeout if its name server does not respond', async () => {
     const dns = await startNameServer(() => 'silence');
     const result = await post(newClient({ resolve: createResolver([dns.address]) }), 'http://silent.example/');
     expect(result).toMatchObject({ errorClass: 'connect-timeout' });
@@ -182,7 +182,7 @@ describe('an endpoint that', () => {
       'x'.repeat(10_000),
     ],
   ])(
-    'responds with status 200 and an endless body %s has acknowledged, and only 64 KiB of the body are read',
+    'responds with status 200 and an endless body %s has acknowledged the notification, and only 64 KiB are read',
     async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
@@ -203,22 +203,22 @@ describe('an endpoint that', () => {
     expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
-  it('sends a compressed response (a decompression bomb) causes no decompression', async () => {
+  it('sends a decompression bomb does not cause the client to decompress the response', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const sendBomb = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const url = await startEndpoint(createHttpServer((_, response) => sendBomb(response)));
     const result = await post(newClient(), url);
     expect(result.statusCode).toBe(200);
-    // The text contains the compressed bytes: gzip begins with 1f 8b 08. Decompressed, it would contain zeros.
+    // The text contains the compressed bytes: gzip begins with 1f 8b 08. A decompressed text would contain zeros.
     expect([...result.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
     expect(result.text!.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('never responds does not delay the other requests to its host for longer than one attempt', async () => {
+  it('never responds delays no other request to its host for longer than one attempt', async () => {
     const client = newClient();
     const url = await startEndpoint(createServer());
-    // If requests waited for one of the two connections of a host, the last would wait for twenty attempts.
+    // If requests waited for one of the two connections of a host, the last request would wait for twenty attempts.
     const results = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
     for (const { errorClass, durationMs } of results) {
       expect(errorClass).toBe('timeout');

@@ -1,7 +1,7 @@
 import { type AddressPolicy, AddressRefusedError, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
 import { Agent, type Dispatcher, errors } from 'undici';
 
-/** The response of an endpoint to one attempt, or why there is none. */
+/** The response of an endpoint to one attempt, or the reason why there is no response. */
 export interface WebhookResponse {
   /** Absent when there is no response. */
   readonly statusCode?: number;
@@ -56,7 +56,7 @@ export class WebhookClient {
   async post({ url: text, headers, body }: WebhookRequest, abortSignal: AbortSignal): Promise<WebhookResponse> {
     const startedAt = performance.now();
     const elapsedMs = (): number => Math.round(performance.now() - startedAt);
-    // The session's URL was checked when the session was created, but the rules may have changed since.
+    // The URL was checked when it was set, but the rules may have changed since then.
     const { url, refused } = checkUrl(text, this.options.policy);
     if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsedMs() };
 

@@ -4,8 +4,8 @@ export class LookUps1763500000505 implements MigrationInterface {
   readonly name = 'LookUps1763500000505';
 
   async up(db: QueryRunner): Promise<void> {
-    // Lists scan these indexes in the order of id. The columns after id let the scan skip an entry of another time,
-    // state or merchant without reading its row: skipping a million entries takes about 50 ms.
+    // List queries scan these indexes in the order of id. Because of the columns after id, the scan can skip an entry
+    // of another time, state or merchant without reading its row. Skipping a million entries takes about 50 ms.
     await db.query(`
       CREATE INDEX notifications_of_merchant_by_id ON notifications (merchant_id, id, created_at, state);
       DROP INDEX notifications_of_merchant;

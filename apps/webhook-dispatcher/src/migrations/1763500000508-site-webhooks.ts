@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Existing rows do not change: their recipient is a session's notificationUrl, and their id is their webhook-id. */
+/** Existing rows keep their meaning: the recipient is a session's notificationUrl, and the id is the webhook-id. */
 export class SiteWebhooks1763500000508 implements MigrationInterface {
   readonly name = 'SiteWebhooks1763500000508';
 

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Makes record_notifications look up rows by their index. PostgreSQL planned each EXISTS of its previous version as a
- * scan of all notifications, because it expects 100 rows of the jsonb argument. A lateral subquery with LIMIT 1 is
- * always an index look-up.
+ * Makes record_notifications look up rows by an index. The previous version of the function used EXISTS. PostgreSQL
+ * planned each EXISTS as a scan of all notifications, because PostgreSQL expects 100 rows from the jsonb argument. A
+ * lateral subquery with LIMIT 1 is always an index look-up.
  */
 export class RecordByLookUps1763500000509 implements MigrationInterface {
   readonly name = 'RecordByLookUps1763500000509';

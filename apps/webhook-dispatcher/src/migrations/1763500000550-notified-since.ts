@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores since when a site's webhook is enabled: reconciliation expects a notification of every later payment. */
+/**
+ * Stores the time at which the webhook of a site was enabled. Reconciliation expects a notification for every later
+ * payment.
+ */
 export class NotifiedSince1763500000550 implements MigrationInterface {
   readonly name = 'NotifiedSince1763500000550';
 

@@ -8,7 +8,10 @@ import { webhookDispatcherService } from '../index.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
-/** Records a notification with the arguments of the earlier release, which may run beside the new one. */
+/**
+ * Records a notification with the arguments of the earlier release. During a deployment, processes of the earlier
+ * release run beside processes of the new release.
+ */
 function recordAsEarlierRelease(
   client: pg.Client,
   ids: { id: string; sessionId: string; reference: string },
@@ -38,7 +41,7 @@ test('existing notifications keep their ids after the migration, and are not cre
     ...{ sessionId, state: 'success', apiVersion: 'v3.1', mode: 'test' },
   });
   const withDerivedId = { id: notificationIdOf(payment), sessionId, reference: paymentReference };
-  // Older rows have random ids: they were recorded before ids were derived from payments.
+  // Older rows have random ids, because they were recorded before ids were derived from payments.
   const withRandomId = { id: randomUUID(), sessionId: randomUUID(), reference: newPaymentReference(NOW) };
   await recordAsEarlierRelease(client, withDerivedId);
   await recordAsEarlierRelease(client, withRandomId);
@@ -56,7 +59,7 @@ test('existing notifications keep their ids after the migration, and are not cre
   const expectedRowsById = expectedRows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   expect(await readNotifications()).toEqual(expectedRowsById);
 
-  // A process of the earlier release records both again, one under another id.
+  // A process of the earlier release records both notifications again, and gives the second notification another id.
   await recordAsEarlierRelease(client, withDerivedId);
   await recordAsEarlierRelease(client, { ...withRandomId, id: randomUUID() });
   expect(await readNotifications()).toEqual(expectedRowsById);

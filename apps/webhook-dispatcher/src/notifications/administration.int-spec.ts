@@ -37,7 +37,7 @@ describe('the administration API', () => {
     }
   });
 
-  it('shows a notification with every attempt', async () => {
+  it('shows a notification with all its attempts', async () => {
     receiver.setBehaviours(respondWith(500, {}, 'out of order'), respondWith(200, {}, 'ok'));
     const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(payment);
@@ -84,7 +84,7 @@ describe('the administration API', () => {
     });
   });
 
-  it('lists notifications newest first, filters them, and continues after a page', async () => {
+  it('lists notifications in pages, newest first, and filters them', async () => {
     const sessionId = randomUUID();
     for (let i = 0; i < 52; i++)
       await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }));
@@ -129,17 +129,17 @@ describe('the administration API', () => {
     expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
   });
 
-  it.each(['1', randomUUID()])('responds with a 404 to the id %s, which is invalid or unknown', async (id) => {
+  it.each(['1', randomUUID()])('responds with a 404 to the invalid or unknown id %s', async (id) => {
     expect((await dispatcher.requestAdmin('GET', `/${id}`)).status).toBe(404);
     expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(404);
   });
 });
 
-it('circuits are listed with the most failures first, each with the pending notifications of its own endpoint and merchant', async () => {
+it('circuits are listed by failures, with the number of pending notifications of their own merchant and endpoint', async () => {
   const { dataSource, superuser } = dispatcher.test;
   await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
   const circuitRows: (readonly [number, number, string])[] = [];
-  // Rows are inserted in another order than the sort order.
+  // The rows are not inserted in the order in which they are listed.
   for (let nth = 39; nth >= 0; nth--) circuitRows.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
   for (const [failures, merchantId, endpoint] of circuitRows)
     await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [

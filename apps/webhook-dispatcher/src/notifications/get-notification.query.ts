@@ -5,7 +5,7 @@ import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.
 
 /** One delivery attempt. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface DeliveryAttempt {
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   try: number;
   startedAt: string;
   /** Milliseconds. */
@@ -20,14 +20,14 @@ export interface DeliveryAttempt {
 }
 
 export interface NotificationDetails extends NotificationSummary {
-  /** The body as sent, for a session without its signature. Amounts in cents. */
+  /** The body that is sent. For a session it does not contain the signature. Amounts are in cents. */
   fields: NotificationFields | PaymentNotice;
   /** Newest first, at most 100. */
   attempts: DeliveryAttempt[];
 }
 
 /**
- * For administrators, so the notification may be of any merchant. Throws `resource.not-found`, also for an invalid id.
+ * Reads a notification of any merchant, for administrators. Throws `resource.not-found` for an unknown or invalid id.
  */
 export async function getNotification(dataSource: DataSource, id: string): Promise<NotificationDetails> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');

@@ -5,11 +5,11 @@ export interface CircuitSummary {
   merchantId: number;
   /** Host and port. */
   endpoint: string;
-  /** Consecutive failures, over all processes. */
+  /** Number of consecutive failures, counted by all processes together. */
   failures: number;
-  /** Until this time nothing is sent; then one notification is sent as a probe. Null before the fifth failure. */
+  /** Nothing is sent before this time. Then one notification is sent as a probe. Null before the fifth failure. */
   openUntil: string | null;
-  /** Pending notifications of this endpoint, at most 10 000. */
+  /** Number of pending notifications of this endpoint, at most 10 000. */
   pending: number;
 }
 

@@ -8,54 +8,57 @@ import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './n
 export interface NotificationSummary {
   /** UUID. */
   id: string;
-  /** The `webhook-id` of every attempt (E8). The `id`, unless the recipient is a site. */
+  /** The `webhook-id` of every attempt (E8). If the recipient is a session, it is the same as `id`. */
   webhookId: string;
   /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
   recipient: Recipient;
-  /** `refund` only for a site. */
+  /** Only a site receives notifications of type `refund`. */
   type: PaymentNotice['type'];
   merchantId: number;
   siteId: number;
   mode: Mode;
-  /** Null unless the recipient is a session. */
+  /** Null if the recipient is a site. */
   sessionId: string | null;
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   paymentStatus: PaymentStatusText;
-  /** Null unless the recipient is a session. */
+  /** Null if the recipient is a site. */
   apiVersion: HostedApiVersion | null;
   url: string;
   state: NotificationState;
-  /** Number of attempts so far, of all schedules. */
+  /** Number of attempts so far, including attempts before a replay. */
   tries: number;
-  /** When it is due; while it is being sent, when its lease ends. Null unless pending. */
+  /**
+   * The time at which the notification is due. While the notification is being sent, the end of its lease. Null if the
+   * notification is not pending.
+   */
   nextAttemptAt: string | null;
   createdAt: string;
-  /** When the endpoint last acknowledged it. */
+  /** Time at which the endpoint last acknowledged the notification. */
   deliveredAt: string | null;
-  /** Since when it waits for missing signing keys; null once it was signed. */
+  /** Time since which the notification waits for missing signing keys. Null after the notification was signed. */
   unsignedSince: string | null;
-  /** The missing kinds of keys; null once it was signed. */
+  /** The kinds of keys that are missing. Null after the notification was signed. */
   missingKeys: readonly SigningPurpose[] | null;
 }
 
 export interface NotificationPage {
   /** Newest first, at most 50. */
   notifications: NotificationSummary[];
-  /** Pass it as `after` for the next page; null on the last. */
+  /** Pass this id as `after` to read the next page. Null on the last page. */
   after: string | null;
 }
 
-/** Query of the list; every parameter is optional and may occur once. */
+/** Query of the list. Every parameter is optional and may occur only once. */
 export interface NotificationQuery {
   /** One of the states. */
   readonly state?: unknown;
   readonly merchantId?: unknown;
   /** UUID. */
   readonly sessionId?: unknown;
-  /** `true`: only those that cannot be signed. */
+  /** `true`: only notifications that cannot be signed. */
   readonly unsigned?: unknown;
-  /** Only notifications older than this one (UUID). */
+  /** UUID of a notification: only older notifications are listed. */
   readonly after?: unknown;
 }
 
@@ -68,7 +71,9 @@ export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", rec
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 
-/** Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
+/**
+ * Every page costs the same, because ids are ordered by the time of their payment, so the index scan begins at `after`.
+ */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
   const { conditions, parameters } = buildFilter(query);
   const rows = await dataSource.query<NotificationSummary[]>(
@@ -96,13 +101,14 @@ function buildFilter({ state, merchantId, sessionId, unsigned, after }: Notifica
   const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // With only an upper limit, PostgreSQL expects a third of the table, and reads all of it to sort it.
+    // Without a lower limit, PostgreSQL expects a third of the table, and reads the whole table to sort it.
     [`id > '${FIRST_ID}' AND id <`, after],
   ];
   const active = filters.filter(([, value]) => value !== undefined);
   return {
     conditions: [
-      // The validated state is part of the text: PostgreSQL cannot use the partial indexes of states with a parameter.
+      // The state is part of the text, because PostgreSQL cannot use a partial index of a state with a parameter. The
+      // state has been validated.
       ...(state === undefined ? [] : [`state = '${state as NotificationState}'`]),
       ...(unsigned === undefined ? [] : ['unsigned_since IS NOT NULL']),
       ...active.map(([condition], i) => `${condition} $${i + 1}`),

@@ -14,7 +14,7 @@ describe('the endpoint of a URL', () => {
     [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
-  ])('%s is %s', (url, endpoint) => {
+  ])('(%s) is %s', (url, endpoint) => {
     expect(parseEndpoint(url)).toBe(endpoint);
   });
 });
@@ -22,12 +22,12 @@ describe('the endpoint of a URL', () => {
 describe('a replay', () => {
   const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success that is %s is possible', (state) => {
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success in state %s is possible', (state) => {
     expect(replayConflict({ ...candidate, state })).toBeUndefined();
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a Failed that is %s is possible until a Success of its session exists',
+    'of a Failed in state %s is possible until a Success of its session exists',
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
@@ -36,7 +36,7 @@ describe('a replay', () => {
     },
   );
 
-  it('is rejected while the notification is being sent, and after it was superseded', () => {
+  it('is rejected while the notification is being sent, and after the notification was superseded', () => {
     expect(replayConflict({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
     const superseded = { ...candidate, state: 'superseded', paymentStatus: 'Failed' } as const;
     expect(replayConflict(superseded)).toContain('has been paid');

@@ -7,29 +7,35 @@ import {
   type PaymentStatusText,
 } from '@svc/contracts';
 
-/** A notification is one message about one payment to one recipient. Merchants see the same states. */
+/**
+ * States of a notification. A notification is one message about one payment to one recipient. Merchants see it as a
+ * delivery with the same state.
+ */
 export const NOTIFICATION_STATES = DELIVERY_STATES;
 export type NotificationState = DeliveryState;
 
 /**
- * The recipient of a notification, and its body. The recipient is a session's notificationUrl (E2) or a site's webhook
- * (M6).
+ * The recipient of a notification and the fields of its body. The recipient is the notificationUrl of a session (E2) or
+ * the webhook of a site (M6).
  */
 export type NotificationContent =
   | {
       readonly recipient: 'session';
       readonly apiVersion: HostedApiVersion;
-      /** Without the signature: each attempt signs them with the keys that are valid at that time. */
+      /** Without the signature, because each attempt signs the fields with the keys that are valid at that time. */
       readonly fields: NotificationFields;
     }
   | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotice };
 
 export type Recipient = NotificationContent['recipient'];
 
-/** The longest DNS name, with a port. The table rejects longer endpoints. */
+/** The length of the longest DNS name with a port. The table rejects longer endpoints. */
 const MAX_ENDPOINT_LENGTH = 259;
 
-/** Returns host and port of a URL, which concurrency limits and circuits apply to; `invalid` for an invalid URL. */
+/**
+ * Returns the host and port of a URL, or `invalid` for an invalid URL. Concurrency limits and circuits apply to this
+ * host and port.
+ */
 export function parseEndpoint(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);
@@ -40,9 +46,9 @@ export function parseEndpoint(url: string): string {
 export interface ReplayCandidate {
   readonly state: NotificationState;
   readonly paymentStatus: PaymentStatusText;
-  /** A worker may be sending it. */
+  /** True while a worker may be sending the notification. */
   readonly leased: boolean;
-  /** A Success of the same session is recorded. */
+  /** True if a Success of the same session is recorded. */
   readonly sessionSucceeded: boolean;
 }
 

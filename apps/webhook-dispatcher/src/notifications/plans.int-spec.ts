@@ -17,11 +17,11 @@ const ID = randomUUID();
 const explainList = (query: NotificationQuery): Promise<string> =>
   planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
 
-// Services plan a statement once, while the tables are empty.
-const ofMerchant = String.raw`merchant_id = \S+`;
-const olderThanId = String.raw`id > \S+\) AND \(id < \S+`;
-const inState = (stateName: string): string => `state = '${stateName}'::text`;
-/** Matches a scan of `index` in its order that reads only the rows that it returns. */
+// These statements are planned while the tables are empty, because services plan a statement only once, at the start.
+const merchantCondition = String.raw`merchant_id = \S+`;
+const idRange = String.raw`id > \S+\) AND \(id < \S+`;
+const stateCondition = (stateName: string): string => `state = '${stateName}'::text`;
+/** Matches a plan that scans `index` in its order and reads only the rows that it returns. */
 const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
     String.raw`^Limit .*\n\s+->  ${scanType} using ${index} on notifications .*` +
@@ -34,45 +34,45 @@ describe('the list reads only the rows of its page, newest first', () => {
 
   test('for all notifications', async () => {
     expect(await explainList({})).toMatch(backwardScan('notifications_pkey'));
-    expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', olderThanId));
+    expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', idRange));
   });
 
-  test('for a ofMerchant, and its delivered notifications', async () => {
+  test('for the notifications of a merchant, and for the delivered notifications of a merchant', async () => {
     const index = 'notifications_of_merchant_by_id';
-    expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, ofMerchant));
-    expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, ofMerchant, olderThanId));
+    expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, merchantCondition));
+    expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, merchantCondition, idRange));
     const delivered = await explainList({ merchantId: '7', state: 'delivered', after: ID });
-    expect(delivered).toMatch(backwardScan(index, ofMerchant, olderThanId, inState('delivered')));
+    expect(delivered).toMatch(backwardScan(index, merchantCondition, idRange, stateCondition('delivered')));
   });
 
-  test('for pending notifications, of all merchants or of one', async () => {
+  test('for the pending notifications of all merchants or of one merchant', async () => {
     const index = 'notifications_pending';
     expect(await explainList({ state: 'pending' })).toMatch(backwardScan(index));
-    expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, olderThanId));
+    expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, idRange));
     expect(await explainList({ state: 'pending', merchantId: '7', after: ID })).toMatch(
-      backwardScan(index, olderThanId, ofMerchant),
+      backwardScan(index, idRange, merchantCondition),
     );
   });
 
-  test('for notifications without a signing key, of all merchants or of one', async () => {
+  test('for the notifications without a signing key of all merchants or of one merchant', async () => {
     const index = 'notifications_unsigned';
     expect(await explainList({ unsigned: 'true' })).toMatch(backwardScan(index));
-    expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, olderThanId));
+    expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, idRange));
     expect(await explainList({ unsigned: 'true', merchantId: '7', after: ID })).toMatch(
-      backwardScan(index, olderThanId, ofMerchant),
+      backwardScan(index, idRange, merchantCondition),
     );
   });
 
   test.each(['superseded', 'exhausted', 'gone'])(
-    'for %s notifications, of all merchants or of one',
+    'for the %s notifications of all merchants or of one merchant',
     async (stateName) => {
       const index = 'notifications_undelivered';
-      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, inState(stateName)));
+      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, stateCondition(stateName)));
       expect(await explainList({ state: stateName, after: ID })).toMatch(
-        backwardScan(index, inState(stateName), olderThanId),
+        backwardScan(index, stateCondition(stateName), idRange),
       );
       const planOfMerchant = await explainList({ state: stateName, merchantId: '7', after: ID });
-      expect(planOfMerchant).toMatch(backwardScan(index, inState(stateName), olderThanId, ofMerchant));
+      expect(planOfMerchant).toMatch(backwardScan(index, stateCondition(stateName), idRange, merchantCondition));
     },
   );
 });
@@ -87,24 +87,24 @@ test('the waiting time of the oldest due notification is read for each endpoint,
   );
 });
 
-test('notifications without a signing key are counted with their index', async () => {
+test('notifications without a signing key are counted with an index', async () => {
   const { dataSource, service } = dispatcher.test;
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).countUnsigned());
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
-test('a replay since a time skips older notifications with an index, and a replay of a state reads only that state', async () => {
+test('a replay since a time skips older notifications, and a replay of a state reads only that state, with an index', async () => {
   const { dataSource } = dispatcher.test;
   const explainReplay = (request: ReplayManyRequest): Promise<string> =>
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
   expect(await explainReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${ofMerchant}\) AND \(id > \S+\) AND \(created_at >= `,
+      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchantCondition}\) AND \(id > \S+\) AND \(created_at >= `,
     ),
   );
   expect(await explainReplay({ state: 'exhausted' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${inState('exhausted')}\) AND \(id > `,
+      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${stateCondition('exhausted')}\) AND \(id > `,
     ),
   );
 });

@@ -7,8 +7,8 @@ import type { NewNotification } from './new-notification.js';
 @Injectable()
 export class NotificationRepository {
   /**
-   * Inserts notifications: those with a slot under `lease` where E2 allows it, the others as pending. Returns the ids
-   * of the leased ones.
+   * Inserts notifications. A notification with a slot is inserted under `lease` if E2 allows it. All other
+   * notifications are inserted without a lease. Returns the ids of the leased notifications.
    */
   async insertAll(
     db: Pick<EntityManager, 'query'>,

@@ -15,9 +15,9 @@ import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { RecordNotifications } from './record-notifications.js';
 
 /**
- * Records notifications of final payments, refunds and reversed charges, in any order of the events. Replay: a unique
- * index (notifications_one_each) allows one notification of a payment and one of each refund for each recipient, even
- * if the URL has changed. A superseded notification stays superseded.
+ * Records notifications of final payments, refunds and reversed charges, in any order of the events. Events may be
+ * replayed, because a unique index (notifications_one_each) allows each recipient only one notification of a payment
+ * and one notification of each refund, even if the URL has changed. A superseded notification stays superseded.
  */
 @Controller()
 export class NotificationsConsumer {

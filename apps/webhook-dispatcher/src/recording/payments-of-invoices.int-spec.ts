@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('payments of invoices have no notificationUrl and are skipped, and payments of sessions in the same batch are recorded', async () => {
+test('a payment of an invoice is skipped, because it has no notificationUrl, and other payments are still recorded', async () => {
   const [sessionPayment, invoicePayment] = [
     dispatcher.newPayment('https://shop.example/hook'),
     dispatcher.newPayment('https://x.example'),

@@ -9,20 +9,22 @@ import { type NewNotification, type PaymentEvent, sessionNotification, siteNotif
 import { NotificationRepository } from './notification.repository.js';
 
 /**
- * Inserts one notification for the session of each payment, and one for its site while the site's webhook is enabled
- * (M6). "Success" and "Failed" are notifications of a successful and of a failed payment. In a session (E2) a Success
- * supersedes every Failed that was not acknowledged, and a Failed that arrives after the Success is inserted as
- * superseded. Notifications of a site are never superseded. This class does not send: it inserts a notification under
- * the lease of this process's worker if the worker has a slot for it, and returns it to the worker. The other
- * notifications are pending until a worker leases them.
+ * Inserts one notification for the session of each payment. If the webhook of the payment's site is enabled, inserts
+ * one notification for the site too (M6). A "Success" is the notification of a successful payment, a "Failed" is the
+ * notification of a failed payment. In a session (E2) a Success supersedes every Failed that was not acknowledged. A
+ * Failed that arrives after the Success is inserted as superseded. Notifications of a site are never superseded.
+ *
+ * This class does not send. If the worker of this process has a slot for a notification, the notification is inserted
+ * under the lease of the worker and returned to the worker. The other notifications are pending until a worker leases
+ * them.
  *
  * The worker relies on this guarantee: once a Success is visible, every Failed of its session is superseded,
- * acknowledged, or under a lease that is visible too. Therefore a lease of the Success only has to check for a Failed
- * whose lease has not ended (delivery-lease.repository.ts). The guarantee holds because:
+ * acknowledged, or under a lease that is visible too. Therefore a lease request for the Success only has to check that
+ * no Failed has a lease that has not ended (delivery-lease.repository.ts). The guarantee holds because:
  * - The database function locks the session first, so two recordings of one session run one after the other.
- * - A worker locks the row that it leases. If the worker is first, the superseding UPDATE waits and does not remove the
- *   lease. If the UPDATE is first, the worker skips the locked row and later finds it superseded.
- * - A Failed that is inserted with a lease has the lease before the lock on the session is released.
+ * - A worker locks the row that it leases. If the worker locks first, the superseding UPDATE waits and does not remove
+ *   the lease. If the UPDATE locks first, the worker skips the locked row and later finds the row superseded.
+ * - If a Failed is inserted with a lease, the lock on the session is released only after the insert.
  */
 @Injectable()
 export class RecordNotifications {

@@ -34,7 +34,7 @@ async function recordAndReadState(sessionId: string, state: State, hasSlot = tru
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
-/** Records a notification of this session; with `leaseEndsInMs` it is being sent. */
+/** Records a notification of this session. If `leaseEndsInMs` is set, the notification is leased (being sent). */
 async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
@@ -69,14 +69,14 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     'pending, leased',
     (id) => recordEarlier(id, 'success', 1),
   ],
-])('a %s that is recorded after %s is %s', (state, _, expected, recordEarlierNotification) => {
-  test('when the worker has a slot for it', async () => {
+])('a %s notification (earlier: %s) is recorded as %s', (state, _, expected, recordEarlierNotification) => {
+  test('if the worker has a slot for the notification', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('but not leased when the worker has no slot for it', async () => {
+  test('without the lease if the worker has no slot for the notification', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));
@@ -90,7 +90,7 @@ test.each([
   ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
   ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
 ] as const)(
-  'beside %s (merchant %i, endpoint %s, open for %p ms) a notification is recorded as %s',
+  'if there is %s (merchant %i, endpoint %s, open for %p ms), a notification is recorded as %s',
   async (_, merchantId, endpoint, openForMs, expected) => {
     await query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)

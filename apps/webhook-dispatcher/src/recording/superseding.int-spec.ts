@@ -32,7 +32,7 @@ afterEach(() => receiver.stop());
 const readState = async (payment: HostedPaymentSnapshot): Promise<string> =>
   (await dispatcher.getNotificationRow(payment)).state;
 
-/** Leases all due notifications, so that the test itself can make the steps of an attempt. */
+/** Leases all due notifications, so that the test can perform the steps of an attempt itself. */
 function leaseAll(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
@@ -87,7 +87,7 @@ describe('after a session was paid', () => {
     expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that arrives after the Success is recorded as superseded, before and after the Success is delivered', async () => {
+  it('a Failed that arrives after the Success is recorded as superseded, even if the Success is not yet delivered', async () => {
     await dispatcher.deliverPayments(succeeded);
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
@@ -98,15 +98,15 @@ describe('after a session was paid', () => {
     expect([await readState(failed), await readState(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
 
-  it('a Failed that was acknowledged before stays delivered, and notifications of other sessions do not change', async () => {
-    const ofOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
+  it('a Failed that has been acknowledged stays delivered, and notifications of other sessions do not change', async () => {
+    const failedOfOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
     receiver.setBehaviours(respondWith(500), respondWith(200));
-    await dispatcher.deliverPayments(ofOtherSession);
+    await dispatcher.deliverPayments(failedOfOtherSession);
     await dispatcher.runOnce();
     await dispatcher.deliverPayments(succeeded);
-    expect([await readState(failed), await readState(ofOtherSession)]).toEqual(['delivered', 'pending']);
+    expect([await readState(failed), await readState(failedOfOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
@@ -129,7 +129,7 @@ describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
-  ])('its Success waits until the attempt ends; after the response %i the Failed is %s', async (statusCode, state) => {
+  ])('the Success waits for the end of the attempt, and after a %i the Failed is %s', async (statusCode, state) => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
@@ -144,7 +144,7 @@ describe('while a Failed is in flight', () => {
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
-  it('and its worker crashes, its Success waits only for the end of the lease, and a late result changes nothing', async () => {
+  it('and its worker crashes, the Success of its session waits only for the end of the lease', async () => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
@@ -157,7 +157,7 @@ describe('while a Failed is in flight', () => {
     expect(await readState(failed)).toBe('superseded');
   });
 
-  it('the receiver does not receive the Success before it has responded to the Failed', async () => {
+  it('the merchant does not receive the Success before the merchant has responded to the Failed', async () => {
     const statuses: string[] = [];
     let release: () => void = () => undefined;
     receiver.setBehaviours((response, { body }) => {
@@ -178,12 +178,12 @@ describe('while a Failed is in flight', () => {
   });
 });
 
-describe('when concurrent transactions record a Failed and its Success', () => {
+describe('when concurrent transactions record a Failed and a Success of one session', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
   ])(
-    'and the %s is first, the second transaction waits for the first, and only the Success is sent',
+    'and the %s is recorded first, the second transaction waits for the first, and only the Success is sent',
     async (firstStatus) => {
       const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
       const { dataSource } = dispatcher.test;
@@ -251,7 +251,7 @@ describe('when concurrent transactions record a Failed and its Success', () => {
     await dispatcher.runOnce();
   });
 
-  it('no Failed is sent after its Success, in any order of concurrent events', async () => {
+  it('no Failed is sent after the Success of its session, in any order of concurrent events', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
       dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
@@ -276,7 +276,7 @@ describe('when concurrent transactions record a Failed and its Success', () => {
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
-    // Each Failed was delivered before its Success, or is superseded.
+    // Each Failed was delivered before the Success of its session, or is superseded.
     const states = await Promise.all(
       payments.map(async (payment) => [payment.state, await readState(payment)].join(': ')),
     );

@@ -1,4 +1,4 @@
-/** Tests the conditions of a replay one by one: in each test only one condition is false. */
+/** Tests the conditions of a replay one by one. In each test only one condition is false. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
@@ -15,7 +15,7 @@ const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatche
 
 type PaymentOptions = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
-/** Records an exhausted notification, or one in state gone. Returns its id. */
+/** Records a notification in state exhausted or gone. Returns its id. */
 async function recordExhausted(
   state: 'exhausted' | 'gone' = 'exhausted',
   { merchantId = 7, ...options }: PaymentOptions = {},
@@ -31,7 +31,7 @@ const updateNotification = (id: string, columns: string, ...values: unknown[]): 
 const leaseUntil = (id: string, ms: number): Promise<unknown> =>
   updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
 
-/** Requests a replay of many notifications. Returns the numbers of replayed and of skipped ones. */
+/** Requests a replay of many notifications. Returns the numbers of replayed and of skipped notifications. */
 const replayMany = async (body: object): Promise<unknown> => {
   const { replayed, skipped } = (await dispatcher.requestReplays(body)).body;
   return [replayed, skipped];
@@ -71,7 +71,7 @@ describe('a replay of one notification', () => {
     expect(await replayOne(id)).toBe(status);
   });
 
-  test('of type Failed is accepted while its session has no Success', async () => {
+  test('of status Failed is accepted while its session has no Success', async () => {
     const sessionId = randomUUID();
     const ids = [
       await recordExhausted('exhausted', { sessionId, state: 'failed' }),
@@ -88,7 +88,7 @@ describe('a replay of one notification', () => {
     expect(await readOpenCircuits()).toEqual(OTHER_CIRCUITS);
   });
 
-  test('does not replace the probe in flight of a circuit', async () => {
+  test('does not change a circuit whose probe is in flight', async () => {
     const id = await recordExhausted();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -108,7 +108,7 @@ describe('a replay of many notifications', () => {
     expect(await replayMany(EXHAUSTED)).toEqual(counts);
   });
 
-  test('includes Failed notifications while their own session has no Success', async () => {
+  test('includes Failed notifications while their session has no Success', async () => {
     const sessionId = randomUUID();
     for (let count = 0; count < 2; count++) await recordExhausted('exhausted', { sessionId, state: 'failed' });
     await recordExhausted('gone');
@@ -121,7 +121,7 @@ describe('a replay of many notifications', () => {
     expect(await replayMany({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
   });
 
-  test('allows probes of the circuits of their own endpoints and merchants', async () => {
+  test('allows probes of the circuits of its own endpoints and merchants', async () => {
     await recordExhausted();
     await openCircuits();
     expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
@@ -129,7 +129,7 @@ describe('a replay of many notifications', () => {
     expect(await readOpenCircuits()).toEqual(OTHER_CIRCUITS);
   });
 
-  test('does not replace the probe in flight of a circuit', async () => {
+  test('does not change a circuit whose probe is in flight', async () => {
     await recordExhausted();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -149,7 +149,7 @@ describe('a replay of many notifications', () => {
   test.each([
     ['of a merchant', { merchantId: 7 }],
     ['of a state', EXHAUSTED],
-  ])('%s includes notifications that were created at the millisecond of `since` or later', async (_, body) => {
+  ])('%s includes notifications that were created at or after `since`, to the millisecond', async (_, body) => {
     await recordExhausted();
     expect(await replayMany({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
     expect(await replayMany({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);

@@ -4,8 +4,8 @@ import { IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-valida
 export const FAILED_STATES = ['exhausted', 'gone'] as const;
 
 /**
- * Body of `POST /admin/v1/notifications/replays` (E5). Required: `state`, or `merchantId` with `since`. The others
- * narrow the selection.
+ * Body of `POST /admin/v1/notifications/replays` (E5). Either `state`, or both `merchantId` and `since`, are required.
+ * The other fields narrow the selection.
  */
 export class ReplayManyRequest {
   /** State of undelivered notifications: `exhausted` or `gone`. */
@@ -19,12 +19,12 @@ export class ReplayManyRequest {
   @Max(999_999_999_999_999)
   merchantId?: number;
 
-  /** Host and port as in the list, e.g. `shop.example:443`. */
+  /** Host and port as in the list of circuits, e.g. `shop.example:443`. */
   @IsOptional()
   @Matches(/^[^\s/@]{1,293}:\d{1,5}$/, { message: '$property must be a host and a port, such as shop.example:443' })
   endpoint?: string;
 
-  /** Only notifications created from this time on; ISO 8601 UTC. */
+  /** Only notifications that were created at this time or later, ISO 8601 UTC. */
   @IsOptional()
   @Matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/, {
     message: '$property must be a time such as 2026-03-01T10:00:00Z',

@@ -8,19 +8,21 @@ import { REPLAY_PAGE_SIZE, type ReplayableNotification, ReplayRepository } from 
 import type { ReplayManyRequest } from './replay-many.request.js';
 
 export interface ReplayedPage {
-  /** Number of notifications that are due now, each with the same id and a new retry schedule. */
+  /** Number of notifications that are due now. Each of them has the same id as before and a new retry schedule. */
   replayed: number;
   /**
-   * Number of selected notifications that are not replayed: being sent, or a Failed whose session has been paid (E2).
+   * Number of selected notifications that are not replayed, because they are being sent, or because they are a Failed
+   * whose session has been paid (E2).
    */
   skipped: number;
-  /** Pass it as `after` for the next page; null on the last. */
+  /** Pass this id as `after` to replay the next page. Null on the last page. */
   after: string | null;
 }
 
 /**
- * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications
- * are replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
+ * Makes many notifications due now (E5), the oldest first, one page at a time. If the request has no `state`, delivered
+ * notifications are replayed too, because the merchant may have lost them. Throws `request.invalid` when the selection
+ * is incomplete.
  */
 @Injectable()
 export class ReplayMany {
@@ -35,7 +37,8 @@ export class ReplayMany {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
-      // Waits for transactions that are recording a Success of these sessions, so that the next statement sees it (E2).
+      // Waits for transactions that are recording a Success of these sessions, so that the next statement sees the
+      // Success (E2).
       await this.replays.lockSessions(
         tx,
         found.flatMap(({ sessionId }) => sessionId ?? []),

@@ -8,8 +8,8 @@ import { replayConflict } from '../notifications/notification.js';
 import { ReplayRepository } from './replay.repository.js';
 
 /**
- * Limits of a replay by a merchant: its site and mode, and one replay of a notification per interval. Administrators
- * have none.
+ * Limits of a replay by a merchant. The merchant can replay only notifications of its own site and mode, and each
+ * notification only once per interval. Administrators have no such limits.
  */
 export interface ReplayLimits {
   readonly owner: DeliveryOwner;
@@ -17,12 +17,12 @@ export interface ReplayLimits {
 }
 
 /**
- * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found`,
- * also for a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within
- * the interval of `limits`.
+ * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found` if
+ * the notification does not exist or has another owner, `resource.conflict` if it may not be sent, and
+ * `request.rate-limited` within the interval of `limits`.
  *
- * It locks the session first. Without the lock it would not see a Success that another transaction is recording, and
- * the merchant would receive the replayed Failed after the Success (E2).
+ * The replay locks the session first. Without the lock the replay would not see a Success that another transaction is
+ * recording, and the merchant would receive the replayed Failed after the Success (E2).
  */
 @Injectable()
 export class ReplayNotification {
@@ -48,7 +48,7 @@ export class ReplayNotification {
       if (waitMs > 0) throw new DomainError('request.rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
 
       await this.replays.makeDue(tx, id, now);
-      // A person who requests a replay expects the endpoint to be up, so the circuit must not delay it.
+      // A person who requests a replay expects the endpoint to be up, so an open circuit must not delay the replay.
       await this.replays.halfOpenCircuit(tx, id, now);
       this.due.afterCommit(tx);
     });

@@ -6,7 +6,7 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 
 export interface ReplayableNotification {
   readonly id: string;
-  /** Null for a notification of a site, which no other notification supersedes (M6). */
+  /** Null for a notification of a site, because notifications of a site are never superseded (M6). */
   readonly sessionId: string | null;
 }
 
@@ -19,37 +19,37 @@ export interface ReplayState {
   readonly replayedAt: Date | null;
 }
 
-/** Selection of notifications to replay; null: any. */
+/** Selection of notifications to replay. A field that is null does not restrict the selection. */
 export interface ReplayFilter {
   readonly merchantId: number | null;
   readonly endpoint: string | null;
   readonly since: Date | null;
 }
 
-/** Notifications that one transaction replays, so that no lock is held for long. */
+/** Maximum number of notifications that one transaction replays. It is limited so that no lock is held for long. */
 export const REPLAY_PAGE_SIZE = 1_000;
 
-/** Makes notifications due again. Its methods are steps of a transaction that locks the sessions first. */
+/** Makes notifications due again. The methods are steps of a transaction that must call `lockSessions` first. */
 @Injectable()
 export class ReplayRepository {
   /**
-   * Locks sessions: until the transaction ends, no other transaction records or replays a notification of these
-   * sessions: `record_notifications` takes the same locks, by the same function of the database.
+   * Locks sessions. Until the transaction ends, no other transaction can record or replay a notification of these
+   * sessions, because the database function `record_notifications` acquires the same locks.
    *
-   * Reason: two concurrent transactions may record the Failed and the Success of one session. Without the lock neither
-   * would see the row of the other, the Failed would stay pending, and the merchant could receive Failed after Success
-   * (E2). The lock is a separate statement, because under READ COMMITTED only the following statements see the commit
-   * of the previous lock holder.
+   * The reason is that two concurrent transactions may record the Failed and the Success of one session. Without the
+   * lock, each transaction would not see the row of the other transaction. Then the Failed would stay pending, and the
+   * merchant could receive the Failed after the Success (E2). The lock is a separate statement, because under READ
+   * COMMITTED only later statements see what the previous lock holder has committed.
    *
-   * Call it once in a transaction. One call acquires its locks in a fixed order; a second call could break that order
-   * and cause a deadlock. The lock key is a hash of the session id: two sessions with the same hash wait for each
-   * other, which is harmless.
+   * Call this method only once in a transaction. One call acquires its locks in a fixed order. A second call could
+   * break that order and cause a deadlock. The lock key is a hash of the session id. Two sessions with the same hash
+   * share a lock, which is harmless.
    */
   async lockSessions(tx: EntityManager, sessionIds: readonly string[]): Promise<void> {
     await tx.query(`SELECT lock_sessions($1)`, [sessionIds]);
   }
 
-  /** Without an `owner` it finds the notification of any merchant: that is for administrators. */
+  /** If `owner` is undefined, finds a notification of any merchant. Only administrators may do so. */
   async find(
     tx: EntityManager,
     id: string,
@@ -84,8 +84,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Allows the notification as the probe of its endpoint. Its response decides whether the circuit closes or opens
-   * again. All sites and both modes of a merchant share the circuit.
+   * Allows a probe of the endpoint of this notification. The response to the probe decides whether the circuit closes
+   * or opens again. All sites and both modes of a merchant share the circuit.
    */
   async halfOpenCircuit(tx: EntityManager, id: string, now: Date): Promise<void> {
     await tx.query(
@@ -112,8 +112,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Finds the notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot
-   * use its partial index with a parameter.
+   * Finds the notifications in a state, the oldest first. The state is part of the text, because PostgreSQL cannot use
+   * the partial index of a state with a parameter. The state has been validated.
    */
   findInState(
     tx: EntityManager,
@@ -131,9 +131,9 @@ export class ReplayRepository {
   }
 
   /**
-   * Does {@link makeDue} and {@link halfOpenCircuit} for those of the notifications that may be replayed, and returns
-   * their number. Of each endpoint with an open circuit, one notification becomes the probe. It locks the circuits in a
-   * fixed order, so two replays of the same endpoints cannot deadlock.
+   * Does the same as {@link makeDue} and {@link halfOpenCircuit} for the notifications that may be replayed. Returns
+   * their number. For each endpoint with an open circuit, one notification becomes the probe. The circuits are locked
+   * in a fixed order, so two replays of the same endpoints cannot deadlock.
    */
   async makeManyDue(tx: EntityManager, ids: readonly string[], now: Date): Promise<number> {
     const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(

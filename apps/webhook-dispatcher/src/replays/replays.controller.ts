@@ -6,7 +6,7 @@ import { ReplayManyRequest } from './replay-many.request.js';
 import { ReplayNotification } from './replay-notification.js';
 
 /**
- * Replays notifications for administrators (header `x-admin-key`, A10; E5). Errors are RFC 9457 (C5).
+ * Replays notifications (E5) for administrators (header `x-admin-key`, A10). Errors are RFC 9457 (C5).
  *
  * @group Notifications
  */
@@ -24,7 +24,7 @@ export class ReplaysController {
    *
    * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found
-   * @throws resource.conflict It is being sent, or its session has been paid.
+   * @throws resource.conflict The notification is being sent, or its session has been paid.
    */
   @Post(':id/replay')
   @HttpCode(202)
@@ -36,7 +36,8 @@ export class ReplaysController {
   /**
    * Sends many notifications again (E5).
    *
-   * @returns 202 The number of notifications that are due now, at most 1000; continue with `after` while it is not null.
+   * @returns 202 The number of notifications that are due now, at most 1000. Continue with `after` while it is not
+   * null.
    */
   @Post('replays')
   @HttpCode(202)

@@ -71,7 +71,7 @@ describe('a replay', () => {
       schedule_position: 1,
     });
     receiver.setBehaviours(respondWith(200));
-    // The replay was a failed probe: the circuit is open for at most five minutes.
+    // The replay was a failed probe, so the circuit is open for at most five minutes.
     dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 14 });
@@ -106,7 +106,7 @@ describe('a replay', () => {
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
-  it('is rejected for a Failed, delivered or not, of a session that was paid', async () => {
+  it('of a Failed notification is rejected after its session was paid, even if the notification was delivered', async () => {
     const sessionId = randomUUID();
     const delivered = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.deliverPayments(delivered);
@@ -142,7 +142,7 @@ describe('a replay', () => {
 });
 
 describe('a replay of many notifications', () => {
-  it('sends all notifications of one endpoint since a time, delivered or not', async () => {
+  it('sends all notifications of one endpoint since a time, both delivered and undelivered', async () => {
     const earlier = await deliverNewPayments(2);
     await sendAll();
     dispatcher.clock.advance(HOUR);
@@ -168,7 +168,7 @@ describe('a replay of many notifications', () => {
     expect((await dispatcher.getNotificationRow(toOtherEndpoint)).state).toBe('gone');
   });
 
-  it('sends all exhausted notifications, of all merchants or of one', async () => {
+  it('sends all exhausted notifications of all merchants or of one merchant', async () => {
     const exhausted = [await deliverNewPayments(2), await deliverNewPayments(3, { merchantId: 8 })].flat();
     const gone = await deliverNewPayments(1);
     await setState('exhausted', exhausted);
@@ -182,7 +182,7 @@ describe('a replay of many notifications', () => {
     expect((await dispatcher.getNotificationRow(gone[0]!)).state).toBe('gone');
   });
 
-  it('sends one notification as a probe, and the others after its response', async () => {
+  it('sends one notification as a probe, and the others after the response to the probe', async () => {
     receiver.setBehaviours(respondWith(500));
     await deliverNewPayments(6);
     await dispatcher.runOnce();
@@ -201,7 +201,7 @@ describe('a replay of many notifications', () => {
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
-  it('skips notifications that are being sent, and a Failed whose session was paid', async () => {
+  it('skips notifications that are being sent, and Failed notifications whose session was paid', async () => {
     const sessionId = randomUUID();
     const failed = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.deliverPayments(failed);
@@ -222,7 +222,7 @@ describe('a replay of many notifications', () => {
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
   });
 
-  it('is requested in pages of 1000, and each notification is in one of them', async () => {
+  it('is requested in pages of 1000, and each notification is in exactly one page', async () => {
     const payments = await deliverNewPayments(2_300);
     await setState('exhausted', payments);
     const pages: number[] = [];
@@ -277,7 +277,7 @@ test('a receiver that was down for an hour acknowledges each notification once a
   expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
   expect(acknowledged).toHaveLength(120);
   expect(acknowledged.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
-  // The ids are those that the feed of hosted-gateway shows.
+  // The feed of hosted-gateway shows the same ids.
   expect(rows.map(({ id }) => id)).toEqual(payments.map(notificationIdOf));
   // The open circuit prevented most of the failing attempts.
   expect(attemptsDuringOutage).toBeLessThan(120);

@@ -31,7 +31,7 @@ describe('an attempt', () => {
 });
 
 describe('a circuit', () => {
-  it('stays closed for four failures in a row, and opens for ten seconds at the fifth', () => {
+  it('stays closed for four failures in a row, and opens for ten seconds at the fifth failure', () => {
     expect(afterFailures(4)).toEqual({ ...CLOSED, failures: 4 });
     expect(afterFailures(5)).toEqual({
       failures: 5,
@@ -51,7 +51,7 @@ describe('a circuit', () => {
     });
   });
 
-  it('opens for twice as long each time that its probe fails, at most for five minutes', () => {
+  it('opens for twice as long each time its probe fails, but for at most five minutes', () => {
     let circuit = afterFailures(5);
     const openDurations = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
@@ -65,8 +65,8 @@ describe('a circuit', () => {
     expect(circuitAfterFailure(withProbe(afterFailures(5)), 'lease of the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
-  it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
-    // Up to 60 failures in a row open the circuit often enough to reach five minutes.
+  it('opens at the fifth failure and after each failed probe, for at most five minutes, in any order of failures', () => {
+    // With up to 60 failures in a row, the circuit opens often enough to reach the maximum of five minutes.
     const generatedFailure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
     // The durations of all openings in milliseconds, by their cause.
     const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
@@ -84,7 +84,7 @@ describe('a circuit', () => {
           expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);
           const hasOpened = circuit.openings > before.openings;
           expect(hasOpened).toBe(wasProbe || circuit.failures === 5);
-          // Twice as long each time, five minutes at most.
+          // The circuit opens for twice as long each time, but for at most five minutes.
           const openMs = Math.min(10 * SECOND * 2 ** before.openings, 300 * SECOND);
           expect(circuit.openUntil).toEqual(hasOpened ? new Date(now + openMs) : before.openUntil);
           if (hasOpened) openings[wasProbe ? 'byProbes' : 'byFailures'].add(openMs);

@@ -2,25 +2,25 @@ import type { WebhookResponse } from '../endpoint/webhook-client.js';
 import { MAX_SCHEDULE_MS } from './retry-schedule.js';
 
 /**
- * The circuit breaker of one endpoint (E6). This file has no side effects: the time is an argument, and
- * `circuit.repository.ts` and `delivery-lease.repository.ts` store the state.
+ * The circuit breaker of one endpoint (E6). The functions in this file have no side effects. The time is an argument.
+ * `circuit.repository.ts`, `delivery-lease.repository.ts` and `delivery-attempt.repository.ts` store the state.
  *
- * - closed: the endpoint is healthy. Without failures the circuit has no row in the database.
+ * - closed: notifications are sent. A circuit without failures has no row in the database.
  * - open until `openUntil`: nothing is sent. Due notifications stay due and lose no attempt of their schedule.
- * - half-open after `openUntil`: one notification is sent as a probe. A response other than a failure closes the
- *   circuit. Another failure opens it for twice as long.
+ * - half-open after `openUntil`: one notification is sent as a probe. If the probe fails, the circuit opens again for
+ *   twice as long. If the probe does not fail, the circuit closes.
  *
  * The circuit breaker only saves requests to an endpoint that is down. The concurrency limits already prevent one
  * endpoint from delaying another, so the circuit opens late and never for long.
  */
 export interface Circuit {
-  /** Consecutive failures, over all processes. */
+  /** Number of consecutive failures, counted by all processes together. */
   readonly failures: number;
-  /** Number of times that it opened since the last response that was not a failure. */
+  /** How often the circuit has opened since the last response that was not a failure. */
   readonly openings: number;
-  /** Absent while closed. */
+  /** Undefined while the circuit is closed. */
   readonly openUntil: Date | undefined;
-  /** Lease of the probe that is in flight. */
+  /** The id of the lease of the probe that is in flight. */
   readonly probeLeaseId: string | undefined;
 }
 
@@ -40,7 +40,8 @@ export function isFailure({ statusCode }: Pick<WebhookResponse, 'statusCode'>): 
 export function circuitAfterFailure(circuit: Circuit, leaseId: string, now: Date): Circuit {
   const failures = circuit.failures + 1;
   if (failures < FAILURE_THRESHOLD) return { ...circuit, failures };
-  // Attempts that were in flight when the circuit opened must not extend it. Only a failed probe opens it again.
+  // Attempts that were in flight when the circuit opened must not prolong the opening. Only a failed probe opens the
+  // circuit again.
   if (circuit.openUntil !== undefined && circuit.probeLeaseId !== leaseId) return { ...circuit, failures };
   return {
     failures,
@@ -55,8 +56,8 @@ function openDurationMs(openings: number): number {
 }
 
 /**
- * Notifications of an endpoint that never recovers must not accumulate for ever. After a failed probe, those are
- * exhausted that are older than the whole retry schedule and have been overdue for longer than a circuit stays open.
+ * Notifications of an endpoint that never recovers must not accumulate for ever. A failed probe exhausts notifications
+ * that are older than the whole retry schedule and have been overdue for longer than a circuit stays open.
  */
 export const MAX_BACKLOG_AGE_MS = MAX_SCHEDULE_MS;
 export const MIN_OVERDUE_MS = MAX_OPEN_MS;

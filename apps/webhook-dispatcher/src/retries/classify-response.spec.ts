@@ -30,7 +30,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('without a response is retried by the schedule, also if the address was rejected', () => {
+  it('without a response is retried by the schedule, even if the address was rejected', () => {
     for (const errorClass of ['timeout', 'connection-refused', 'address-refused:private']) {
       expect(classifyResponse({ errorClass, durationMs: 5 }, firstAttempt)).toEqual({
         outcome: 'unanswered',
@@ -49,7 +49,7 @@ describe('an attempt', () => {
   });
 
   it.each([429, 503])(
-    'with status %i is retried after Retry-After or by the schedule, whichever is later',
+    'with status %i is retried at the time of Retry-After or at the time of the schedule, whichever is later',
     (statusCode) => {
       expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
         later(60_000),
@@ -61,7 +61,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that is the last of the schedule is not retried, regardless of Retry-After', () => {
+  it('is not retried if it is the last attempt of the schedule, regardless of Retry-After', () => {
     expect(
       classifyResponse({ statusCode: 503, retryAfter: '60', durationMs: 5 }, { ...firstAttempt, attemptCount: 12 }),
     ).toEqual({

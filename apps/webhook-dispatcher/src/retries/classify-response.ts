@@ -7,12 +7,12 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly state: Exclude<NotificationState, 'superseded'>;
-  /** Time of the next attempt; undefined unless `state` is pending. */
+  /** Time of the next attempt. Undefined if `state` is not pending. */
   readonly nextAttemptAt: Date | undefined;
 }
 
 export interface AttemptContext {
-  /** Number of attempts since the schedule began, including this one. */
+  /** Number of attempts since the schedule began, including this attempt. */
   readonly attemptCount: number;
   readonly now: Date;
   /** A random number for the jitter, at least 0 and below 1. */
@@ -20,9 +20,9 @@ export interface AttemptContext {
 }
 
 /**
- * Decides the result of an attempt. A 2xx acknowledges the notification (E1). After a 410 it is never sent again. Any
- * other status, no response and a rejected address lead to a retry according to the schedule. Retry-After of a 429 or
- * 503 may make the wait longer (E5).
+ * Decides the result of an attempt. A response 2xx acknowledges the notification (E1). After a 410 the notification is
+ * never sent again. After any other status, without a response, or if the address was rejected, the notification is
+ * retried by the schedule. The header Retry-After of a 429 or 503 can make the wait longer (E5).
  */
 export function classifyResponse(
   response: WebhookResponse,

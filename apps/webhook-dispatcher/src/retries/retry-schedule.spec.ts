@@ -11,7 +11,7 @@ describe('the retry schedule', () => {
     const totalMs = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(totalMs).toBeGreaterThan(70 * HOUR);
     expect(totalMs).toBeLessThan(72 * HOUR);
-    // The sum with the maximum jitter of 20 % at each attempt.
+    // The sum of all waits with the maximum jitter of 20 %.
     expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
@@ -23,7 +23,7 @@ describe('the retry schedule', () => {
     [2, 0, 24_000],
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
-  ])('after %i attempts, with the random number %d, waits %i ms', (attemptCount, random, expectedMs) => {
+  ])('after %i attempts, with the random number %d, is a wait of %i ms', (attemptCount, random, expectedMs) => {
     expect(retryDelayMs(attemptCount, random)).toBe(expectedMs);
   });
 
@@ -58,7 +58,7 @@ describe('the retry schedule', () => {
     [HOUR, 300_000],
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
-  ])('for a notification that is %i ms old and waits for signing keys waits %s ms', (ageMs, expectedMs) => {
+  ])('for a notification that waits for signing keys and is %i ms old is a wait of %s ms', (ageMs, expectedMs) => {
     expect(keyRetryDelayMs(ageMs)).toBe(expectedMs);
   });
 });

@@ -14,8 +14,8 @@ export class SealingKeyRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Returns false when a key exists. The lock serialises two replicas at their first start: the second one finds the
-   * first one's key.
+   * Returns false when a key exists. If two replicas start for the first time, the lock makes the second replica wait
+   * and find the key of the first replica.
    */
   async insertIfNone(tx: EntityManager, key: StoredSealingKey): Promise<boolean> {
     await tx.query(`LOCK TABLE sealing_keys IN SHARE ROW EXCLUSIVE MODE`);

@@ -11,9 +11,9 @@ import { WebhookDispatcherConfig } from '../config.js';
 import { SealingKeyRepository } from './sealing-key.repository.js';
 
 /**
- * The key pair of this service: identity encrypts signing secrets with the public key, this service decrypts them (A6).
- * It is created once, at the very first start. The event that publishes the public key is in the same transaction, so
- * every key is published exactly once.
+ * The key pair of this service. The service identity encrypts signing secrets with the public key, and this service
+ * decrypts them with the private key (A6). The key pair is created once, at the first start of this service. The event
+ * that publishes the public key is in the same transaction, so every key is published exactly once.
  */
 @Injectable()
 export class SealingKey implements OnModuleInit {

@@ -5,7 +5,10 @@ export interface SigningKeysOwner {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  /** The session's version decides which API key signs; null for the webhook of a site (M6), which needs no API key. */
+  /**
+   * The API version of the session decides which API key signs. Null for the webhook of a site (M6), because it needs
+   * no API key.
+   */
   readonly apiVersion: HostedApiVersion | null;
 }
 
@@ -19,7 +22,7 @@ export interface EncryptedSecret {
   readonly sealed: string;
 }
 
-/** Finds the secrets of this owner that are not revoked, primary ones first. */
+/** Finds the secrets of this owner that are not revoked, primary secrets first. */
 export function findSigningSecrets(
   db: Pick<DataSource, 'query'>,
   { merchantId, siteId, mode, apiVersion }: SigningKeysOwner,
@@ -30,7 +33,8 @@ export function findSigningSecrets(
           AND ((purpose = 'webhook-secret' AND site_id = $3)
             OR (purpose = 'api-key' AND is_primary AND site_id IS NOT DISTINCT FROM $4))
         ORDER BY is_primary DESC, version DESC, secret_id`,
-    // v3.1 is signed with the API key of the site, v3 with that of the merchant (H5, E3).
+    // A notification of API version v3.1 is signed with the API key of the site. A notification of v3 is signed with
+    // the API key of the merchant (H5, E3).
     [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
   );
 }

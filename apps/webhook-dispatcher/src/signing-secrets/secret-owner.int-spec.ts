@@ -7,7 +7,8 @@ const OWNERS = [
   { merchantId: 7, siteId: 71, mode: 'test' },
   { merchantId: 7, siteId: 71, mode: 'live' },
   { merchantId: 7, siteId: 72, mode: 'test' },
-  // Site ids are unique over all merchants. If two merchants had the same, neither's keys would sign for the other.
+  // Site ids are unique over all merchants. But even if two merchants had the same site id, the keys of one merchant
+  // would not sign notifications of the other.
   { merchantId: 8, siteId: 71, mode: 'test' },
 ] as const;
 type Owner = (typeof OWNERS)[number];
@@ -71,7 +72,7 @@ test('secrets with the same version are ordered by their ids', async () => {
   expect(found?.webhookSecrets).toEqual(secrets.toReversed());
 });
 
-test('of several webhook secrets, the primary one signs first, then the newest', async () => {
+test('of several webhook secrets, the primary secret signs first, and the others sign in the order newest first', async () => {
   const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
   await dispatcher.deliverSecret('key 9', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 100 + nth).toString('base64')}`);

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the encrypted secrets that sign notifications. Replay: an older version of a secret changes nothing. */
+/** Stores the encrypted secrets that sign notifications. Events may be replayed, because older versions are ignored. */
 @Controller()
 export class SigningSecretsConsumer {
   @EventPattern(SigningSecretChangedV1)

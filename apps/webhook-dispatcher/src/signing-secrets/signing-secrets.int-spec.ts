@@ -27,7 +27,7 @@ describe('signing keys', () => {
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
   });
 
-  it('that are rotated between two attempts sign the second attempt; during the rotation both webhook secrets sign', async () => {
+  it('that are rotated between two attempts sign the second attempt, and during the rotation both secrets sign', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200));
     const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
@@ -97,7 +97,7 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are required: without them the notification waits, and administrators see the missing keys', async () => {
+  it('of the payment’s mode are required: if they are missing, the notification waits, and administrators see why', async () => {
     const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.newPayment(receiver.url, { mode: 'live' });
     await dispatcher.deliverPayments(payment);
@@ -152,7 +152,7 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(0);
   });
 
-  it('that are missing lead to a number of unsigned notifications, which are pending or exhausted', async () => {
+  it('that are missing are visible as the number of unsigned notifications that are pending or exhausted', async () => {
     const newPayment = (state: 'success' | 'failed', mode: Mode) =>
       dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));
@@ -175,7 +175,7 @@ describe('signing keys', () => {
     expect((await dispatcher.getNotificationRow(signed)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
-    // After this time, which is that of the whole schedule, the notification is exhausted.
+    // After this time, the duration of the whole schedule, the notification is exhausted.
     dispatcher.clock.advance(72 * 3_600 * SECOND);
     await dispatcher.runOnce();
     expect((await dispatcher.getNotificationRow(exhausted)).state).toBe('exhausted');

@@ -13,20 +13,21 @@ import {
 
 /** The keys that sign one attempt, decrypted. Never store or log them. */
 export interface SigningKeys {
-  /** Part of the hashed text of the signature in the body (E3); null for a body without a signature. */
+  /** The signature in the body is a hash that includes this key (E3). Null for a body without a signature. */
   readonly apiKey: string | null;
-  /** Secrets `whsec_…` that sign the headers (E4); several during a rotation. */
+  /** Secrets `whsec_…` that sign the headers (E4). There are several secrets during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
 
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 const MAX_CACHED_SECRETS = 1_000;
-/** More than any rotation needs; each secret adds a signature to a header. */
+/** More than any rotation needs. The number is limited because each secret adds a signature to a header. */
 const MAX_WEBHOOK_SECRETS = 5;
 
 /**
- * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked
- * or rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
+ * Decrypts the secrets that sign a notification. The table is read at most once a second for each site, so a rotation
+ * or revocation of a key takes effect within a second. Decryption is expensive, so decrypted secrets are cached for
+ * longer.
  */
 @Injectable()
 export class SigningSecrets {
@@ -42,7 +43,7 @@ export class SigningSecrets {
     this.keys = new TtlCache(clock, MAX_CACHED_SECRETS);
   }
 
-  /** Returns the current keys of this owner. Undefined when a key that it needs is missing or cannot be decrypted. */
+  /** Returns the current keys of this owner, or undefined when a required key is missing or cannot be decrypted. */
   findKeys(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const cacheKey = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
     return this.keys.find(cacheKey, async () => {

@@ -13,8 +13,8 @@ export interface SiteWebhook extends SiteKey {
 }
 
 /**
- * Reads the enabled webhooks of these sites in one statement. Returns a function that looks up the webhook of a site
- * among them.
+ * Reads the enabled webhooks of these sites in one statement. Returns a function that finds the enabled webhook of one
+ * of these sites.
  */
 export async function findWebhooks(
   db: Pick<EntityManager, 'query'>,

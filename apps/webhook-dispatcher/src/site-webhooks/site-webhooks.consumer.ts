@@ -3,7 +3,7 @@ import { type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contra
 import { Clock } from '@svc/kernel';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the webhook of each site (M6). Replay: an older version of a site changes nothing. */
+/** Stores the webhook of each site (M6). Events may be replayed, because an older version of a site is ignored. */
 @Controller()
 export class SiteWebhooksConsumer {
   constructor(@Inject(Clock) private readonly clock: Clock) {}
@@ -14,7 +14,7 @@ export class SiteWebhooksConsumer {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
         site_reference: site.siteReference,
-        // An event from a release that did not have this field does not change the stored webhook.
+        // Events of earlier releases do not have this field. They do not change the stored webhook.
         ...(site.webhookEnabled === undefined
           ? {}
           : {

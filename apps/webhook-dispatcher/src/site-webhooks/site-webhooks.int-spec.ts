@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([sessionEndpoint.stop(), siteEndpoint.stop()]));
 
-/** Creates a site of a new merchant, with signing keys and an enabled webhook. */
+/** Creates a new merchant and its site, with signing keys and an enabled webhook. */
 async function createSite(): Promise<typeof site> {
   const siteIds = { merchantId: ++lastId, siteId: ++lastId };
   const { siteId, merchantId } = siteIds;
@@ -49,7 +49,7 @@ const readNotice = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body
 const webhookIdOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
 describe('the webhook of a site (M6)', () => {
-  it('receives each final payment, hosted or not, with a signature in the headers only (E4)', async () => {
+  it('receives final payments of sessions and of invoices, with a signature only in the headers (E4)', async () => {
     const payments = [newHostedPayment(), newInvoicePayment()];
     await dispatcher.deliverPayments(...payments);
     await sendAll();
@@ -75,13 +75,13 @@ describe('the webhook of a site (M6)', () => {
     expect(webhookIdOf(sessionEndpoint.received[0]!)).toBe(webhookIdOf(siteEndpoint.received[0]!));
   });
 
-  it('receives the site’s reference if the event of an earlier release does not contain one', async () => {
+  it('receives the current reference of the site if an event of an earlier release contains no reference', async () => {
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
     expect(readNotice(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
   });
 
-  it('receives each Failed of a session, but the session’s notificationUrl only those before the Success (E2)', async () => {
+  it('receives each Failed of a session, although the session’s notificationUrl receives none after the Success (E2)', async () => {
     const sessionId = randomUUID();
     const payments = [
       newHostedPayment({ sessionId, state: 'failed' }),
@@ -109,7 +109,7 @@ describe('the webhook of a site (M6)', () => {
     expect(siteEndpoint.received.map((request) => readNotice(request).status)).toEqual([1]);
   });
 
-  it('receives a reversal once, as a refund; the session’s notificationUrl does not (H2)', async () => {
+  it('receives a reversal once, as a refund, but the session’s notificationUrl does not receive it (H2)', async () => {
     const payment = newHostedPayment({ state: 'failed' });
     const reversed = withReversal(payment);
     await dispatcher.deliverReversal(reversed);
@@ -126,7 +126,7 @@ describe('the webhook of a site (M6)', () => {
     expect(sessionEndpoint.paymentStatuses).toEqual(['Failed']);
   });
 
-  it('receives each reversal of a failed payment, but not that of a duplicate charge of a successful payment', async () => {
+  it('receives each reversal of a failed payment, but no reversal of a duplicate charge of a successful payment', async () => {
     const [failed, paid] = [newHostedPayment({ state: 'failed' }), newHostedPayment()];
     const refunds = [withReversal(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
     await dispatcher.deliverReversal(refunds[0]!);
@@ -138,7 +138,7 @@ describe('the webhook of a site (M6)', () => {
     );
   });
 
-  it('receives each final refund once, succeeded or failed; the session’s notificationUrl does not (M6)', async () => {
+  it('receives each succeeded or failed refund once, but the session’s notificationUrl does not receive it (M6)', async () => {
     const payment = newHostedPayment();
     await dispatcher.deliverPayments(payment);
     const refunds = [refundOf(payment), refundOf(payment), refundOf(payment, { status: 'failed' })];
@@ -158,14 +158,14 @@ describe('the webhook of a site (M6)', () => {
     expect(siteEndpoint.received).toHaveLength(4);
   });
 
-  it('stays enabled when an earlier release, whose events contain no webhook, changes the site', async () => {
+  it('stays enabled when the site is changed by an earlier release whose events contain no webhook', async () => {
     await dispatcher.deliverSite(site, 2);
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
     expect(siteEndpoint.received).toHaveLength(1);
   });
 
-  it('receives a payment once even if its event is repeated, also after the URL has changed', async () => {
+  it('receives a payment once, even if its event is repeated, and even if the URL has changed meanwhile', async () => {
     const payments = [newHostedPayment(), newHostedPayment({ state: 'failed' }), newInvoicePayment()];
     await dispatcher.deliverPayments(...payments);
     await dispatcher.deliverPayments(...payments, ...payments);
@@ -179,7 +179,7 @@ describe('the webhook of a site (M6)', () => {
 });
 
 describe('the webhook of a site does not receive', () => {
-  it('payments that are recorded while it is disabled; earlier notifications are still sent', async () => {
+  it('payments that are recorded while it is disabled, but still receives earlier notifications', async () => {
     const before = newHostedPayment();
     await dispatcher.deliverPayments(before);
     await dispatcher.deliverSite({ ...site, webhookUrl: siteEndpoint.url, webhookEnabled: false }, 2);
@@ -200,12 +200,12 @@ describe('the webhook of a site does not receive', () => {
       { ...newInvoicePayment(), merchantId: ++lastId },
     );
     await sendAll();
-    // There is also no notification that only waits for a secret.
+    // There is also no notification that is not sent only because it waits for a secret.
     const { dataSource } = dispatcher.test;
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('payments before a newer release enables it, if an earlier release created the site', async () => {
+  it('payments until a newer release enables it, if an earlier release created the site', async () => {
     const { merchantId } = site;
     const oldSite = { merchantId, siteId: ++lastId };
     const secret = { purpose: 'webhook-secret', ...oldSite } as const;
@@ -258,7 +258,7 @@ describe('the signature of a site’s notification', () => {
 });
 
 describe('a site’s notification', () => {
-  it('that is not acknowledged is retried with the same id and body, and delays no other endpoint (E5, E6, E8)', async () => {
+  it('is retried with the same id and body until it is acknowledged, and delays no other endpoint (E5, E6, E8)', async () => {
     siteEndpoint.setBehaviours(respondWith(500), respondWith(200));
     await dispatcher.deliverPayments(newHostedPayment());
     await dispatcher.runOnce();
@@ -271,7 +271,7 @@ describe('a site’s notification', () => {
     expect(sessionEndpoint.received).toHaveLength(1);
   });
 
-  it('is shown to administrators and can be replayed, even if it is a Failed and its session was paid', async () => {
+  it('is shown to administrators and can be replayed, even if its payment failed and its session was paid later', async () => {
     const sessionId = randomUUID();
     const failed = newHostedPayment({ sessionId, state: 'failed' });
     await dispatcher.deliverPayments(failed, newHostedPayment({ sessionId }));
@@ -303,7 +303,7 @@ describe('a site’s notification', () => {
   });
 });
 
-test('a worker sends the same body with and without a lease request', async () => {
+test('a worker sends the same body whether a notification is sent immediately or after a lease request', async () => {
   const sendingDispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
     await sendingDispatcher.deliverSecret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
