@@ -38,7 +38,7 @@ describe('an API key', () => {
     ` svc_test_site_${random}`,
     `svc_test_site_${random}\n`,
     `svc_test_site_${random.slice(1)}+`,
-  ])('does not have the format of %j', (text) => {
+  ])('is never %j, because that value does not have the format of a key', (text) => {
     expect(hasApiKeyFormat(text)).toBe(false);
   });
 

@@ -98,7 +98,7 @@ test('a key is accepted as a Bearer token, but only if the header x-api-key is n
   expect(await getCaller(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
 });
 
-test('an unknown or revoked key is a 401 on any path, and an invalid id in a path is a 400 for any valid key', async () => {
+test('the guard responds 401 to an unknown or revoked key on any path, and 400 to a valid key on a path with an invalid id', async () => {
   const revoked = await publishKey(undefined, { revoked: true });
   const unknown = { apiKey: newApiKey('merchant', 'test') };
   for (const headers of [{}, keyHeader(revoked), keyHeader(unknown), { 'x-api-key': 'x' }])

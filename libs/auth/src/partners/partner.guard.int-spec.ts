@@ -128,7 +128,7 @@ describe('PartnerGuard', () => {
     expect([response.status, response.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
-  it('rejects a token with an unknown mode when it verifies the token, before the mode of the key is compared', async () => {
+  it('rejects a token with an unknown mode in PartnerTokens, before it compares the mode of the token with that of the key', async () => {
     const tokens = service.service.app.get(PartnerTokens, { strict: false });
     const verify = async (mode: unknown) =>
       tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });

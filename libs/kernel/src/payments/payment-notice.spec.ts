@@ -73,7 +73,7 @@ test('isPaymentOutcome is true for the result of a payment, but not for a revers
   ).toEqual([true, false, false]);
 });
 
-test('the amount of the refund of a reversal does not include vouchers', () => {
+test('the refund amount in the notice of a reversal does not include vouchers', () => {
   const vouchers = [
     { merchantLiable: true, amount: 8_000 },
     { merchantLiable: false, amount: 500 },
