@@ -50,7 +50,7 @@ test('a holder that renews its lease continuously keeps it, with only one query 
   expect(await second.acquireOrRenew()).toBe(false);
 });
 
-test('a released lease is available immediately; a process cannot release the lease of another process', async () => {
+test('a released lease is available immediately, and a process cannot release the lease of another process', async () => {
   const [first, second, third] = [newLease(), newLease(), newLease()];
   await first.acquireOrRenew();
   await first.release();
