@@ -2,12 +2,12 @@ import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /**
- * By event type: the source, the kind of payer, or both, of the payments whose events a service receives. A type
- * without an entry is not restricted.
+ * A map with event types as keys. The service receives events of a type only for payments of this source, of this kind
+ * of payer, or of both. A type without an entry is not restricted.
  */
 export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
-/** The origin of a payment event; undefined for other events. */
+/** The origin of a payment event. Undefined for other events. */
 export function originOf(payload: unknown): EventOrigin | undefined {
   const { source, partner, paymentReference } = (payload ?? {}) as Partial<PaymentSnapshot>;
   if (typeof source?.kind !== 'string' || paymentReference === undefined) return undefined;
