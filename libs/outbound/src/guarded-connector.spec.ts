@@ -29,7 +29,7 @@ describe('the lookup of a host name', () => {
     [['8.8.8.8', '10.0.0.1'], 'private'],
     [['169.254.169.254', '8.8.8.8'], 'link-local'],
     [['8.8.8.8', '::ffff:127.0.0.1'], 'ipv4-in-ipv6'],
-  ])('fails if one of its addresses %j is refused: %s', async (addresses, refusal) => {
+  ])('fails if one of the addresses %j is refused: %s', async (addresses, refusal) => {
     for (const all of [true, false])
       await expect(lookUp(addresses, all)).rejects.toMatchObject({ name: 'AddressRefused', refusal });
   });

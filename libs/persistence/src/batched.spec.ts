@@ -9,7 +9,7 @@ interface Item {
   readonly isBad?: boolean;
 }
 
-/** A batch function whose batches the test completes with `end` or `fail`. */
+/** A batch function. The test completes each of its batches with `end` or `fail`. */
 function newHeldWork() {
   const batches: { items: readonly Item[]; end: () => void; fail: (error: unknown) => void }[] = [];
   const work = (items: readonly Item[]): Promise<readonly string[]> =>
@@ -26,11 +26,11 @@ const readIds = (batches: readonly { items: readonly Item[] }[]) =>
   batches.map(({ items }) => items.map(({ id }) => id));
 const settings = { key: ({ row }: Item) => row, maxItems: 10, maxConcurrentBatches: 2 };
 
-/** Item `id`, with its own row. */
+/** An item with this id. No other item has the same row. */
 const newItem = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
 
 describe('calls that share a batch', () => {
-  it('run immediately while fewer batches than `maxConcurrentBatches` are running, and otherwise share the next batch', async () => {
+  it('run immediately if fewer batches than `maxConcurrentBatches` are running, and otherwise share the next batch', async () => {
     const { batches, work } = newHeldWork();
     const call = batched(work, settings);
     const results = [1, 2, 3, 4, 5].map((id) => call(newItem(id)));
@@ -42,7 +42,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
   });
 
-  it('are at most `maxItems`; further calls wait for the next batch', async () => {
+  it('are at most `maxItems` calls, and further calls wait for the next batch', async () => {
     const { batches, work } = newHeldWork();
     const call = batched(work, { ...settings, maxItems: 2, maxConcurrentBatches: 1 });
     const results = [1, 2, 3, 4].map((id) => call(newItem(id)));
@@ -54,7 +54,7 @@ describe('calls that share a batch', () => {
     await Promise.all(results);
   });
 
-  it('are sorted by row, and no two of them write the same row', async () => {
+  it('are sorted by row, and no two calls of a batch write the same row', async () => {
     const { batches, work } = newHeldWork();
     const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
     const rows = ['first', 'c', 'a', 'c', 'b', 'a'];
@@ -204,7 +204,7 @@ describe('a batch', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('does not run a call that has waited too long, which is rejected', async () => {
+    it('rejects a call that has waited too long for its end, and does not run that call', async () => {
       const { batches, work } = newHeldWork();
       const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
       const first = call(newItem(1));
@@ -221,7 +221,7 @@ describe('a batch', () => {
     });
   });
 
-  it('rejects a call if too many calls are waiting for it', async () => {
+  it('rejects a call if too many calls are already waiting for the end of the batch', async () => {
     const { batches, work } = newHeldWork();
     const call = batched(work, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Array.from({ length: MAX_WAITING_BATCHES + 1 }, (_, id) => call(newItem(id)));
@@ -248,8 +248,8 @@ it('each call resolves to its own result, in any order of calls, completions and
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('loseConnection' as const), batchIndex }) },
   );
   /**
-   * How often batches had several calls, were repeated call by call, or lost their connection: proves that all cases
-   * occur.
+   * How often batches had several calls, were repeated call by call, or lost their connection. These numbers prove that
+   * all cases occur.
    */
   const occurrences = { shared: 0, repeated: 0, lost: 0 };
   await fc.assert(

@@ -72,7 +72,7 @@ test('administrators see the dead letters, and replay them after the cause is fi
   });
 });
 
-test('administrators can replay all dead letters with one request, or all of one type', async () => {
+test('administrators can replay all dead letters, or all dead letters of one type, with one request', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const bulk = '/admin/v1/dead-letters/things/replays';
   isRepaired = false;
