@@ -194,7 +194,7 @@ describe('responses', () => {
     expect(response.json()).toMatchObject({ instance: response.headers['x-request-id'], status: 429 });
   });
 
-  it('do not contain the text of a database error', async () => {
+  it('do not contain the text of a database error, which is logged with the request id', async () => {
     const error = jest.spyOn(running.service.log, 'error');
     const response = await get('/broken');
     expect(response.body).not.toMatch(/uuid|secret/);
