@@ -4,7 +4,7 @@ const production = { allowLoopbackHttp: false };
 const development = { allowLoopbackHttp: true };
 
 test.each(['https://shop.example/return?lang=en', 'https://shop.example:8443/', 'https://127.0.0.1/'])(
-  '%s is accepted in development and production; its IP addresses are checked at each call (E7)',
+  '%s is accepted in development and production, because its IP addresses are checked at each call (E7)',
   (url) => {
     expect(merchantUrlProblem('returnUrl', url, production)).toBeUndefined();
     expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
@@ -25,7 +25,7 @@ test.each([
   });
 });
 
-test('a port other than the default one is accepted only in development', () => {
+test('a port other than 443 and 8443 is accepted only in development', () => {
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', development)).toBeUndefined();
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', production)).toEqual({
     field: 'returnUrl',

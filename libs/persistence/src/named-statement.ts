@@ -2,7 +2,7 @@ export type NamedParameters = Readonly<Record<string, unknown>>;
 
 /** A statement with named parameters. Its text is constant and contains no values, so it is prepared once. */
 export interface NamedStatement {
-  /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
+  /** The text with the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;
   /**
    * The values in the order of the placeholders. Throws if a parameter of the statement is missing, or if the statement

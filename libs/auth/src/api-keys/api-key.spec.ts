@@ -13,7 +13,7 @@ describe('an API key', () => {
     expect(hasApiKeyFormat(apiKey)).toBe(true);
   });
 
-  it('is different each time one is generated', () => {
+  it('differs from every other generated key', () => {
     expect(new Set(Array.from({ length: 100 }, () => newApiKey('site', 'test'))).size).toBe(100);
   });
 

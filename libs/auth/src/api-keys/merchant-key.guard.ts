@@ -58,7 +58,7 @@ export class MerchantKeyGuard implements CanActivate {
     const isSitePath = 'siteId' in request.params;
     const apiKey = readApiKey(request);
     const key = await this.findKey(apiKey, siteId);
-    // The response has no body (C5); the log has the reason.
+    // The response has no body (C5). The message is only written to the log.
     if (!key)
       throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })

@@ -106,7 +106,7 @@ describe('PartnerGuard', () => {
     new SignJWT(createClaims(changes))
       .setProtectedHeader({ alg: 'ES256', kid: signingKey.kid, typ: 'JWT' })
       .sign(signingKey.privateKey);
-  /** Calls the route; an empty API key is not sent. */
+  /** Calls the route. An empty API key is not sent. */
   const call = (authorization: string | undefined, apiKeyHeader: string | undefined = apiKey, path = '/caller') =>
     httpClient(service.service, {
       ...(authorization === undefined ? {} : { authorization }),

@@ -8,7 +8,7 @@ const QUIET_ZONE = 4;
  * to scan, and a screen does not need a higher level. The code is always black on white, because scanners need this
  * contrast.
  *
- * @param label text for screen readers; not escaped, so it must not contain markup
+ * @param label text for screen readers. It is not escaped, so it must not contain markup.
  */
 export function qrSvg(text: string, label = 'QR code'): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });

@@ -92,7 +92,7 @@ test('hasNotice is false for the reversal of a second charge of a successful pay
   expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 
-test('a notice has the default site reference if the payment of an earlier release has none', () => {
+test('a notice has the default site reference if the payment is from an earlier release and has no site reference', () => {
   expect(noticeOf(failedPayment, 'WEB').notice.siteReference).toBe('WEB');
   expect(noticeOf({ ...failedPayment, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
 });

@@ -108,11 +108,11 @@ export interface ReplayRequest {
 export interface RelayTarget {
   /** Key of the cursor. */
   readonly name: string;
-  /** Types to deliver; undefined if the broker filters by type. */
+  /** Types to deliver. Undefined if the broker filters by type. */
   readonly types?: ReadonlySet<string>;
   /** As in {@link Subscriber}. */
   readonly maxBatchWaitMs?: number;
-  /** Number of batches that may be unconfirmed at the same time; 1 by default. */
+  /** Number of batches that may be unconfirmed at the same time. The default is 1. */
   readonly window?: number;
   /** Resolves when the target has stored the batch. The relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
@@ -142,7 +142,8 @@ export interface Subscriber {
   /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
   /**
-   * Called before the subscription if the queue of this service does not exist: it was deleted, or the service is new.
+   * Called before the subscription if the queue of this service does not exist, because it was deleted or because the
+   * service is new.
    */
   readonly onQueueLost?: () => Promise<void>;
   /** Called each time after the queue was bound to the types, and before the first delivery. */

@@ -183,7 +183,7 @@ export class Consumer {
     });
   }
 
-  /** Returns the events that the database blocks. All others have been handled or have become dead letters. */
+  /** Returns the events that the database blocks. All other events have been handled or have become dead letters. */
   private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<EventEnvelope[]> {
     const blocked: EventEnvelope[] = [];
     let failed = await this.attemptEach(events, blocked);

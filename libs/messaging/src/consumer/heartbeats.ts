@@ -81,7 +81,7 @@ export class HeartbeatMonitor {
     }
   }
 
-  /** Milliseconds since the newest heartbeat, or since the start if there was none. */
+  /** Milliseconds since the newest heartbeat, or since the start of this service if there was no heartbeat. */
   private async ageMs(): Promise<number> {
     const [row] = await this.dataSource.query<{ sentAt: Date }[]>(
       `SELECT sent_at AS "sentAt" FROM heartbeats WHERE publisher = $1`,

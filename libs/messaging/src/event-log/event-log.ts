@@ -20,7 +20,8 @@ export interface NewEvent<Payload = unknown> {
 
 /**
  * The append-only log of a service's events, which is its outbox. `append` requires the transaction of the state
- * change, so that both are committed or neither is. The {@link Relay} publishes the log after the commit.
+ * change, so that the change and its events are committed together or not at all. The {@link Relay} publishes the log
+ * after the commit.
  */
 export class EventLog {
   /** Called after events of these types have been committed. */

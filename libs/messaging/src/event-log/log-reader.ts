@@ -12,7 +12,7 @@ export interface LogScope {
   readonly after: LogPosition;
   /** Only events of these types. Events of other types are skipped. */
   readonly types?: ReadonlySet<string> | undefined;
-  /** Only transactions before this one (xid8). */
+  /** Only events of transactions before this transaction (xid8). */
   readonly until?: string;
 }
 
@@ -117,7 +117,7 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
   return answer!.has;
 }
 
-/** Whether events are committed beyond the cursor, including those that cannot be read yet. */
+/** Whether events are committed beyond the cursor, including events that cannot be read yet. */
 export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,

@@ -23,7 +23,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export async function ensureMonthPartitions(dataSource: DataSource, clock: Clock): Promise<boolean> {
   const firstDay = clock.nowISO().slice(0, 10);
   try {
-    // Each table has its own transaction. A common transaction could deadlock with one that writes to both tables.
+    // Each table gets a separate transaction. One transaction for both tables could deadlock with another transaction
+    // that writes to both tables.
     for (const table of ['event_log', 'inbox'])
       await inTransaction(dataSource, async (tx) => {
         await tx.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);

@@ -76,9 +76,9 @@ export interface WritesWithEvents {
 }
 
 /**
- * One statement, and so one round trip, that writes rows (`writes`) and the events of each row of `changed`. An event
- * whose row was not changed is not written. The statement returns a row `{ aggregateId, …returns }` for each row of
- * `changed`.
+ * Creates one statement, which needs one round trip, that writes rows (`writes`) and the events of each row of
+ * `changed`. An event whose row was not changed is not written. The statement returns a row
+ * `{ aggregateId, …returns }` for each row of `changed`.
  */
 export function statementWithEvents(parts: WritesWithEvents): StatementWithEvents {
   const { writes, changed, payload, returns } = parts;

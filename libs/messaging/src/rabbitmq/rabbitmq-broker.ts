@@ -33,7 +33,7 @@ import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
   readonly url: string;
   /** The service of this process. */
   readonly service: string;

@@ -5,7 +5,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
 export interface ConnectionSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
   readonly url: string;
   /** Shown by the broker's administration tools. */
   readonly name: string;

@@ -86,7 +86,7 @@ describe('the events of a message', () => {
   });
 });
 
-// A service chooses the exchange and routing key for its dead letters, and the broker checks neither.
+// A service chooses the exchange and routing key for its dead letters, and the broker does not check them.
 test.each([
   ['published', {}, type, true],
   [

@@ -53,7 +53,8 @@ export class RabbitMqRequests {
   private replyQueue: Promise<string> | undefined;
   private readonly pending = new Map<string, PendingRequest>();
   /**
-   * Number of requests in progress, including those that are being retried because no service consumes their command.
+   * Number of requests in progress, including requests that are being retried because no service consumes their
+   * command.
    */
   private waiting = 0;
 

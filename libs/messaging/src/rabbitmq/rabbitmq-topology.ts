@@ -12,15 +12,15 @@ import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitm
  *
  *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the event is for one consuming
  *                     service only, then `.from.<source>.<page|partner>` if it is an event of a payment
- *     → svc.<service>.events         quorum; one for each consuming service, consumed by all its replicas
+ *     → svc.<service>.events         quorum, one queue for each consuming service, consumed by all its replicas
  *   svc.past          topic, routing key = service and type
  *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event
- *     → svc.<service>.replays        quorum; replay requests, bound for each type that the service has published
+ *     → svc.<service>.replays        quorum, for replay requests, bound for each type that the service has published
  *   svc.commands      topic, routing key = command
- *     → svc.commands.<command>       classic; requests that wait for a responder, never on disk
+ *     → svc.commands.<command>       classic, for requests that wait for a responder, never written to disk
  *   svc.replies       topic, routing key = name of the queue
  *     → svc.<service>.replies.<id>   classic, exclusive to one connection
  */

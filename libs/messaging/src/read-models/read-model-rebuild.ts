@@ -106,7 +106,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   }
 }
 
-/** Providers of {@link Generations} and {@link ReadModelRebuild} for the one read model of a service. */
+/** Providers of {@link Generations} and {@link ReadModelRebuild} for a service with one read model. */
 export function rebuildableReadModel({ tables, types }: ReadModel): FactoryProvider[] {
   return [
     {

@@ -28,7 +28,7 @@ export interface HeldBack {
  * the server. Logs a warning once for each holder, and provides {@link heldBack} for the metric.
  */
 export class HorizonWatch {
-  /** By target: performance.now() of the first report that it is blocked. */
+  /** For each target: performance.now() of the first report that the target is blocked. */
   private readonly blockedSince = new Map<string, number>();
   private lastLookupAt = Number.NEGATIVE_INFINITY;
   private isHeldBack = false;

@@ -254,7 +254,7 @@ test('a target may be removed and added again without an error, and receives all
   expect(lines).toEqual([]);
 });
 
-test('a target with a batch wait receives all events of that time in one batch, and only the types that it consumes', async () => {
+test('a target with maxBatchWaitMs receives all events of that time in one batch, and only the types that it consumes', async () => {
   const batches: string[][] = [];
   const broker = new EmbeddedBroker();
   await broker.subscribe({

@@ -2,8 +2,8 @@ import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /**
- * A map with event types as keys. The service receives events of a type only for payments of this source, of this kind
- * of payer, or of both. A type without an entry is not restricted.
+ * A map from an event type to an origin: a source of payments, a kind of payer, or both. The service receives events of
+ * that type only for payments of that origin. A type without an entry is not restricted.
  */
 export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 

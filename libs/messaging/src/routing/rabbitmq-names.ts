@@ -28,7 +28,7 @@ export const DEAD_LETTERS_ARGUMENTS = {
 export interface EventOrigin {
   /** Kind of the payable: `session`, `invoice` or `code`. */
   readonly source: string;
-  /** `page`: an anonymous payer on a hosted page; `partner`: an organisation. */
+  /** `page`: an anonymous payer on a hosted page. `partner`: an organisation. */
   readonly payer: 'page' | 'partner';
 }
 

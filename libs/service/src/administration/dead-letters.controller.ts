@@ -30,7 +30,7 @@ export function createDeadLettersController(service: string): Type {
       return this.deadLetters.list({ type, after });
     }
 
-    /** Counts the dead letters in RabbitMQ's queue. There are none if all services run in one process. */
+    /** Counts the dead letters in RabbitMQ's queue. The count is 0 if all services run in one process. */
     @Get('broker')
     async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
       return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };

@@ -9,7 +9,7 @@ const PREFIX = 'SVC_';
 
 /** The configuration of a migration job. Such a job needs no keys of the service. */
 export class DatabaseConfig {
-  /** `postgres://role:password@host:port/database`; a secret. */
+  /** `postgres://role:password@host:port/database`. The URL is a secret. */
   @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
   SVC_DATABASE_URL: string;
 
@@ -31,8 +31,9 @@ export class ServiceConfig extends DatabaseConfig {
   SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
-   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Required if services run
-   * in separate processes. If not set, a service only reaches the services in its process.
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`. The URL is a secret. It is
+   * required if services run in separate processes. If it is not set, a service only reaches the services in its
+   * process.
    */
   @IsOptional()
   @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })

@@ -37,7 +37,7 @@ function hasTlsAddress(config: TlsListenerConfig): boolean {
 export interface TlsOptions {
   /** PEM. */
   readonly cert: string;
-  /** PEM; a secret. */
+  /** PEM. The key is a secret. */
   readonly key: string;
   readonly handshakeTimeout: number;
 }
