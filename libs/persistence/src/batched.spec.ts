@@ -233,7 +233,7 @@ describe('a batch', () => {
     expect(await Promise.all(results)).toHaveLength(MAX_WAITING_BATCHES + 1);
   });
 
-  it('fails if the batch function returns another number of results than calls', async () => {
+  it('fails if the number of results differs from the number of calls', async () => {
     await expect(batched(() => Promise.resolve([]), settings)(newItem(1))).rejects.toThrow('0 results for 1 items');
   });
 });

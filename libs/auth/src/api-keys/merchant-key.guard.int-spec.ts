@@ -59,7 +59,7 @@ async function getCaller(path: string, headers: Record<string, string>) {
 }
 const keyHeader = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 
-test('a merchant key is admitted on the path of its merchant, and on the path of any of its sites, existing or not', async () => {
+test('a merchant key is admitted on the path of its merchant and on every path of a site below it, even if the site does not exist', async () => {
   const key = await publishKey();
   const merchant = { keyId: key.keyId, mode: 'test', merchantId: MERCHANT };
   expect(await getCaller(`${MERCHANT}/`, keyHeader(key))).toEqual({ ...merchant, siteExists: true });

@@ -316,7 +316,7 @@ describe('an event whose handler fails because of the database', () => {
     expect(await countDeferred()).toBe(0);
   });
 
-  test('is not deferred and becomes no dead letter if the database is read-only, because the whole delivery fails', async () => {
+  test('is not deferred and does not become a dead letter if the database is read-only, because the whole delivery fails', async () => {
     const consumer = newConsumer({
       'written.v1': async (_, { tx }) => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$`);

@@ -32,7 +32,7 @@ const countByPartition = (table: string): Promise<{ place: string; count: number
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
   );
 
-test('rows of the default partition move unchanged to the partition of their month when it is created', async () => {
+test('rows of the default partition move unchanged to the partition of their month when that partition is created', async () => {
   await append('a', 'b');
   await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
   // A row of a month without a partition stays in the default partition.

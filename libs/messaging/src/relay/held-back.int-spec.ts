@@ -162,7 +162,7 @@ test('direct publishing to a failing target is retried, and if it still fails, t
   expect(delivered).toEqual(['a', 'a', 'b']);
 });
 
-test('an event that was rolled back is never published, even if it was rolled back to a savepoint', async () => {
+test('an event that was rolled back is never published, even if the rollback was only to a savepoint', async () => {
   const appendAndFail = async (tx: Transaction): Promise<void> => {
     await events.appendAndPublish(tx, newThingEvent('rolled back'));
     throw new Error('no');

@@ -67,7 +67,7 @@ test('a batch is limited in events and bytes, and an event over the byte limit i
   expect(batches).toEqual([3, 3, 1, 2, 2, 1, 1]);
 });
 
-test('deliveries to a failing target are retried with backoff and logged less and less often, and succeed after it recovers', async () => {
+test('deliveries to a failing target are retried with backoff and logged less and less often, and succeed after the target recovers', async () => {
   const attemptTimes: number[] = [];
   let isWorking = false;
   const broker = await newBroker(() => {

@@ -67,7 +67,7 @@ test('a replay contains the events before its request, without the events of a t
   expect(await serveAll()).toEqual([]);
 });
 
-test('a request that is repeated before it is served is served once, and a request that is repeated later is served again', async () => {
+test('a request that is repeated before its replay ends is served once, and a request that is repeated later is served again', async () => {
   await append('a');
   await requestReplay(1, 'late');
   await append('b');

@@ -204,7 +204,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect(harness().logLines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('while a table is locked, no event becomes a dead letter, other types are handled, and the rest is handled after the lock', async () => {
+  test('while a table is locked, no event becomes a dead letter, other types are handled, and the blocked events are handled after the lock', async () => {
     const history = await createEffectsTable(harness(), 'history');
     await history.query('CREATE TABLE others (text text NOT NULL)');
     const consumer = await harness().startConsumer('history', {

@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('queues bound to the payments of sessions or of partners receive only these payments', async () => {
+test('a queue that is bound to the payments of sessions, or of partners, receives only these payments', async () => {
   const publisher = await start('processor');
   const bindQueueTo = async (pattern: string): Promise<string> => {
     const { queue } = await earlierRelease.assertQueue('', { exclusive: true });

@@ -126,7 +126,7 @@ test('a full queue does not delay or repeat events of other consumers, and recei
   expect((await restartedConsumer.deadLetters.list()).deadLetters).toEqual([]);
 });
 
-test('a relay that starts while it delivers to each consumer separately repeats no event to consumers without a full queue', async () => {
+test('a relay that starts while events are delivered to each consumer separately repeats no event to consumers whose queue is not full', async () => {
   await createEffectsTable(harness, 'history');
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');
