@@ -28,7 +28,7 @@ export const MAX_WAITING_BATCHES = 100;
 /**
  * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
  * are running and no running batch writes the row of the call. Other calls wait and share the next batch. No call waits
- * for a timer, so the batches grow with the load.
+ * for a timer: the more calls arrive while batches run, the larger the next batch is.
  *
  * `runBatch` returns a result for each item, in the order of the items. Its statement is one transaction. If the
  * statement fails because of a serialization conflict or a deadlock, the batch is repeated once. If the statement fails
@@ -144,8 +144,8 @@ function sortByRow<Item, Result>(calls: readonly Call<Item, Result>[]): Call<Ite
 }
 
 /**
- * Whether it is a value or constraint error (SQLSTATE classes 22 and 23). The statement was then rolled back, and other
- * rows may be valid.
+ * Whether the error is a value or constraint error (SQLSTATE classes 22 and 23). The statement was then rolled back,
+ * and other rows may be valid.
  */
 function isInvalidRow(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');

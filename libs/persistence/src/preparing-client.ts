@@ -3,16 +3,16 @@ import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
 /**
- * Maximum number of prepared statements. There are more different texts only if some code writes values into the texts
- * of its statements.
+ * Maximum number of prepared statements. This number is reached only if some code writes values into the texts of its
+ * statements.
  */
 const MAX_STATEMENTS = 500;
 
 const statementNames = new Map<string, string>();
 
 /**
- * A connection that prepares each statement with parameters, so that the statement is parsed and planned only once. To
- * plan an insert into a partitioned table lasts several times as long as to execute it.
+ * A connection that prepares each statement with parameters, so that the statement is parsed and planned only once. The
+ * planning of an insert into a partitioned table takes several times as long as its execution.
  *
  * There are only few different statements, because their texts are constant and contain no values.
  *

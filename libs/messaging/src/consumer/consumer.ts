@@ -45,7 +45,8 @@ class DatabaseUnavailableError extends Error {
 }
 
 /**
- * Pauses before the second and each further delivery of a message. After the last delivery it becomes a dead letter.
+ * Pauses before the second and each further delivery of a message. If the last delivery fails too, the message becomes
+ * a dead letter.
  */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
 const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;

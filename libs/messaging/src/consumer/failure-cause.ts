@@ -3,7 +3,7 @@ import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
 /**
  * Cause of a handler's failure. `unavailable`: no message can be handled, because the database is unavailable.
  * `blocked`: a lock or a conflict with another transaction. `timeout`: the database or the message itself caused a
- * timeout. Whether other messages succeed shows which of the two it was. `message`: the message itself.
+ * timeout. If other messages succeed meanwhile, it was the message. `message`: the message itself caused the failure.
  */
 export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 

@@ -2,13 +2,13 @@ import type { DataSource } from 'typeorm';
 import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
 /**
- * The position is saved this time after a delivery. After a crash, the events that were delivered in this time are
+ * Time from a delivery to the save of the position. After a crash, the events that were delivered in this time are
  * delivered again, and the inboxes ignore them.
  */
 const SAVE_DELAY_MS = 250;
 /**
- * The position is saved this time after events were skipped. This time is longer, because after a crash skipped events
- * are only read again, not delivered.
+ * Time from skipped events to the save of the position. This time is longer, because after a crash skipped events are
+ * only read again, not delivered.
  */
 const SKIPPED_SAVE_DELAY_MS = 10_000;
 

@@ -1,5 +1,5 @@
 /**
- * Tests of the compatibility with the release before ADR 26, in which all services had the same RabbitMQ user. It binds
+ * Compatibility with the release before ADR 26, in which all services had the same RabbitMQ user. That release binds
  * queues to event types without origins, publishes requests, replies and replays to the default exchange, and receives
  * replies at `amq.rabbitmq.reply-to`. The channel `earlierRelease` simulates it.
  */
