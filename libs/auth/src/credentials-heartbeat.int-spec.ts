@@ -56,7 +56,7 @@ const deliverHeartbeat = () =>
   mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
 const readAgeSeconds = async () => (await gauges.read('svc.heartbeat.age')).map(({ value }) => value);
 
-test('missing heartbeats are logged as an error once until heartbeats arrive again, and keys are still verified', async () => {
+test('a service logs one error for each period without heartbeats, and continues to verify keys', async () => {
   const apiKey = newApiKey('partner', 'test');
   const keyId = '00000000-0000-4000-8000-000000000001';
   const key = { keyId, organisationId: keyId, mode: 'test' as const, hash: hashApiKey(apiKey), revoked: false };
@@ -101,7 +101,7 @@ test('directly after a start, an old stored heartbeat causes no error', async ()
   expect(await readAgeSeconds()).toEqual([3_600]);
 });
 
-test('if heartbeats arrive late or out of order, the age is that of the newest one', async () => {
+test('the reported age is the age of the newest heartbeat, even if heartbeats arrive late or out of order', async () => {
   const createHeartbeat = () => ({
     ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}),
     occurredAt: mainApi.clock.nowISO(),

@@ -13,7 +13,7 @@ import { DataSource } from 'typeorm';
 
 const PUBLISHER = 'identity';
 
-/** Stores the time of the newest heartbeat. An event replay does not replace it by an older one. */
+/** Stores the time of the newest heartbeat. An event replay does not replace that time by an older one. */
 @Controller()
 export class CredentialsHeartbeatConsumer {
   @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
@@ -43,9 +43,9 @@ export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleIn
 }
 
 /**
- * For every service that stores credentials from identity. If no heartbeats arrive, identity may be down, or its
- * revocations may not reach this service. The service then logs an error, and continues to verify requests with the
- * stored credentials (A2).
+ * Every service that stores credentials from identity imports this module. If no heartbeats arrive, identity may be
+ * down, or its revocations may not reach this service. The service then logs an error, and continues to verify requests
+ * with the stored credentials (A2).
  */
 @Module({
   controllers: [CredentialsHeartbeatConsumer],

@@ -38,7 +38,7 @@ describe('a sealed key pair', () => {
     for (const plainKey of [d!, Buffer.from(d!, 'base64url')]) expect(raw.indexOf(plainKey)).toBe(-1);
   });
 
-  it('is different each time one is generated, even with the same kid', async () => {
+  it('differs from every other generated pair, even with the same kid', async () => {
     const [first, second] = [
       await newSealedKeyPair('pair-1', SEALING_KEY),
       await newSealedKeyPair('pair-1', SEALING_KEY),

@@ -3,9 +3,9 @@ import type { PublicKeyJwk, TokenKeyJwk } from '@svc/contracts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /**
- * A key pair whose private key only this service uses. Other services encrypt data with the public key, or verify
- * signatures with it. The private key is sealed, that is stored encrypted (AES-256-GCM) with the sealing key from the
- * environment, so that a copy of the database is not enough to decrypt or to sign.
+ * A key pair. Only this service uses the private key. Other services encrypt data with the public key, or verify
+ * signatures with the public key. The private key is sealed, which means: it is stored encrypted (AES-256-GCM) with the
+ * sealing key from the environment. A copy of the database is therefore not enough to decrypt data or to sign.
  */
 export interface SealedKeyPair<PublicJwk = PublicKeyJwk> {
   readonly publicJwk: PublicJwk;

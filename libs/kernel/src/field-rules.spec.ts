@@ -32,7 +32,7 @@ test.each([['from'], ['to'], ['items'], ['items.length'], ['items[0].name']])(
   },
 );
 
-test('a rule is not skipped if its field only has the same beginning as a malformed field', () => {
+test('a rule is not skipped if the name of a malformed field only begins with the name of its field', () => {
   expect(findProblemFields({ from: 2, to: 1 }, ['fromHere', 'total'], [orderRule])).toEqual(['to']);
 });
 

@@ -11,8 +11,9 @@ export interface FieldRule<Request> {
    */
   readonly reads: readonly (keyof Request & string)[];
   /**
-   * If true, the rule is checked only if the request has other errors. For conditions that change with time, such as
-   * the expiry of a card: if an accepted request is repeated, it must not be rejected (C7).
+   * If true, the rule is checked only if the request has other errors. Use it for conditions that change with time,
+   * such as the expiry of a card: when a client repeats an accepted request later, the request must not be rejected
+   * (C7).
    */
   readonly onlyWithOtherErrors?: boolean;
   /**

@@ -4,7 +4,7 @@ const production = { allowLoopbackHttp: false };
 const development = { allowLoopbackHttp: true };
 
 test.each(['https://shop.example/return?lang=en', 'https://shop.example:8443/', 'https://127.0.0.1/'])(
-  '%s is accepted in development and production; its IP addresses are checked at each call (E7)',
+  '%s is accepted in development and production, because its IP addresses are checked at each call (E7)',
   (url) => {
     expect(merchantUrlProblem('returnUrl', url, production)).toBeUndefined();
     expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
@@ -25,7 +25,7 @@ test.each([
   });
 });
 
-test('a port other than the default one is accepted only in development', () => {
+test('a port other than 443 and 8443 is accepted only in development', () => {
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', development)).toBeUndefined();
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', production)).toEqual({
     field: 'returnUrl',
@@ -36,7 +36,7 @@ test('a port other than the default one is accepted only in development', () => 
 test.each([
   [253, true],
   [254, false],
-])('a host of %d characters is accepted or not: %s', (length, accepted) => {
+])('a URL with a host of %d characters is accepted: %s', (length, accepted) => {
   const host = `${'a.'.repeat(126)}aa`.slice(0, length).padEnd(length, 'a');
   expect(merchantUrlProblem('returnUrl', `https://${host}/`, production)?.message).toBe(
     accepted ? undefined : 'returnUrl must not have a host of over 253 characters',
@@ -70,7 +70,7 @@ test.each([
   ['https://shop.example.evil.example/', false],
   ['https://www.shop.example/', false],
   ['https://shop.example./', false],
-])('with allowedHosts, the URL %s is accepted or not: %s (A8)', (url, accepted) => {
+])('with allowedHosts, the URL %s is accepted: %s (A8)', (url, accepted) => {
   const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
   expect(merchantUrlProblem('notificationUrl', url, rules)?.message).toBe(
     accepted ? undefined : 'notificationUrl must be on one of the hosts this site may use without an API key',

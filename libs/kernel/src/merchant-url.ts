@@ -10,8 +10,8 @@ export interface MerchantUrlRules {
   /** True in development: accepts http to loopback addresses. Production accepts only https (H6). */
   readonly allowLoopbackHttp: boolean;
   /**
-   * If set, only these hosts are accepted, in the format of `URL.hostname`. For sites that may be used without an API
-   * key (A8).
+   * If set, only these hosts are accepted, in the format of `URL.hostname`. It is set for sites that may be used
+   * without an API key (A8).
    */
   readonly allowedHosts?: readonly string[];
 }

@@ -28,7 +28,7 @@ function findInCache(name: string, load: () => Promise<string | undefined> = () 
 
 const loadOther = () => Promise.resolve('other');
 
-it('the cache loads a value again when it is one second old', async () => {
+it('the cache loads a value again when the value is one second old', async () => {
   expect([await findInCache('a'), await findInCache('a', loadOther)]).toEqual(['a', 'a']);
   clock.advance(999);
   expect(await findInCache('a', loadOther)).toBe('a');

@@ -14,7 +14,7 @@ export class TtlCache<T extends NonNullable<unknown>> {
   constructor(clock: Clock, max = 10_000) {
     this.cache = new LRUCache({
       max,
-      // An entry that is exactly one second old is still valid.
+      // LRUCache still returns an entry whose age is exactly its `ttl`.
       ttl: TTL_MS - 1,
       ttlResolution: 0,
       perf: { now: () => clock.now().getTime() },

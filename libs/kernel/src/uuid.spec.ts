@@ -11,7 +11,7 @@ class FixedClock extends SystemClock {
   }
 }
 
-test('a new UUID has version 7, contains the time of the clock, and sorts by it (C4)', () => {
+test('a new UUID has version 7, contains the time of the clock, and sorts by that time (C4)', () => {
   const earlier = newUuid(new FixedClock('2026-03-01T10:00:00.000Z'));
   const later = newUuid(new FixedClock('2026-03-01T10:00:00.001Z'));
   expect(earlier).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

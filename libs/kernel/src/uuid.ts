@@ -8,8 +8,8 @@ export function newUuid(clock: Clock): string {
 }
 
 /**
- * A UUID of version 7 with the given time. For a row that also stores this time, so that both contain the same
- * millisecond.
+ * A UUID of version 7 with the given time. Use it for a row that also stores this time, so that the id and the time
+ * contain the same millisecond.
  */
 export function newUuidAt(time: Date): string {
   return v7({ msecs: time.getTime() });
@@ -26,8 +26,8 @@ export function derivedUuid(at: Date, text: string): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * The form in which ids are compared and looked up: a UUID in lower case, because some platforms write UUIDs in
- * capitals; any other id unchanged, because its case may matter.
+ * The form in which ids are compared and looked up. A UUID is converted to lower case, because some platforms write
+ * UUIDs in capitals. Any other id is unchanged, because its case may matter.
  */
 export function canonicalId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;

@@ -11,8 +11,8 @@ export class PeriodicJob {
   private running: Promise<void> | undefined;
 
   /**
-   * @param runOnce resolves to true when there is more to do; when it throws, the error is logged and the job runs
-   * again after the pause
+   * @param runOnce resolves to true when there is more work. When it throws, the error is logged and the job runs again
+   * after the pause.
    */
   constructor(
     private readonly name: string,
@@ -25,7 +25,7 @@ export class PeriodicJob {
     this.running = this.run();
   }
 
-  /** Starts the next run without the pause; if a run is in progress, after that run. */
+  /** Starts the next run without the pause. If a run is in progress, the next run starts after it. */
   trigger(): void {
     this.signal.nudge();
   }

@@ -11,7 +11,7 @@ export class Signal {
     this.wakeUp?.();
   }
 
-  /** Resolves to true after a nudge, to false when the time has passed. */
+  /** Resolves to true after a nudge, or to false when the time has passed. */
   async wait(milliseconds: number): Promise<boolean> {
     if (!this.nudged) {
       await new Promise<void>((resolve) => {

@@ -20,7 +20,7 @@ const ACCEPTED = [
   'https://192.169.0.1/',
   'https://[2606:4700:4700::1111]/',
   'https://[2a00:1450:4001:831::200e]:8443/',
-  // Each differs in one byte from an ISATAP address, which contains 5EFE and an IPv4 address.
+  // Each of these addresses differs in one byte from an ISATAP address, which contains 5EFE and an IPv4 address.
   'https://[2606:4700:0:0:100:5efe:808:808]/',
   'https://[2606:4700:0:0:1:5efe:808:808]/',
   'https://[2606:4700:0:0:0:5ffe:808:808]/',
@@ -28,7 +28,7 @@ const ACCEPTED = [
 ];
 
 describe('in production', () => {
-  it('at least 200 URLs are tested', () => {
+  it('the table of refused URLs has at least 200 URLs', () => {
     expect(new Set(REFUSED.map(([url]) => url)).size).toBeGreaterThanOrEqual(200);
   });
 
@@ -56,7 +56,7 @@ describe('an address that the operator configured, in development', () => {
     ['169.254.169.254', 'link-local'],
     ['100.64.0.1', 'carrier-grade-nat'],
     ['fd00::1', 'unique-local'],
-  ])('checkUrl refuses %s: %s', (address, refused) => {
+  ])('checkAddress refuses %s: %s', (address, refused) => {
     expect(checkAddress(address, { ...policy, plain: false })).toBe(refused);
   });
 });
@@ -105,7 +105,7 @@ describe('checkAddress', () => {
     ['::ffff:10.0.0.1', 'ipv4-in-ipv6'],
     ['shop.example', 'unreadable'],
     ['', 'unreadable'],
-  ])('the refusal of the address %j is %s', (address, refused) => {
+  ])('the reason to refuse the address %j is %s', (address, refused) => {
     expect(checkAddress(address, { ...PRODUCTION, plain: false })).toBe(refused);
   });
 
@@ -143,13 +143,13 @@ describe('an IPv4 address', () => {
       return fc.integer({ min: 0, max: 2 ** (32 - Number(bits)) - 1 }).map((offset) => first + offset);
     }),
   );
-  /** The number as decimal, hexadecimal or octal text; the last two with leading zeros. */
+  /** The number as decimal, hexadecimal or octal text. The hexadecimal and octal texts have leading zeros. */
   const arbitraryNumberText = (value: number): fc.Arbitrary<string> =>
     fc.tuple(fc.constantFrom(10, 16, 8), fc.integer({ min: 0, max: 4 })).map(([base, zeros]) => {
       if (base === 10) return String(value);
       return (base === 16 ? '0x' : '0') + '0'.repeat(zeros) + value.toString(base);
     });
-  /** The address in one to four parts; the last part contains all remaining bytes. */
+  /** The address in one to four parts. The last part contains all remaining bytes. */
   const arbitrarySpelling = (address: number): fc.Arbitrary<string> =>
     fc.integer({ min: 0, max: 3 }).chain((bytes) => {
       const leadingBytes = Array.from({ length: bytes }, (_, i) => Math.floor(address / 2 ** (24 - 8 * i)) % 256);

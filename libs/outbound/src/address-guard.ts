@@ -3,26 +3,26 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * Protection against server-side request forgery (E7): checks which addresses the platform may call. Merchants choose
- * the URLs of webhooks, so without these checks a webhook could call the platform's own network or the metadata service
- * of a cloud. The functions here make no DNS query and no connection.
+ * the URLs of webhooks. Without these checks, a webhook could call the platform's own network or the metadata service
+ * of a cloud. The functions in this file make no DNS query and no connection.
  *
  * {@link checkUrl} checks the URL before every attempt. `guarded-connector.ts` then calls {@link checkAddress} for each
  * IP address of the host name, and connects only to checked addresses. Both functions check the canonical form that
- * `new URL` produces (`http://0x7f.1` is 127.0.0.1). Only known ranges are allowed: an unknown range is refused.
+ * `new URL` produces (`http://0x7f.1` is 127.0.0.1). Only known ranges are allowed. An unknown range is refused.
  *
- * Whether a merchant may use a URL is checked elsewhere, when the session is created.
+ * These functions do not check whether a merchant may use a URL. That is checked when the session is created.
  */
 export interface AddressPolicy {
   /**
-   * True in development: allows loopback addresses, http to them, and every port. Other private addresses stay
-   * forbidden.
+   * True in development: allows loopback addresses, http to loopback addresses, and every port. Other private addresses
+   * stay forbidden.
    */
   readonly allowLoopback: boolean;
   /** True in development for a URL that the operator configured: also allows private addresses, with http too. */
   readonly allowPrivate?: boolean;
 }
 
-/** Reason why an address is refused. It is a part of the error class of a delivery attempt. */
+/** Reason why an address is refused. The error class of a delivery attempt contains this reason. */
 export type AddressRefusal =
   | 'unreadable'
   | 'protocol'
@@ -57,7 +57,7 @@ export function checkUrl(text: string, policy: AddressPolicy): UrlVerdict {
   if (url.port === '0') return { refused: 'port' };
 
   const host = hostOf(url);
-  // A literal address causes no DNS lookup, so it is checked here.
+  // A literal IP address causes no DNS lookup, so it is checked here.
   const refused = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
   return refused ? { refused } : { url };
 }
@@ -82,22 +82,25 @@ export function checkAddress(
   if (range === 'private' && allowPrivate) return undefined;
   if (range !== 'unicast') return REFUSAL_OF_RANGE[range] ?? 'reserved';
   if (METADATA.has(ip.toString())) return 'metadata';
-  // Only 2000::/3 is allocated for global unicast. An address in another range, such as ::a.b.c.d, may reach a wrong
-  // host.
+  // Only 2000::/3 is allocated for global unicast. An address in another range, such as ::a.b.c.d, may lead to a host
+  // that must not be called.
   if (ip.kind() === 'ipv6' && (ip.toByteArray()[0]! & 0xe0) !== 0x20) return 'reserved';
   if (ip.kind() === 'ipv6' && isIsatap(ip.toByteArray())) return 'ipv4-in-ipv6';
   return plain ? 'protocol' : undefined;
 }
 
 /**
- * Whether it is an ISATAP address (RFC 5214): its lower half contains 5EFE and an IPv4 address, to which a host that
- * supports ISATAP would connect.
+ * Whether an address is an ISATAP address (RFC 5214). The lower half of such an address contains 5EFE and an IPv4
+ * address. A host that supports ISATAP would connect to that IPv4 address.
  */
 function isIsatap(bytes: readonly number[]): boolean {
   return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
 
-/** By range name of ipaddr.js. All other ranges (for example for documentation and benchmarking) are `reserved`. */
+/**
+ * The reason for each range name of ipaddr.js. All other ranges (for example for documentation and benchmarking) are
+ * `reserved`.
+ */
 const REFUSAL_OF_RANGE: Readonly<Record<string, AddressRefusal>> = {
   unspecified: 'unspecified',
   broadcast: 'broadcast',

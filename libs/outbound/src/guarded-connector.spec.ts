@@ -29,12 +29,12 @@ describe('the lookup of a host name', () => {
     [['8.8.8.8', '10.0.0.1'], 'private'],
     [['169.254.169.254', '8.8.8.8'], 'link-local'],
     [['8.8.8.8', '::ffff:127.0.0.1'], 'ipv4-in-ipv6'],
-  ])('fails if one of its addresses %j is refused: %s', async (addresses, refusal) => {
+  ])('fails if one of the addresses %j is refused: %s', async (addresses, refusal) => {
     for (const all of [true, false])
       await expect(lookUp(addresses, all)).rejects.toMatchObject({ name: 'AddressRefused', refusal });
   });
 
-  it('may return loopback in development, and only loopback without TLS', async () => {
+  it('may return a loopback address in development, and without TLS only a loopback address', async () => {
     expect(await lookUp(['127.0.0.1'], false, { allowLoopback: true, plain: true })).toBe('127.0.0.1');
     await expect(lookUp(['8.8.8.8'], false, { allowLoopback: true, plain: true })).rejects.toBeInstanceOf(
       AddressRefusedError,
@@ -56,7 +56,7 @@ describe('the lookup of a host name', () => {
   );
 });
 
-describe('resolveWith', () => {
+describe('a resolver', () => {
   const notFound = Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
   const mockNameServers = (v4: string[] | Error, v6: string[] | Error): void => {
     const spies = [jest.spyOn(Resolver.prototype, 'resolve4'), jest.spyOn(Resolver.prototype, 'resolve6')];

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { type AddressPolicy, type AddressRefusal, checkAddress } from './address-guard.js';
 
-/** Returns every address of a host name; throws if there is none. */
+/** Returns every address of a host name. Throws if the name has no address. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 export class AddressRefusedError extends Error {
@@ -23,8 +23,9 @@ export interface ConnectorSettings {
 
 /**
  * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket connects to the
- * checked addresses, so a different second response of the name server (DNS rebinding) has no effect. If one address of
- * a name is refused, the name is refused, because its owner could otherwise influence which address is used.
+ * addresses that were checked. So the name server cannot return a different address after the check (DNS rebinding). If
+ * one address of a name is refused, the name is refused, because its owner could otherwise influence which address is
+ * used.
  */
 export function guardedConnector({
   policy,
@@ -34,7 +35,7 @@ export function guardedConnector({
   const connectors = { plain: connector(true), tls: connector(false) };
 
   function connector(plain: boolean): buildConnector.connector {
-    // Only HTTP/1.1, because the limits for responses are those of its parser.
+    // Only HTTP/1.1 is allowed, because the limits for responses are limits of the HTTP/1.1 parser.
     return buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,
@@ -78,10 +79,10 @@ const LOOKUP_TIMEOUT_MS = 1_000;
 const MAX_ADDRESSES = 16;
 
 /**
- * Returns a function that resolves names with queries to name servers: the given ones, or those of the machine.
- * Node.js's default, getaddrinfo, is not used, because it blocks one of four threads while a name server does not
- * respond: four such names would delay the webhooks of all merchants (E6). `localhost` is loopback by definition (RFC
- * 6761) and is not queried.
+ * Returns a function that resolves names with queries to name servers: to `servers`, or else to the name servers of the
+ * machine. Node.js's default, getaddrinfo, is not used, because it blocks one of four threads while a name server does
+ * not respond. Four names whose servers do not respond would delay the webhooks of all merchants (E6). `localhost` is
+ * loopback by definition (RFC 6761) and is not queried.
  */
 export function createResolver(servers?: readonly string[]): Resolve {
   return async (hostname) => {

@@ -9,15 +9,15 @@ interface Item {
   readonly isBad?: boolean;
 }
 
-/** A batch function whose batches the test completes with `end` or `fail`. */
-function newHeldWork() {
+/** A batch function. The test completes each of its batches with `end` or `fail`. */
+function newHeldBatches() {
   const batches: { items: readonly Item[]; end: () => void; fail: (error: unknown) => void }[] = [];
-  const work = (items: readonly Item[]): Promise<readonly string[]> =>
+  const runBatch = (items: readonly Item[]): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
       const results = items.map(({ id }) => `result ${id}`);
       batches.push({ items, end: () => resolve(results), fail: reject });
     });
-  return { batches, work };
+  return { batches, runBatch };
 }
 
 const newDatabaseError = (code: string) => Object.assign(new Error(`refused with ${code}`), { code });
@@ -26,13 +26,13 @@ const readIds = (batches: readonly { items: readonly Item[] }[]) =>
   batches.map(({ items }) => items.map(({ id }) => id));
 const settings = { key: ({ row }: Item) => row, maxItems: 10, maxConcurrentBatches: 2 };
 
-/** Item `id`, with its own row. */
+/** An item with this id. No other item has the same row. */
 const newItem = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
 
 describe('calls that share a batch', () => {
-  it('run immediately while fewer batches than `maxConcurrentBatches` are running, and otherwise share the next batch', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, settings);
+  it('run immediately if fewer batches than `maxConcurrentBatches` are running, and otherwise share the next batch', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, settings);
     const results = [1, 2, 3, 4, 5].map((id) => call(newItem(id)));
     expect(readIds(batches)).toEqual([[1], [2]]);
     batches[1]!.end();
@@ -42,9 +42,9 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
   });
 
-  it('are at most `maxItems`; further calls wait for the next batch', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { ...settings, maxItems: 2, maxConcurrentBatches: 1 });
+  it('are at most `maxItems` calls, and further calls wait for the next batch', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxItems: 2, maxConcurrentBatches: 1 });
     const results = [1, 2, 3, 4].map((id) => call(newItem(id)));
     for (const index of [0, 1, 2]) {
       batches[index]!.end();
@@ -54,9 +54,9 @@ describe('calls that share a batch', () => {
     await Promise.all(results);
   });
 
-  it('are sorted by row, and no two of them write the same row', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+  it('are sorted by row, and no two calls of a batch write the same row', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
     const rows = ['first', 'c', 'a', 'c', 'b', 'a'];
     const results = rows.map((row, id) => call({ id, row }));
     for (const index of [0, 1, 2]) {
@@ -68,8 +68,8 @@ describe('calls that share a batch', () => {
   });
 
   it('may read the same row if the batch has no `key`, because it only reads', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { maxItems: 10, maxConcurrentBatches: 1 });
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { maxItems: 10, maxConcurrentBatches: 1 });
     const results = ['first', 'same', 'same'].map((row, id) => call({ id, row }));
     batches[0]!.end();
     await waitForNextTurn();
@@ -81,10 +81,10 @@ describe('calls that share a batch', () => {
   it('run in the trace of the call that has waited longest', async () => {
     const trace = new AsyncLocalStorage<string>();
     const tracesOfBatches: (string | undefined)[] = [];
-    const { batches, work } = newHeldWork();
+    const { batches, runBatch } = newHeldBatches();
     const traced = (items: readonly Item[]) => {
       tracesOfBatches.push(trace.getStore());
-      return work(items);
+      return runBatch(items);
     };
     const call = batched(traced, { ...settings, maxConcurrentBatches: 1 });
     const results = [1, 3, 2].map((id) => trace.run(`trace ${id}`, () => call(newItem(id))));
@@ -96,8 +96,8 @@ describe('calls that share a batch', () => {
   });
 
   it('do not write a row of another running batch, so that no batch waits for a row lock', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, settings);
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, settings);
     const results = ['locked', 'locked', 'free', 'locked'].map((row, id) => call({ id, row }));
     expect(readIds(batches)).toEqual([[0], [2]]);
     batches[1]!.end();
@@ -137,8 +137,8 @@ describe('a batch', () => {
   it.each(['40001', '40P01'])(
     'that fails because of a conflict (%s) is repeated once with the same calls',
     async (code) => {
-      const { batches, work } = newHeldWork();
-      const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+      const { batches, runBatch } = newHeldBatches();
+      const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
       for (const [index, hasConflict] of [false, true, false].entries()) {
         if (hasConflict) batches[index]!.fail(newDatabaseError(code));
@@ -151,8 +151,8 @@ describe('a batch', () => {
   );
 
   it('that fails because of a conflict twice rejects all its calls', async () => {
-    const { batches, work } = newHeldWork();
-    const result = batched(work, settings)(newItem(1)).catch((error: Error) => error.message);
+    const { batches, runBatch } = newHeldBatches();
+    const result = batched(runBatch, settings)(newItem(1)).catch((error: Error) => error.message);
     batches[0]!.fail(newDatabaseError('40P01'));
     await waitForNextTurn();
     batches[1]!.fail(newDatabaseError('40P01'));
@@ -163,8 +163,8 @@ describe('a batch', () => {
   it.each(['08006', '57P01', '57014', undefined])(
     'that fails with any other error (%s) rejects all its calls and is not repeated',
     async (code) => {
-      const { batches, work } = newHeldWork();
-      const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+      const { batches, runBatch } = newHeldBatches();
+      const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
       batches[0]!.end();
       await waitForNextTurn();
@@ -175,8 +175,8 @@ describe('a batch', () => {
   );
 
   it('that fails does not prevent the next batch', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Promise.allSettled([1, 2].map((id) => call(newItem(id))));
     batches[0]!.fail(newDatabaseError('08006'));
     await waitForNextTurn();
@@ -189,8 +189,8 @@ describe('a batch', () => {
     afterEach(() => void jest.useRealTimers());
 
     it('fails when no response arrives in time, and the waiting calls run', async () => {
-      const { batches, work } = newHeldWork();
-      const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+      const { batches, runBatch } = newHeldBatches();
+      const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const first = call(newItem(1)).catch((error: unknown) => error);
       jest.advanceTimersByTime(RESPONSE_TIMEOUT_MS - 1);
       const second = call(newItem(2));
@@ -204,9 +204,9 @@ describe('a batch', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('does not run a call that has waited too long, which is rejected', async () => {
-      const { batches, work } = newHeldWork();
-      const call = batched(work, { ...settings, maxConcurrentBatches: 1 });
+    it('rejects a call that has waited too long for its end, and does not run that call', async () => {
+      const { batches, runBatch } = newHeldBatches();
+      const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const first = call(newItem(1));
       const late = call(newItem(2)).catch((error: unknown) => error);
       jest.advanceTimersByTime(1);
@@ -221,9 +221,9 @@ describe('a batch', () => {
     });
   });
 
-  it('rejects a call if too many calls are waiting for it', async () => {
-    const { batches, work } = newHeldWork();
-    const call = batched(work, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
+  it('rejects a call if too many calls are already waiting for the end of the batch', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Array.from({ length: MAX_WAITING_BATCHES + 1 }, (_, id) => call(newItem(id)));
     await expect(call(newItem(999))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     for (let index = 0; index < results.length; index++) {
@@ -233,7 +233,7 @@ describe('a batch', () => {
     expect(await Promise.all(results)).toHaveLength(MAX_WAITING_BATCHES + 1);
   });
 
-  it('fails if the batch function returns another number of results than calls', async () => {
+  it('fails if the number of results differs from the number of calls', async () => {
     await expect(batched(() => Promise.resolve([]), settings)(newItem(1))).rejects.toThrow('0 results for 1 items');
   });
 });
@@ -248,8 +248,8 @@ it('each call resolves to its own result, in any order of calls, completions and
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('loseConnection' as const), batchIndex }) },
   );
   /**
-   * How often batches had several calls, were repeated call by call, or lost their connection: proves that all cases
-   * occur.
+   * How often batches had several calls, were repeated call by call, or lost their connection. These numbers prove that
+   * all cases occur.
    */
   const occurrences = { shared: 0, repeated: 0, lost: 0 };
   await fc.assert(

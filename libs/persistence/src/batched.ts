@@ -14,24 +14,27 @@ export interface BatchSettings<Item> {
 }
 
 /**
- * Slightly longer than the statement timeout of PostgreSQL (data-source.ts): after this time the connection is assumed
- * to be lost.
+ * After this time without a response, the connection counts as lost. The time is slightly longer than the statement
+ * timeout of PostgreSQL (data-source.ts).
  */
 export const RESPONSE_TIMEOUT_MS = 20_000;
-/** A call that has waited longer is rejected. The same limit as for a connection of the pool (data-source.ts). */
+/**
+ * A call that has waited longer is rejected. The wait for a connection of the pool has the same limit (data-source.ts).
+ */
 export const MAX_WAIT_MS = 5_000;
-/** Number of full batches that may wait; further calls are rejected. */
+/** Number of full batches that may wait. Further calls are rejected. */
 export const MAX_WAITING_BATCHES = 100;
 
 /**
  * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
- * are running and none of them writes its row. Other calls wait and share the next batch. No call waits for a timer, so
- * the batches grow with the load.
+ * are running and no running batch writes the row of the call. Other calls wait and share the next batch. No call waits
+ * for a timer: the more calls arrive while batches run, the larger the next batch is.
  *
- * `runBatch` returns a result for each item, in the same order. Its statement is one transaction. If it fails because
- * of a serialization conflict or a deadlock, the batch is repeated once. If it fails because of an invalid row, the
- * items are repeated one by one, so that only those with an invalid row fail. Any other error fails the whole batch
- * without a retry: if the connection was lost, the batch may have been committed.
+ * `runBatch` returns a result for each item, in the order of the items. Its statement is one transaction. If the
+ * statement fails because of a serialization conflict or a deadlock, the batch is repeated once. If the statement fails
+ * because of an invalid row, the items are repeated one by one, so that only the items with an invalid row fail. After
+ * any other error, the whole batch fails and is not repeated, because the batch may have been committed before the
+ * connection was lost.
  */
 export function batched<Item, Result>(
   runBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -48,7 +51,7 @@ export function batched<Item, Result>(
       runningBatches++;
       const rows = calls.map(({ row }) => row).filter((row) => row !== undefined);
       for (const row of rows) runningRows.add(row);
-      // A statement has only one trace: that of the call that has waited longest.
+      // A statement has only one trace. It is the trace of the call that has waited longest.
       void calls[0]!.runInContext(run, sortByRow(calls)).finally(() => {
         runningBatches--;
         for (const row of rows) runningRows.delete(row);
@@ -85,7 +88,7 @@ export function batched<Item, Result>(
     });
 }
 
-/** A silently lost connection blocks its call until the TCP timeout; other calls must not wait for it. */
+/** If a connection is lost silently, its statement waits until the TCP timeout. Other calls must not wait so long. */
 async function withTimeout<T>(response: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
@@ -94,7 +97,10 @@ async function withTimeout<T>(response: Promise<T>): Promise<T> {
   return Promise.race([response, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** An error with the code of a lost connection, because the statement may have been committed too. */
+/**
+ * The error after a timeout. It has the code of a lost connection, because the caller must handle both alike: in both
+ * cases nobody knows whether the statement was committed.
+ */
 function timeoutError(problem: string): Error {
   return Object.assign(new Error(`PostgreSQL ${problem}.`), { code: 'ETIMEDOUT' });
 }
@@ -108,7 +114,10 @@ interface Call<Item, Result> {
   readonly runInContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
-/** Removes calls from `waiting` in order: at most one for each row, and none whose row is in a running batch. */
+/**
+ * Removes calls from `waiting`, in their order, and returns them: at most one call for each row, and no call whose row
+ * a running batch writes.
+ */
 function takeCalls<Item, Result>(
   waiting: Call<Item, Result>[],
   lockedRows: ReadonlySet<string>,
@@ -135,7 +144,8 @@ function sortByRow<Item, Result>(calls: readonly Call<Item, Result>[]): Call<Ite
 }
 
 /**
- * A value or constraint error (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may be valid.
+ * Whether the error is a value or constraint error (SQLSTATE classes 22 and 23). The statement was then rolled back,
+ * and other rows may be valid.
  */
 function isInvalidRow(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');

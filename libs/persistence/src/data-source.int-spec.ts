@@ -38,7 +38,7 @@ test('a statement without parameters is not prepared', async () => {
 const readBackendPid = async (): Promise<number> =>
   (await dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid'))[0].pid;
 
-test('a connection stays open after a failed statement, but is replaced after an error because it is read-only', async () => {
+test('a connection stays open after a failed statement, but is replaced if the statement failed because it is read-only', async () => {
   const pidBefore = await readBackendPid();
   await expect(dataSource.query('SELECT 1 / $1::int', [0])).rejects.toThrow('division by zero');
   expect(await readBackendPid()).toBe(pidBefore);
@@ -62,7 +62,7 @@ test('the server ends a transaction that is idle for too long, and the next stat
   expect(await readBackendPid()).not.toBe(pidBefore);
 });
 
-test('a connection has the planner settings for lookups, which plan the same for small and large tables', async () => {
+test('a connection has the planner settings for lookups, so that plans for small and large tables are the same', async () => {
   const settings = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
   const rows = await dataSource.query<{ setting: string }[]>(
     'SELECT setting FROM pg_settings JOIN unnest($1::text[]) WITH ORDINALITY AS wanted(name, nr) USING (name) ORDER BY nr',

@@ -20,15 +20,15 @@ export interface DataSourceSettings {
    */
   readonly maxConnections?: number;
   /**
-   * `look-ups` (default): planner settings for lookups by key. `default`: PostgreSQL's own settings, for migrations,
-   * which may join whole tables.
+   * `look-ups` (default): planner settings for lookups by key. `default`: PostgreSQL's own settings. They are for
+   * migrations, because migrations may join whole tables.
    */
   readonly planner?: 'look-ups' | 'default';
 }
 
 const INT8_OID = 20;
-// bigint values are returned as numbers, which is exact up to 2^53. Amounts (C1) and positions are smaller; a larger
-// value is a bug.
+// bigint values are returned as numbers, which are exact up to 2^53. Amounts (C1) and positions are smaller, so a
+// larger value is a bug.
 pg.types.setTypeParser(INT8_OID, (text) => {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new Error('A bigint column holds a number over 2^53.');
@@ -37,13 +37,15 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 
 /**
  * The server ends a session that is idle in a transaction for this time, because an open transaction that has written
- * delays the relays of all services. The transactions of the services make no network calls, so they are idle only for
- * milliseconds. The database roles have the same limit, for sessions that other programs open
+ * rows delays the relays of all services. The transactions of the services make no network calls, so they are idle only
+ * for milliseconds. The database roles have the same limit, which applies to the sessions of other programs
  * (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** A TypeORM data source for one service. Never synchronises: only migrations change the schema. */
+/**
+ * A TypeORM data source for one service. It never synchronises the schema, because only migrations change the schema.
+ */
 export function newDataSource(settings: DataSourceSettings): DataSource {
   return new DataSource({
     type: 'postgres',

@@ -8,7 +8,7 @@ test('each name becomes one placeholder, even if it occurs several times', () =>
   expect(valuesOf({ id: 7, now: 'noon', state: 'open' })).toEqual(['open', 'noon', 7]);
 });
 
-test('a name that starts with another name is a separate placeholder', () => {
+test('a name that starts with another name gets a separate placeholder', () => {
   const { text, valuesOf } = namedStatement('SELECT $id::text, $id_2, $ids[1], $id');
   expect(text).toBe('SELECT $1::text, $2, $3[1], $1');
   expect(valuesOf({ id: 1, id_2: 2, ids: [3] })).toEqual([1, 2, [3]]);

@@ -2,19 +2,19 @@ export type NamedParameters = Readonly<Record<string, unknown>>;
 
 /** A statement with named parameters. Its text is constant and contains no values, so it is prepared once. */
 export interface NamedStatement {
-  /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
+  /** The text with the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;
   /**
-   * The values in the order of the placeholders. Throws if a parameter of the statement is missing, or if there is
-   * another one.
+   * The values in the order of the placeholders. Throws if a parameter of the statement is missing, or if the statement
+   * has no parameter with a given name.
    */
   readonly valuesOf: (parameters: NamedParameters) => unknown[];
 }
 
 /**
- * Parameters are written as `$amount`; a name that occurs twice is one parameter. Create a statement once, when its
- * module is loaded. The library sql-template-tag is not used, because it builds the text again for each query, with two
- * placeholders for a value that occurs twice.
+ * Parameters are written as `$amount`. A name that occurs twice is one parameter. Create a statement once, when its
+ * module is loaded. The library sql-template-tag is not used, because it builds the text again for each query, and
+ * writes two placeholders for a value that occurs twice.
  */
 export function namedStatement(sql: string): NamedStatement {
   const names: string[] = [];

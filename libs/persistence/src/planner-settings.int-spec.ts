@@ -13,7 +13,7 @@ const REPORT = `SELECT count(*) AS differences FROM payments LEFT JOIN bank_line
                  WHERE payments.day = $1 AND bank_lines.amount IS DISTINCT FROM payments.amount`;
 
 let database: TestDatabase;
-/** Has one connection, which has planned both statements while the tables were empty. */
+/** This data source has one connection, which has planned both statements while the tables were empty. */
 let dataSource: DataSource;
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ test('with the settings for lookups, a lookup uses its index, and a report uses 
   expect(findJoins(report)).toEqual(['Nested Loop']);
 });
 
-test('with the default planner, a report uses a hash join, even if the connection has planned it before', async () => {
+test('with the default planner, a report uses a hash join, even if the connection has planned the report before', async () => {
   await inTransaction(dataSource, async (tx) => {
     await useDefaultPlanner(tx);
     expect(findJoins(await explain(tx, REPORT))).toEqual([expect.stringMatching(/^Hash/)]);

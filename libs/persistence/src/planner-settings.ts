@@ -2,9 +2,10 @@ import type { Transaction } from './transaction.js';
 
 /**
  * Planner settings for the connections of a service, whose statements look up rows by key. Plans are generic, because a
- * custom plan for each execution would double its cost. Sequential scans are disabled, because a generic plan that was
- * created while a table was small would still use one after the table has grown. JIT is disabled, because the high cost
- * of a disabled scan that PostgreSQL must use anyway would trigger a compilation.
+ * custom plan for each execution would double the cost of the execution. Sequential scans are disabled, because a
+ * generic plan that was created while a table was small would still use a sequential scan after the table has grown.
+ * JIT is disabled for this reason: when PostgreSQL must use a disabled scan, it assumes a high cost, which would
+ * trigger a compilation.
  */
 export const LOOKUP_PLANNER_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -14,7 +15,7 @@ export const LOOKUP_PLANNER_SETTINGS = {
   jit: 'off',
 };
 
-/** Custom plans, because this connection may have cached a generic plan with the settings for lookups. */
+/** Plans are custom, because this connection may have cached a generic plan with the settings for lookups. */
 const DEFAULT_PLANS = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'on',
@@ -27,9 +28,9 @@ const SET_LOCAL = `SELECT ${Object.entries(DEFAULT_PLANS)
   .join(', ')}`;
 
 /**
- * Uses the default planner settings of PostgreSQL for the rest of this transaction. For reports and reconciliation,
- * which join large parts of tables: with the settings for lookups, PostgreSQL would use nested loops without an index.
- * Needs one round trip. The statement timeout is still 15 s.
+ * Uses the default planner settings of PostgreSQL for the rest of this transaction. Call it for reports and
+ * reconciliation, which join large parts of tables. With the settings for lookups, PostgreSQL would use nested loops
+ * without an index. The call needs one round trip. The statement timeout is still 15 s.
  */
 export async function useDefaultPlanner(tx: Transaction): Promise<void> {
   await tx.query(SET_LOCAL);

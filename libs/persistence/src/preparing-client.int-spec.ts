@@ -45,7 +45,7 @@ test('a connection prepares a statement with parameters once', async () => {
   expect(rows).toEqual([{ statement: 'SELECT $1::int AS number' }]);
 });
 
-test('a statement in a recorded trace has a span with the text of the statement, but not with its values', async () => {
+test('a statement in a recorded trace has a span that contains the text of the statement, but not its values', async () => {
   setActiveSpan(true);
   await client.query('SELECT $1::text AS value', ['a secret']);
   expect(spans).toMatchObject([{ name: 'SELECT', ended: true, status: SpanStatusCode.UNSET }]);

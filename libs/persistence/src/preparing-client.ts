@@ -2,16 +2,19 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
-/** Limit of prepared statements. There are more different texts only if some code writes values into its statements. */
+/**
+ * Maximum number of prepared statements. This number is reached only if some code writes values into the texts of its
+ * statements.
+ */
 const MAX_STATEMENTS = 500;
 
 const statementNames = new Map<string, string>();
 
 /**
- * A connection that prepares each statement with parameters, so that it is parsed and planned only once. Planning an
- * insert into a partitioned table lasts several times as long as executing it.
+ * A connection that prepares each statement with parameters, so that the statement is parsed and planned only once. The
+ * planning of an insert into a partitioned table takes several times as long as its execution.
  *
- * The number of prepared statements is limited, because their texts are constant and contain no values.
+ * There are only few different statements, because their texts are constant and contain no values.
  *
  * A connection that has become read-only, or that the server terminates, closes itself, so that the pool replaces it.
  * Otherwise a busy pool would still use read-only sessions after a failover.

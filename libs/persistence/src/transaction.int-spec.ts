@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const failWith = (tx: EntityManager, sqlState: string): Promise<unknown> =>
   tx.query(`DO $$ BEGIN RAISE EXCEPTION 'provoked' USING ERRCODE = '${sqlState}'; END $$`);
-/** Runs a transaction that writes a row and then fails, but only in its first `failures` runs. */
+/** Runs a transaction that writes a row. Its first `failures` runs fail after the write. */
 async function runTransaction(failures: number, fail: (tx: EntityManager) => Promise<unknown>) {
   let runs = 0;
   const outcome = await inTransaction(dataSource, async (tx) => {
@@ -37,7 +37,7 @@ test.each(['40001', '40P01'])(
   },
 );
 
-test('a transaction is repeated if it writes to the default partition a row of a partition that was attached meanwhile', async () => {
+test('a transaction is repeated if it writes a row to the default partition while the partition for the row is attached', async () => {
   const insertIntoWrongPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
   await dataSource.query(
     'CREATE TABLE parts (part integer CONSTRAINT parts_part CHECK (part < 9)) PARTITION BY LIST (part)',

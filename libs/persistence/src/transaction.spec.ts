@@ -56,6 +56,6 @@ test.each([undefined, null, 'text', {}, new Error('something else')])(
   },
 );
 
-test('the error for a session that begins read-only means that connection and database are unusable', () => {
+test('for the error of a session that begins read-only, isConnectionUnusable and isDatabaseUnavailable are true', () => {
   expect([isConnectionUnusable(readOnlyError()), isDatabaseUnavailable(readOnlyError())]).toEqual([true, true]);
 });

@@ -3,8 +3,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 declare const inTransactionOnly: unique symbol;
 
 /**
- * A connection with an open transaction, from {@link inTransaction}. All writes through it are committed together or
- * not at all. Functions that must not write outside a transaction require this type.
+ * A connection with an open transaction, from {@link inTransaction}. All writes through this connection are committed
+ * together or not at all. Functions that must not write outside a transaction require this type.
  */
 export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
 
@@ -14,8 +14,8 @@ const CHECK_VIOLATION = '23514';
 const MAX_RUNS = 4;
 
 /**
- * Runs `action` in one transaction. Repeats it from the beginning after a deadlock or a serialization failure, or if a
- * partition was attached meanwhile. `action` must not make network calls, because a rollback cannot undo them.
+ * Runs `action` in one transaction. Repeats `action` from the beginning after a deadlock or a serialization failure, or
+ * if a partition was attached meanwhile. `action` must not make network calls, because a rollback cannot undo them.
  */
 export async function inTransaction<T>(dataSource: DataSource, action: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
@@ -33,8 +33,8 @@ export function isRetryableConflict(error: unknown): boolean {
 }
 
 /**
- * A row was routed to the default partition while another transaction attached the partition that the row belongs to.
- * Unlike a CHECK, a partition's constraint has no name.
+ * Whether a row was routed to the default partition while another transaction attached the partition that the row
+ * belongs to. The violated constraint then has no name. A CHECK constraint has a name.
  */
 function isPartitionViolation(error: unknown): boolean {
   return sqlState(error) === CHECK_VIOLATION && constraintOf(error) === undefined;
@@ -56,17 +56,18 @@ function constraintOf(error: unknown): string | undefined {
 }
 
 /**
- * TypeORM's QueryFailedError has the driver's error in `driverError`. This does not check its class, because programs
- * without a database use these functions too and must not load TypeORM.
+ * TypeORM's QueryFailedError has the driver's error in `driverError`. This function does not check the class of the
+ * error, because programs without a database use these functions too and must not load TypeORM.
  */
 function driverErrorOf(error: unknown): { readonly code?: unknown; readonly constraint?: string } {
   return (error as { driverError?: object } | null | undefined)?.driverError ?? error ?? {};
 }
 
 /**
- * Whether the database itself is unavailable: connection lost, shutting down, read-only since a failover, or out of
- * resources. Such an error does not depend on the statement. A statement timeout is not included, because the statement
- * itself may be the cause: a consumer that waited for the database to recover would then wait for ever.
+ * Whether the database itself is unavailable: the connection was lost, or the database is shutting down, is read-only
+ * since a failover, or has no free resources. Such an error does not depend on the statement. A statement timeout is
+ * not included, because the statement itself may be the cause. A consumer that waited for the database to recover would
+ * then wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -77,26 +78,26 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * SQLSTATE of a write on a read-only server or session: the server is a standby, or was made read-only before a
- * failover.
+ * SQLSTATE of a write on a read-only server or session. The server is a standby, or an operator made it read-only
+ * before a failover.
  */
 const READ_ONLY = '25006';
 
 /**
- * Whether the connection is unusable: the server terminates it, or it is read-only. Other connections of the pool, or a
- * new one, may reach a writable server.
+ * Whether the connection is unusable, because the server terminates it or because it is read-only. Other connections of
+ * the pool, or a new connection, may reach a writable server.
  */
 export function isConnectionUnusable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
   return /^(08|57P)/.test(state) || state === READ_ONLY;
 }
 
-/** For a new connection to a read-only server. */
+/** The error for a new connection to a read-only server. */
 export function readOnlyError(): Error {
   return Object.assign(new Error('The database is read-only.'), { code: READ_ONLY });
 }
 
-/** Messages of pg and TypeORM if there is no connection; these errors have no code. */
+/** Messages of pg and TypeORM if there is no connection. These errors have no code. */
 const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 

@@ -103,11 +103,11 @@ const requestAll = (): Promise<[number, unknown][]> =>
 const OK = [200, undefined];
 const UNAVAILABLE = [503, '1'];
 
-test('while the database is read-only, every request is a 503 with Retry-After and the service is not ready; then all requests succeed', async () => {
+test('the service responds 503 with Retry-After to every request while the database is read-only, and all requests succeed afterwards', async () => {
   expect(await requestAll()).toEqual(Array(7).fill(OK));
   await setReadOnly('on');
   await endConnections();
-  // Several rounds, because the first requests may still use connections that the server has ended.
+  // There are several rounds, because the first requests may still use connections that the server has ended.
   for (let round = 0; round < 4; round++) expect(await requestAll()).toEqual(Array(7).fill(UNAVAILABLE));
 
   await setReadOnly('off');
@@ -116,7 +116,7 @@ test('while the database is read-only, every request is a 503 with Retry-After a
 
 test('a connection whose session becomes read-only is closed after the first failed statement', async () => {
   const [[first]] = [await running.dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid')];
-  // The pool uses the most recently returned connection first, so the next request gets this one.
+  // The pool uses the most recently returned connection first, so the next request gets this connection.
   await running.dataSource.query('SET default_transaction_read_only = on');
   expect(await requestStatus('GET', '/health/ready')).toEqual(UNAVAILABLE);
   expect(await requestStatus('POST', '/writes')).toEqual(UNAVAILABLE);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-test('the service is ready while its relay is held back, and reports it until the relay continues', async () => {
+test('the service is ready while its relay is held back, and reports "held back" until the relay continues', async () => {
   const getReadiness = async () => {
     const { status, body } = await httpClient(running.service)('GET', '/health/ready');
     return { status, body: body as { relay?: string } };

@@ -32,7 +32,7 @@ test('a message that contains the rejected value is replaced in the message, the
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
 
-test('the log contains no other properties of an error', () => {
+test('describeError returns only the type, message, code and stack of an error that is not from PostgreSQL', () => {
   const error = Object.assign(new Error('socket'), { code: 'ECONNREFUSED', request: { body: SECRET }, config: SECRET });
   expect(describeError(error)).toEqual({
     type: 'Error',
@@ -43,7 +43,7 @@ test('the log contains no other properties of an error', () => {
   expect(describeError(SECRET)).toEqual({ type: 'string' });
 });
 
-test('describeError ends after three causes, even if an error is its own cause', () => {
+test('describeError returns at most three causes, even if an error is its own cause', () => {
   const error = new Error('a');
   error.cause = error;
   expect(JSON.stringify(describeError(error)).match(/"type"/g)).toHaveLength(4);

@@ -19,7 +19,7 @@ export function newLog(service: string, level: string): ServiceLog {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: describeError },
-    // The trace id links a log line to its trace (C8). There is none if telemetry is off.
+    // The trace id links a log line to its trace (C8). There is no trace id if telemetry is off.
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext();
       return span ? { traceId: span.traceId } : {};
@@ -28,8 +28,8 @@ export function newLog(service: string, level: string): ServiceLog {
 }
 
 /**
- * The properties of an error that may be logged. All others are omitted, because errors of drivers and libraries
- * contain statements, parameters, requests and bodies with personal data.
+ * The properties of an error that may be logged. All other properties are omitted, because errors of drivers and
+ * libraries contain statements, parameters, requests and bodies with personal data.
  */
 export function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -49,7 +49,7 @@ export function describeError(error: unknown, depth = 0): object {
   };
 }
 
-/** Writes Nest's messages to the same stream. */
+/** Writes Nest's messages to the log of the service. */
 export function nestLog(log: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error') =>

@@ -11,7 +11,7 @@ export interface AppDefinition {
   /** Name of the app's folder. */
   readonly name: string;
   readonly module: Type<unknown>;
-  /** Format of error responses; RFC 9457 by default. */
+  /** Format of error responses. The default is RFC 9457. */
   readonly errorBody?: ErrorBody;
   /** Maximum length of a path parameter of the app's routes, in characters. */
   readonly maxParamLength?: number;
@@ -23,7 +23,7 @@ export interface AppOptions {
   readonly trustedProxies?: string | undefined;
   /** Base address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
-  /** Injectable everywhere in the app. */
+  /** Providers that are injectable everywhere in the app. */
   readonly providers: readonly Exclude<Provider, Type<unknown>>[];
   readonly controllers: readonly Type<unknown>[];
 }

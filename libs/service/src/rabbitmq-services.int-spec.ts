@@ -89,7 +89,7 @@ async function get(service: RunningService, url: string): Promise<{ status: numb
   return { status: statusCode, body: JSON.parse(body) as unknown };
 }
 
-test('services exchange events and commands through RabbitMQ, and a service that starts later receives earlier events by replay', async () => {
+test('services exchange events and commands through RabbitMQ, and a replay delivers earlier events to a service that starts later', async () => {
   const lateGuestbook = { ...guestbook, name: 'late-guestbook' };
   expect(await get(book, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toMatchObject({ status: 503 });
@@ -101,7 +101,7 @@ test('services exchange events and commands through RabbitMQ, and a service that
   await waitUntil('the guest', 8_000, async () => ((await get(book, '/guests')).body as unknown[]).length > 0);
   expect(await get(book, '/guests')).toEqual(adaListed);
 
-  // The publisher is stopped, so a new service gets no replay: it is not ready, and serves the data that it has.
+  // The publisher is stopped, so a new service gets no replay. It is not ready, but it serves the data that it has.
   await services.stop(first);
   const late = await services.start(lateGuestbook, await services.environment(lateGuestbook));
   expect(await get(late, '/health/ready')).toMatchObject({ status: 503 });
@@ -113,7 +113,7 @@ test('services exchange events and commands through RabbitMQ, and a service that
   expect(await get(book, '/guests')).toEqual(adaListed);
 });
 
-test('while the broker is unavailable, services start, are ready and report its state; requests that need it fail', async () => {
+test('while the broker is unavailable, services start, are ready and report its state, and requests that need the broker fail', async () => {
   expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 
   // RabbitMQ can lose a quorum queue if it is killed soon after the declaration.

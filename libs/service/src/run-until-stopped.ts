@@ -26,7 +26,9 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
   }
 }
 
-/** Ends the process: one line for an expected error, all details for any other. */
+/**
+ * Prints the error and ends the process. Prints one line for an expected error, and all details for any other error.
+ */
 export function exitWithError(error: unknown): void {
   const isExpected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
   console.error(isExpected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);

@@ -5,7 +5,7 @@ import { migrateService, type ServiceDefinition, startService } from './service.
 
 /**
  * The main program of an app: `node dist/main.js` runs the service until a signal stops it, and `node dist/main.js
- * migrate` migrates its schema and exits. It is one program, so that an image contains its migrations.
+ * migrate` migrates its schema and exits. Both are one program, so that the image of a service contains its migrations.
  */
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   const [task] = process.argv.slice(2);
@@ -23,8 +23,8 @@ export async function runService<C extends ServiceConfig>(definition: ServiceDef
 }
 
 /**
- * A signal ends the process immediately. That is safe, because each migration is a transaction, which PostgreSQL then
- * rolls back.
+ * A signal ends the process immediately. This is safe, because each migration is a transaction, and PostgreSQL rolls
+ * back an incomplete transaction.
  */
 async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   try {

@@ -108,7 +108,7 @@ const get = (url: string, headers: Record<string, string> = {}) =>
   running.service.app.inject({ method: 'GET', url, headers });
 
 describe('request bodies', () => {
-  it('become objects of the class; unknown fields are removed at every depth', async () => {
+  it('become objects of the class, and unknown fields are removed at every depth', async () => {
     const response = await post('{"amount":1,"extra":true,"customFields":[{"key":"a","other":1}]}');
     expect(response.json()).toEqual({ order: { amount: 1, customFields: [{ key: 'a' }] } });
   });
@@ -154,7 +154,7 @@ describe('request bodies', () => {
     expect((await post('<amount>1</amount>', { ...KNOWN_CALLER, 'content-type': 'text/xml' })).statusCode).toBe(415);
   });
 
-  it('are accepted up to the maximum size, and rejected with 413 beyond it', async () => {
+  it('are accepted up to the maximum size, and are rejected with 413 if they are larger', async () => {
     const newBody = (length: number): string => JSON.stringify({ amount: 1 }).padEnd(length, ' ');
     expect((await post(newBody(MAX_BODY_BYTES))).statusCode).toBe(200);
     const tooLarge = await post(newBody(MAX_BODY_BYTES + 1));
@@ -163,9 +163,9 @@ describe('request bodies', () => {
   });
 });
 
-describe('credentials are checked before the request', () => {
+describe('credentials are checked before the body', () => {
   it.each(['{', '{"amount":"1"}', '[]', ''])(
-    'a request of an unknown caller with the body %j is an empty 401',
+    'the response to an unknown caller with the body %j is a 401 without a body',
     async (payload) => {
       const response = await post(payload, {});
       expect(response.statusCode).toBe(401);
@@ -194,7 +194,7 @@ describe('responses', () => {
     expect(response.json()).toMatchObject({ instance: response.headers['x-request-id'], status: 429 });
   });
 
-  it('do not contain the text of a database error, and neither does the log', async () => {
+  it('do not contain the text of a database error, which is logged with the request id', async () => {
     const error = jest.spyOn(running.service.log, 'error');
     const response = await get('/broken');
     expect(response.body).not.toMatch(/uuid|secret/);
@@ -249,7 +249,7 @@ describe('the log entry of a request', () => {
 });
 
 describe('health', () => {
-  it('reports that the service is ready when the ReadinessCheck reports nothing missing', async () => {
+  it('reports that the service is ready when the ReadinessCheck reports that nothing is missing', async () => {
     expect((await get('/health/live')).json()).toEqual({ status: 'ok' });
     const notReady = await get('/health/ready');
     expect(notReady.statusCode).toBe(503);

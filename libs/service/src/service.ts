@@ -26,11 +26,11 @@ import { type AppDefinition, closeApp, createApp } from './nest-app.js';
 export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> extends AppDefinition {
   readonly config: new () => C;
   readonly entities?: readonly EntityClass[];
-  /** The service's own migrations; those of libs/messaging run before them. */
+  /** The migrations of the service. The migrations of libs/messaging run before them. */
   readonly migrations: readonly MigrationClass[];
   /**
-   * How long an event may wait so that it is handled in a batch with others, in milliseconds. 0 by default; only for
-   * services where no person waits for the effect of an event.
+   * How long an event may wait so that it is handled in a batch with other events, in milliseconds. The default is 0.
+   * Set it only for services where no person waits for the effect of an event.
    */
   readonly maxBatchWaitMs?: number;
 }
@@ -38,7 +38,8 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
 export interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The broker if SVC_AMQP_URL is not set; by default a new one, through which the service reaches no other service.
+   * The broker that is used if SVC_AMQP_URL is not set. The default is a new broker, through which the service reaches
+   * no other service.
    */
   readonly broker?: Broker;
   readonly clock?: Clock;
@@ -48,7 +49,7 @@ export interface RunningService {
   readonly name: string;
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Starts the relay. To be called when all services of the process have started. */
+  /** Starts the relay. Call this when all services of the process have started. */
   startRelaying(): Promise<void>;
   stopRelaying(): Promise<void>;
   /** Completes the requests and messages in progress, then closes all connections. */
@@ -63,7 +64,7 @@ export async function startService<C extends ServiceConfig>(
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
   const dataSource = await newServiceDataSource(definition, config).initialize();
-  // The partitions must exist before the modules start, because these may append events.
+  // The partitions must exist before the modules start, because the modules may append events.
   await ensureMonthPartitions(dataSource, clock);
   const rabbitMq = newRabbitMqBroker(definition.name, config, log);
   const broker = rabbitMq ?? embeddedBroker;
@@ -119,7 +120,7 @@ export async function startService<C extends ServiceConfig>(
   };
 }
 
-/** Returns undefined if all services run in this process. */
+/** Returns undefined if SVC_AMQP_URL is not set, because all services then run in this process. */
 function newRabbitMqBroker(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
   const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
   return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });

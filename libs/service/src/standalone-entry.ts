@@ -1,6 +1,6 @@
 /**
- * Entry of this package for programs without PostgreSQL and a broker. The main entry would also load TypeORM, pg and
- * amqplib, which need a third of the memory of such a program.
+ * Entry of this package for programs without PostgreSQL and without a broker. The main entry would also load TypeORM,
+ * pg and amqplib, which would need a third of the memory of such a program.
  */
 export * from './configuration/config-error.js';
 export * from './http/error-filter.js';

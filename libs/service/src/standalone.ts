@@ -5,8 +5,8 @@ import type { ServiceLog } from './logging.js';
 import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest-app.js';
 
 /**
- * `/health/live`: the process responds. `/health/ready`: the app's {@link ReadinessCheck}, if it has one, reports
- * nothing missing.
+ * `/health/live`: the process responds. `/health/ready`: the app has no {@link ReadinessCheck}, or its check reports
+ * that nothing is missing.
  */
 @Controller('health')
 export class StandaloneHealthController {
@@ -33,8 +33,9 @@ export interface StandaloneApp {
 }
 
 /**
- * Starts an app without PostgreSQL and a broker. It can handle requests, but does not listen on a port yet. For
- * programs that are not a part of the platform and store their own data. The apps of the platform use `startService`.
+ * Starts an app without PostgreSQL and without a broker. The app can handle requests, but does not listen on a port
+ * yet. This function is for programs that are not a part of the platform and store their own data. The apps of the
+ * platform use `startService`.
  */
 export async function startStandalone(
   definition: AppDefinition,

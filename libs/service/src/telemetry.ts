@@ -6,13 +6,13 @@ import type * as Undici from '@opentelemetry/instrumentation-undici';
 import type * as Sdk from '@opentelemetry/sdk-node';
 
 /**
- * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set (it and other variables are those of
- * the OpenTelemetry specification). Otherwise none of its libraries is loaded.
+ * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set. The OpenTelemetry specification
+ * defines this variable and further variables. If it is not set, no OpenTelemetry SDK is loaded.
  *
  * Every main.ts imports this file first. It loads the libraries with require, because they must be loaded before the
  * next imports of main.ts are evaluated, and an awaited import would be too late.
  */
-/** A longer segment of a path is an id, a code or a card token: the constant words in paths are shorter. */
+/** A longer segment of a path is an id, a code or a card token, because the constant words in paths are shorter. */
 const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();

@@ -1,6 +1,6 @@
 /**
- * Creates requests for an API from its OpenAPI document, and checks that responses match the document. Not exported by
- * the index, because few tests need its dependencies.
+ * Creates requests for an API from its OpenAPI document, and checks that responses match the document. The index does
+ * not export this file, because few tests need its dependencies.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -41,7 +41,7 @@ export interface Request {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The text of the body; undefined if there is none. */
+  /** The text of the body. Undefined if there is no body. */
   readonly body?: string;
 }
 
@@ -85,7 +85,7 @@ export class DocumentedApi {
     this.ajv.addSchema({ $id: 'document', components: forbidAdditionalProperties(document.components) as Schema });
   }
 
-  /** A request that should succeed. It contains the known values, and only required fields and parameters besides. */
+  /** A request that should succeed. It contains the known values, and otherwise only required fields and parameters. */
   validRequest({ operationId, method, path, parameters = [], requestBody }: Operation, known: KnownValues): Request {
     const find = (name: string): unknown => known[`${operationId}.${name}`] ?? known[name];
     const valuesOf = (where: Parameter['in']): [string, string][] =>
@@ -98,12 +98,14 @@ export class DocumentedApi {
   }
 
   /**
-   * Requests that should mostly fail: with invalid bodies, and with fields and parameters removed, replaced or added.
+   * Requests of which most should fail, because their body is invalid, or because fields and parameters are removed,
+   * replaced or added.
    */
   invalidRequests(operation: Operation, known: KnownValues): fc.Arbitrary<Request> {
     const validRequest = this.validRequest(operation, known);
     const names = (operation.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
-    // If a path parameter is an enum, the path stays valid: the document does not describe the path with another value.
+    // If a path parameter is an enum, the path is not changed, because the document does not describe the path with
+    // another value of that parameter.
     const isListed = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);
     const path = isListed
       ? fc.constant(undefined)
@@ -144,7 +146,7 @@ export class DocumentedApi {
     const field = fc.constantFrom(...Object.keys(properties), 'extra', '__proto__');
     const changes = fc.array(fc.tuple(field, fc.option(INVALID_VALUES, { nil: undefined })), { maxLength: 2 });
     return fc.oneof(
-      // Object.fromEntries creates `__proto__` as an ordinary member; an assignment would not.
+      // Object.fromEntries creates `__proto__` as an ordinary member. An assignment would set the prototype.
       {
         weight: 6,
         arbitrary: changes.map((list) => JSON.stringify(Object.fromEntries([...Object.entries(valid), ...list]))),

@@ -1,11 +1,12 @@
-/** Factor by which the deadlines of tests are multiplied on a busy machine; `./svc test` sets it. */
+/** Factor by which the deadlines of tests are multiplied on a busy machine. `./svc test` sets it. */
 export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 
 /**
- * Calls `probe` repeatedly until it returns a value other than undefined and false. For events that do not depend on
- * the injected clock, for example in another process. The error at the deadline contains the last result of `probe`.
+ * Calls `probe` repeatedly until it returns a value other than undefined and false. Use it to wait for changes that do
+ * not depend on the injected clock, for example in another process. The error at the deadline contains the last result
+ * of `probe`.
  * @param condition what the test waits for, as a noun or with "to", for the error message
- * @param deadlineMs deadline on a machine without other load; multiplied by {@link PATIENCE}
+ * @param deadlineMs deadline on a machine without other load, which is multiplied by {@link PATIENCE}
  */
 export async function waitUntil<T>(
   condition: string,

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 
 /**
- * Returns those of the given merchant and site keys that are not revoked. Use it for a connection that stays open, such
- * as an event stream: the guard checked its key only once, and the connection must close after a revocation. Requires
- * the same tables as {@link MerchantKeyGuard}.
+ * Returns the given merchant and site keys without the revoked ones. Use this function for a connection that stays
+ * open, such as an event stream. The guard checks the key only when the connection opens, but the connection must also
+ * close after the key is revoked. The function requires the same tables as {@link MerchantKeyGuard}.
  */
 export async function findActiveKeys(dataSource: DataSource, keyIds: readonly string[]): Promise<Set<string>> {
   const rows = await dataSource.query<{ keyId: string }[]>(

@@ -13,7 +13,7 @@ describe('an API key', () => {
     expect(hasApiKeyFormat(apiKey)).toBe(true);
   });
 
-  it('is different each time one is generated', () => {
+  it('differs from every other generated key', () => {
     expect(new Set(Array.from({ length: 100 }, () => newApiKey('site', 'test'))).size).toBe(100);
   });
 
@@ -38,7 +38,7 @@ describe('an API key', () => {
     ` svc_test_site_${random}`,
     `svc_test_site_${random}\n`,
     `svc_test_site_${random.slice(1)}+`,
-  ])('does not have the format of %j', (text) => {
+  ])('is never %j, because that value does not have the format of a key', (text) => {
     expect(hasApiKeyFormat(text)).toBe(false);
   });
 

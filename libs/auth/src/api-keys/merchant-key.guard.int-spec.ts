@@ -59,7 +59,7 @@ async function getCaller(path: string, headers: Record<string, string>) {
 }
 const keyHeader = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 
-test('a merchant key is admitted on the path of its merchant, and on the path of any of its sites, existing or not', async () => {
+test('a merchant key is admitted on the path of its merchant and on every path of a site below it, even if the site does not exist', async () => {
   const key = await publishKey();
   const merchant = { keyId: key.keyId, mode: 'test', merchantId: MERCHANT };
   expect(await getCaller(`${MERCHANT}/`, keyHeader(key))).toEqual({ ...merchant, siteExists: true });
@@ -98,7 +98,7 @@ test('a key is accepted as a Bearer token, but only if the header x-api-key is n
   expect(await getCaller(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
 });
 
-test('an unknown or revoked key is a 401 on any path, and an invalid id in a path is a 400 for any valid key', async () => {
+test('the guard responds 401 to an unknown or revoked key on any path, and 400 to a valid key on a path with an invalid id', async () => {
   const revoked = await publishKey(undefined, { revoked: true });
   const unknown = { apiKey: newApiKey('merchant', 'test') };
   for (const headers of [{}, keyHeader(revoked), keyHeader(unknown), { 'x-api-key': 'x' }])

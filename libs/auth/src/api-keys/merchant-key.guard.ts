@@ -35,17 +35,18 @@ interface KeyRow {
 
 /**
  * Admits a merchant on a path that contains `:merchantId`, and optionally `:siteId` (A7). The key is in `x-api-key` or
- * in `Authorization: Bearer`. An unknown key is a 401. A key of another merchant, or of another site than that of the
- * path, is a 403. On a path without a site, a site's key gives access to its own site only. The guard queries the table
- * for each request, so that a revoked key is rejected as soon as this service has received the event.
+ * in `Authorization: Bearer`. The guard responds 401 to an unknown key. It responds 403 to a key of another merchant,
+ * or of another site than the site in the path. On a path without a site, a site's key gives access to its site only.
+ * The guard queries the table for each request, so that a revoked key is rejected as soon as this service has received
+ * the event of the revocation.
  *
  * A service that uses this guard imports {@link CredentialsConsumer} and its migrations. A service with its own table
  * `known_sites` (with `merchant_id` and `site_id`) imports {@link ApiKeysConsumer} instead, and creates
  * `known_api_keys`.
  *
  * @throws credentials.invalid
- * @throws credentials.forbidden The key is of another merchant, or of another site than that of the path.
- * @throws request.invalid merchantId or siteId is no number.
+ * @throws credentials.forbidden The key is of another merchant, or of another site than the site in the path.
+ * @throws request.invalid merchantId or siteId is not a number.
  */
 @Injectable()
 export class MerchantKeyGuard implements CanActivate {
@@ -57,7 +58,7 @@ export class MerchantKeyGuard implements CanActivate {
     const isSitePath = 'siteId' in request.params;
     const apiKey = readApiKey(request);
     const key = await this.findKey(apiKey, siteId);
-    // The response has no body (C5); the log has the reason.
+    // The response has no body (C5). The message is only written to the log.
     if (!key)
       throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })

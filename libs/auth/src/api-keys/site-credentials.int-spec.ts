@@ -98,7 +98,7 @@ describe('SiteCredentials', () => {
     await expect(authenticate({ ...SITE, merchantId: 1002 }, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('admits a call without a key to a site with requireApiKey false, in the mode and with the allowed hosts of the site', async () => {
+  it('admits a call without a key to a site with requireApiKey false, and returns the mode and allowed hosts of the site', async () => {
     expect(await authenticate(KEYLESS_SITE)).toMatchObject({
       siteId: 5002,
       keyless: true,
@@ -134,7 +134,7 @@ describe('SiteCredentials', () => {
     expect(await authenticate(KEYLESS_SITE, validKey)).toMatchObject({ keyless: false });
   });
 
-  it('reports an unknown merchant, an unknown site and a wrong key with the same error', async () => {
+  it('rejects an unknown merchant, an unknown site and a wrong key with the same error code', async () => {
     const { apiKey } = await publishNewKey({ kind: 'site' });
     const KEY_MESSAGE =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Credentials from identity, for services that authenticate merchants. A read model: filled from events only. */
+/**
+ * Credentials from identity, for services that authenticate merchants. The tables are a read model: only events of
+ * identity change them.
+ */
 export class Credentials1763500000010 implements MigrationInterface {
   readonly name = 'Credentials1763500000010';
 

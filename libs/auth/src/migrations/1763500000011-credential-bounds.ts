@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The limits of identity's data apply here too. The tables are small, so their rows are validated as well. */
+/**
+ * Adds the same limits of text lengths as in identity's tables. Existing rows are validated too: the tables are small,
+ * so the validation is short.
+ */
 export class CredentialBounds1763500000011 implements MigrationInterface {
   readonly name = 'CredentialBounds1763500000011';
 

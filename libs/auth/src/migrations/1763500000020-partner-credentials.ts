@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Credentials from identity, for services that authenticate partners. A read model: filled from events only. */
+/**
+ * Credentials from identity, for services that authenticate partners. The tables are a read model: only events of
+ * identity change them.
+ */
 export class PartnerCredentials1763500000020 implements MigrationInterface {
   readonly name = 'PartnerCredentials1763500000020';
 

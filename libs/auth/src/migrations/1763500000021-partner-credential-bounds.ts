@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The schema, too, requires a SHA-256 as hash. The table is small, so its rows are validated as well. */
+/**
+ * The table accepts only a SHA-256 as a hash. Existing rows are validated too: the table is small, so the validation is
+ * short.
+ */
 export class PartnerCredentialBounds1763500000021 implements MigrationInterface {
   readonly name = 'PartnerCredentialBounds1763500000021';
 

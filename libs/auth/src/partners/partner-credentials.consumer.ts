@@ -27,8 +27,8 @@ export class PartnerCredentialsConsumer {
   }
 
   /**
-   * Throws for an unusable key, so that its event becomes a dead letter. A stored unusable key would be an error for
-   * every token.
+   * Throws for an unusable key, so that its event becomes a dead letter. If the key were stored, the verification of
+   * each token with this kid would fail with an internal error.
    */
   @EventPattern(TokenKeyChangedV1)
   async onTokenKeyChanged(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {

@@ -18,8 +18,9 @@ interface TokenRequest {
  * Verifies the identity token of a request with this service's own copy of the public keys, without a call to identity
  * (A2).
  *
- * It has its own Passport instance, because the default instance is shared by the process. Where all services run in
- * one process, the strategy that was registered last would verify the tokens of all services with the tables of one.
+ * This class has its own Passport instance, because the whole process shares the default instance. If all services ran
+ * in one process and used the default instance, the strategy that was registered last would verify the tokens of all
+ * services with the tables of one service.
  */
 @Injectable()
 export class PartnerTokens {

@@ -106,7 +106,7 @@ describe('PartnerGuard', () => {
     new SignJWT(createClaims(changes))
       .setProtectedHeader({ alg: 'ES256', kid: signingKey.kid, typ: 'JWT' })
       .sign(signingKey.privateKey);
-  /** Calls the route; an empty API key is not sent. */
+  /** Calls the route. An empty API key is not sent. */
   const call = (authorization: string | undefined, apiKeyHeader: string | undefined = apiKey, path = '/caller') =>
     httpClient(service.service, {
       ...(authorization === undefined ? {} : { authorization }),
@@ -128,7 +128,7 @@ describe('PartnerGuard', () => {
     expect([response.status, response.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
-  it('rejects a token with an unknown mode when it verifies the token, before the mode of the key is compared', async () => {
+  it('rejects a token with an unknown mode in PartnerTokens, before it compares the mode of the token with that of the key', async () => {
     const tokens = service.service.app.get(PartnerTokens, { strict: false });
     const verify = async (mode: unknown) =>
       tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });

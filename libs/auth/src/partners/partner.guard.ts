@@ -50,8 +50,8 @@ export class PartnerKeyGuard implements CanActivate {
 
 /**
  * Admits partners and their customers. A request has a partner's API key (`x-api-key`) and an identity token, which
- * must have the same organisation and mode (A11, A6). Every problem with the key or the token is the same 401 (C5). A
- * token without the scope of the route is a 403. Use {@link ForPartners}.
+ * must have the same organisation and mode (A11, A6). The guard responds with the same 401 to every problem with the
+ * key or the token (C5). It responds 403 to a token without the scope of the route. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
  * @throws credentials.forbidden The token does not have the scope of the route.

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The platform's own payment codes (D5): 20 random digits, in a QR code as a URL of the platform. The digits alone are
- * also valid, so that a person can type them. They have 66 random bits, so a code expires before it can be guessed.
+ * The platform's own payment codes (D5). A code has 20 random digits. A QR code contains the digits in a URL of the
+ * platform. The digits alone are also valid, so that a person can type them. They have 66 random bits, so a code
+ * expires before it can be guessed.
  */
 const DIGITS = 20;
 
@@ -23,8 +24,8 @@ export function ownCodeText(code: string, codesUrl: string): string {
 }
 
 /**
- * The text that all QR codes of the platform contain, by which their format is recognised. Without the scheme, because
- * scanners may change it.
+ * The text that all QR codes of the platform contain, so that their format can be recognised. The text does not contain
+ * the scheme of the URL, because scanners may change the scheme.
  */
 export function ownHostFragment(codesUrl: string): string {
   return `${new URL(codesUrl).host}/c/`;
@@ -32,7 +33,7 @@ export function ownHostFragment(codesUrl: string): string {
 
 /**
  * Returns the digits if the text is a code of the platform, otherwise undefined. Accepts the changes that scanners and
- * people make to a URL: capitals, another scheme or none, a trailing slash or query.
+ * people make to a URL: capitals, another scheme or no scheme, a trailing slash or a query.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
   if (isOwnCode(text)) return text;

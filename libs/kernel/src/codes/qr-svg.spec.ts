@@ -8,8 +8,8 @@ const jsQR = jsqr as unknown as typeof jsqr.default;
 const SCALE = 3;
 
 /**
- * Converts the SVG image to pixels. It consists of a light background and a dark rectangle for each row of adjacent
- * dark modules.
+ * Converts the SVG image to pixels. The image consists of a light background and a dark rectangle for each row of
+ * adjacent dark modules.
  */
 function rasterise(svg: string): { data: Uint8ClampedArray; width: number; dark: boolean[][] } {
   const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);

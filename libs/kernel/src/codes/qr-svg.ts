@@ -4,10 +4,11 @@ import encodeQR from 'qr';
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as an SVG image. Error correction level M: a higher level would make each module smaller, which is harder
- * to scan, and is not needed on a screen. Always black on white, because scanners need it.
+ * A QR code as an SVG image. The error correction level is M: a higher level would make each module smaller and harder
+ * to scan, and a screen does not need a higher level. The code is always black on white, because scanners need this
+ * contrast.
  *
- * @param label text for screen readers; not escaped, so it must not contain markup
+ * @param label text for screen readers. It is not escaped, so it must not contain markup.
  */
 export function qrSvg(text: string, label = 'QR code'): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });

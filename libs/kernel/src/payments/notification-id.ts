@@ -2,8 +2,9 @@ import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { derivedUuid } from '../uuid.js';
 
 /**
- * The `webhook-id` of a payment's notification (E8). It is derived from immutable fields of the payment, so that two services use
- * the same id: webhook-dispatcher for the merchant's endpoint, hosted-gateway in the feed. Sorts by the time of the payment.
+ * The `webhook-id` of a payment's notification (E8). It is derived from immutable fields of the payment, so that two
+ * services use the same id: webhook-dispatcher for the merchant's endpoint, and hosted-gateway in the feed. The ids
+ * sort by the time of the payment.
  */
 export function notificationIdOf({
   paymentReference,

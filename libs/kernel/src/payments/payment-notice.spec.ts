@@ -73,7 +73,7 @@ test('isPaymentOutcome is true for the result of a payment, but not for a revers
   ).toEqual([true, false, false]);
 });
 
-test('the amount of the refund of a reversal does not include vouchers', () => {
+test('the refund amount in the notice of a reversal does not include vouchers', () => {
   const vouchers = [
     { merchantLiable: true, amount: 8_000 },
     { merchantLiable: false, amount: 500 },
@@ -92,7 +92,7 @@ test('hasNotice is false for the reversal of a second charge of a successful pay
   expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 
-test('a notice has the default site reference if the payment of an earlier release has none', () => {
+test('a notice has the default site reference if the payment is from an earlier release and has no site reference', () => {
   expect(noticeOf(failedPayment, 'WEB').notice.siteReference).toBe('WEB');
   expect(noticeOf({ ...failedPayment, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
 });

@@ -10,14 +10,14 @@ import { notificationIdOf } from './notification-id.js';
 
 /** A payment's notice and its id: the `webhook-id` of a site's webhook. */
 export interface IdentifiedNotice {
-  /** UUID; every service derives the same one. */
+  /** UUID. Every service derives the same UUID. */
   readonly id: string;
   readonly notice: PaymentNotice;
 }
 
 /**
- * Whether the site gets a notice about this state of the payment. Every refund has one. The reversal of a second charge
- * of a successful payment has none, because the earlier notice of the payment is still correct.
+ * Whether the site gets a notice about this state of the payment. Every refund has a notice. The reversal of a second
+ * charge of a successful payment has no notice, because the earlier notice of the payment is still correct.
  */
 export function hasNotice({ state, reversedUTCDate }: PaymentSnapshot): boolean {
   return reversedUTCDate === undefined || state !== 'success';

@@ -43,7 +43,7 @@ test('a reference begins with its time in seconds', () => {
   expect(newPaymentReference(new Date('2026-03-01T10:00:01.000Z')).slice(0, 7)).toBe('1MT83H1');
 });
 
-test('references of later seconds sort later', () => {
+test('the reference of a later second sorts after the reference of an earlier second', () => {
   fc.assert(
     fc.property(times, times, (time1, time2) => {
       const [a, b] = [newPaymentReference(time1), newPaymentReference(time2)];

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 /**
  * The payment reference (C3): 18 characters of Crockford base32. 7 are the time in seconds, 10 are random, and 1 is a
- * check character (Luhn mod 32). It is short enough to read out over a telephone, and a mistyped one is rejected
+ * check character (Luhn mod 32). It is short enough to read out over a telephone, and a mistyped reference is rejected
  * without a query.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -20,7 +20,10 @@ export function newPaymentReference(now: Date): string {
   return body + checkCharacter(body);
 }
 
-/** Returns the reference in upper case, or undefined if it is malformed. The response is then a 404, not a 400 (C3). */
+/**
+ * Returns the reference in upper case, or undefined if it is malformed. The response to a malformed reference is a 404,
+ * not a 400 (C3).
+ */
 export function parsePaymentReference(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   const reference = text.toUpperCase();
@@ -28,8 +31,8 @@ export function parsePaymentReference(text: string): string | undefined {
 }
 
 /**
- * Luhn mod N: detects each single wrong character, and almost each swap of two adjacent ones. Its weights are defined
- * from the right. For 17 characters they are the same from the left.
+ * Luhn mod N: detects each single wrong character, and almost each swap of two adjacent characters. The algorithm
+ * defines its weights from the right. For 17 characters, the weights are the same if they are counted from the left.
  */
 function checkCharacter(body: string): string {
   let factor = 2;

@@ -2,12 +2,12 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { OriginFilter } from '../routing/event-origin.js';
 
 /**
- * Delivers messages from the relay of one service to the consumers of others: the only component that is different when
- * the services run in separate processes. The event log, the relay's cursors, the inbox and the handlers are the same
- * code for both.
+ * Delivers messages from the relay of one service to the consumers of other services. The broker is the only component
+ * that differs between services in one process and services in separate processes. The code of the event log, the
+ * relay's cursors, the inbox and the handlers is the same in both cases.
  */
 export interface Broker {
-  /** The targets of a relay. Each has a separate durable cursor. */
+  /** The targets of a relay. Each target has a separate durable cursor. */
   targets(): readonly RelayTarget[];
   /** Calls `changed` whenever the set of targets changes, until the returned function is called. */
   watchTargets(changed: () => void): () => void;
@@ -15,7 +15,7 @@ export interface Broker {
   subscribe(subscriber: Subscriber): Promise<Subscription>;
   /** Handles commands of this name until {@link Subscription.close} is called. */
   respond(command: string, responder: Responder): Promise<Subscription>;
-  /** Sends a request and waits for the reply until the deadline. Neither of them is stored. */
+  /** Sends a request and waits for the reply until the deadline. The request and the reply are not stored. */
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
   /** Present if the broker is a separate server. */
   readonly connection?: BrokerConnection;
@@ -29,10 +29,11 @@ export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
   readonly state: 'up' | 'away' | 'blocked';
   /**
-   * Messages waiting in the queues that this process reads, by queue; rejects when the broker does not respond in time.
+   * Number of messages that wait in each queue that this process reads. Rejects when the broker does not respond in
+   * time.
    */
   waiting(): Promise<ReadonlyMap<string, number>>;
-  /** Number of {@link BrokerDeadLetters}; rejects when the broker does not respond in time. */
+  /** Number of {@link BrokerDeadLetters}. Rejects when the broker does not respond in time. */
   deadLetters(): Promise<number>;
 }
 
@@ -41,8 +42,8 @@ export interface BrokerDeadLetters {
   count(): Promise<number>;
   summary(): Promise<BrokerDeadLetterSummary>;
   /**
-   * Passes up to 1 000 of them to the consumer, and removes each message after the consumer's commit. Replay: the
-   * consumer's inbox ignores duplicates.
+   * Passes up to 1 000 of the messages to the consumer, and removes each message after the consumer's commit. Replay:
+   * the consumer's inbox ignores duplicates.
    */
   replay(): Promise<BrokerReplay>;
 }
@@ -71,30 +72,32 @@ export interface BrokerReplay {
 /** Event replay: a service requests all events of a type from the service that publishes it. */
 export interface EventReplay {
   /**
-   * True if a service that subscribes late has missed the earlier events; false if each subscriber has its own cursor
+   * True if a service that subscribes late has missed the earlier events. False if each subscriber has its own cursor
    * in every log.
    */
   readonly isRequired: boolean;
   /**
-   * Resolves when the publisher of the type has stored the request; false when no service has published the type yet.
+   * Resolves to true when the publisher of the type has stored the request, and to false when no service has published
+   * the type yet.
    */
   request(request: ReplayRequest): Promise<boolean>;
   /**
-   * Delivers the requests of other services to this one; `accept` resolves when the request is stored. `hasPublished`
-   * is used if the broker does not know which service publishes a type.
+   * Passes the requests of other services to `accept`, which resolves when the request is stored. `hasPublished` is
+   * used if the broker does not know which service publishes a type.
    */
   serveRequests(
     accept: (request: ReplayRequest) => Promise<void>,
     hasPublished: (type: string) => Promise<boolean>,
   ): Promise<Subscription>;
   /**
-   * Sends events to one service. Resolves when that service has stored them; false when the service no longer exists.
+   * Sends events to one service. Resolves to true when that service has stored the events, and to false when the
+   * service no longer exists.
    */
   deliver(service: string, events: readonly EventEnvelope[]): Promise<boolean>;
 }
 
 export interface ReplayRequest {
-  /** UUID; the same for each retry of the request. */
+  /** UUID. Each retry of the request has the same id. */
   readonly id: string;
   /** The service that requests the replay. */
   readonly service: string;
@@ -105,24 +108,24 @@ export interface ReplayRequest {
 export interface RelayTarget {
   /** Key of the cursor. */
   readonly name: string;
-  /** Types to deliver; undefined if the broker filters by type. */
+  /** Types to deliver. Undefined if the broker filters by type. */
   readonly types?: ReadonlySet<string>;
   /** As in {@link Subscriber}. */
   readonly maxBatchWaitMs?: number;
-  /** Number of batches that may be unconfirmed at the same time; 1 by default. */
+  /** Number of batches that may be unconfirmed at the same time. The default is 1. */
   readonly window?: number;
-  /** Resolves when the target has stored the batch; the relay then moves its cursor. */
+  /** Resolves when the target has stored the batch. The relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
   /**
-   * Present if the target delivers to several consumers: returns a separate target for each of them, named
-   * `<name>/<consumer>`. Used while {@link deliver} throws {@link ConsumerRefusedError}.
+   * Present if the target delivers to several consumers. Returns a separate target for each consumer, with the name
+   * `<name>/<consumer>`. The relay uses them while {@link deliver} throws {@link ConsumerRefusedError}.
    */
   consumerTargets?(): Promise<readonly RelayTarget[]>;
 }
 
 /**
- * One of several consumers rejected the batch because its queue is full. The others accepted it. The broker does not
- * report which consumer it was.
+ * One of several consumers rejected the batch because its queue is full. The other consumers accepted the batch. The
+ * broker does not report which consumer rejected it.
  */
 export class ConsumerRefusedError extends Error {
   override readonly name = 'ConsumerRefusedError';
@@ -132,27 +135,28 @@ export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
   readonly types: ReadonlySet<string>;
-  /** For some of the types: the only origins whose events are delivered. */
+  /** A filter for some of the types: only the events of the listed origins are delivered. */
   readonly origins?: OriginFilter;
-  /** How long an event may wait so that it is handled in a batch with others. */
+  /** How long an event may wait so that it is handled in a batch with other events. */
   readonly maxBatchWaitMs?: number;
   /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
   /**
-   * Called before the subscription if the queue of this service does not exist: it was deleted, or the service is new.
+   * Called before the subscription if the queue of this service does not exist, because it was deleted or because the
+   * service is new.
    */
   readonly onQueueLost?: () => Promise<void>;
-  /** Called after each binding to its types, before the first delivery. */
+  /** Called each time after the queue was bound to the types, and before the first delivery. */
   readonly onBound?: () => Promise<void>;
   /**
-   * May receive other types too, to which a replica of another release has bound the shared queue. Resolves when each
-   * event is committed or deferred.
+   * May receive events of other types too, because a replica of another release may have bound the shared queue to
+   * them. Resolves when each event is committed or deferred.
    */
   readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 
 export interface Subscription {
-  /** Accepts no more messages; resolves when those in progress are handled. */
+  /** Accepts no more messages. Resolves when the messages in progress are handled. */
   close(): Promise<void>;
 }
 

@@ -3,13 +3,13 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { MessagingLog } from '../log.js';
 import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
 
-/** Pauses before the second and each further attempt: together less than the 5 s that a revocation may take (A6). */
+/** Pauses before the second and each further attempt. Their sum is below the 5 s that a revocation may take (A6). */
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
 
 /**
  * Publishes urgent events directly after their commit, without waiting for the relay. The relay may be late: a
  * transaction in any database of the server can hold it back, or its process may have exited. Delivery does not depend
- * on this class: the relay publishes every event, also those that were published here.
+ * on this class: the relay publishes every event, also the events that this class has published.
  */
 export class DirectPublisher {
   private readonly inFlight = new Set<Promise<void>>();
@@ -33,7 +33,7 @@ export class DirectPublisher {
     await published;
   }
 
-  /** Makes no further attempt; resolves when those in flight have ended. */
+  /** Makes no further attempt. Resolves when the attempts in flight have ended. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all(this.inFlight);
@@ -55,7 +55,7 @@ export class DirectPublisher {
         return;
       } catch (error) {
         failure = error;
-        // A full queue refuses the next attempt too, and the other queues have accepted the events.
+        // There is no retry: the full queue would refuse the events again, and the other queues have accepted them.
         if (error instanceof ConsumerRefusedError) break;
       }
     }
@@ -68,7 +68,7 @@ export class DirectPublisher {
 }
 
 function copiesFor({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
-  // Copies, because an embedded broker freezes the events that it delivers.
+  // The target gets copies, because an embedded broker freezes the events that it delivers.
   return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
 }
 

@@ -3,9 +3,9 @@ import { matchesOrigin } from '../routing/event-origin.js';
 import type { Broker, EventReplay, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
- * For all services in one process: a relay passes its batches directly to the consumers, and a command is a function
- * call. Code that works with this broker must also work between processes. Therefore it converts commands to JSON and
- * back, and freezes events, because all consumers receive the same objects.
+ * The broker for services that all run in one process: a relay passes its batches directly to the consumers, and a
+ * command is a function call. Code that works with this broker must also work between processes. Therefore the broker
+ * converts commands to JSON and back. It freezes events, because all consumers receive the same objects.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
@@ -132,7 +132,7 @@ function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
 }
 
-/** Freezes the value and its members. A value that is already frozen is skipped, because all consumers share it. */
+/** Freezes the value and its members. Skips a value that was frozen for another consumer. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

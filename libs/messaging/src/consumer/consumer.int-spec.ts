@@ -105,7 +105,7 @@ describe('a dead letter', () => {
   const listIds = async (): Promise<string[]> =>
     (await deadLetters.list()).deadLetters.map(({ messageId }) => messageId);
 
-  test('is handled once, by its replay; another delivery does not handle it', async () => {
+  test('is handled once, by its replay, and not when its event is delivered again', async () => {
     const consumer = newConsumer(handlers);
     isBroken = true;
     await consumer.deliver([event(41)]);
@@ -120,7 +120,7 @@ describe('a dead letter', () => {
     await expect(deadLetters.replay(event(41).id)).rejects.toMatchObject({ code: 'resource.not-found' });
   });
 
-  test('is replayed without the others; the list is sorted by failure time, then by id', async () => {
+  test('can be replayed alone, and the list of dead letters is sorted by failure time, then by id', async () => {
     const consumer = newConsumer(handlers);
     isBroken = true;
     await consumer.deliver([event(45), event(43), event(44)]);
@@ -144,7 +144,7 @@ describe('many dead letters', () => {
   const newDeadLetters = (): DeadLetters => new DeadLetters(dataSource, new Map(Object.entries(handlers)));
   beforeAll(async () => {
     const rows = Array.from({ length: 430 }, (_, i) => event(1_000 + i, i < 420 ? 'bulk.v1' : 'unhandled.v1'));
-    // 50 fail at the same time, so they are sorted by their ids.
+    // Groups of 50 rows have the same failure time, so the rows of a group are sorted by their ids.
     await dataSource.query(
       `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
        SELECT (envelope->>'id')::uuid, envelope->>'type', envelope, 'broken', 5, timestamptz '2026-01-01' + nr / 50 * interval '1 minute'
@@ -167,7 +167,7 @@ describe('many dead letters', () => {
     await expect(newDeadLetters().list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'request.invalid' });
   });
 
-  test('are replayed in pages, each dead letter once; those that fail again stay in the table', async () => {
+  test('are replayed in pages, each dead letter once, and dead letters that fail again stay in the table', async () => {
     isBroken = false;
     const sum = { replayed: 0, failed: 0, pages: 0 };
     for (let after: string | null | undefined; after !== null; sum.pages++) {
@@ -209,7 +209,7 @@ describe('an event whose handler fails because of the database', () => {
     }
   }
 
-  test('becomes a dead letter if it keeps timing out while others of its type succeed', async () => {
+  test('becomes a dead letter if it keeps timing out while other events of its type succeed', async () => {
     const handled: unknown[] = [];
     const consumer = newConsumer({ 'timed.v1': newHandlerThatTimesOutFor(51, handled) });
     await consumer.deliver([event(51, 'timed.v1'), event(52, 'timed.v1')]);
@@ -249,7 +249,7 @@ describe('an event whose handler fails because of the database', () => {
     expect(handled.at(-1)).toBe(67);
   });
 
-  test('stays deferred while it does not get a lock, even if others of its type succeed', async () => {
+  test('stays deferred while it does not get a lock, even if other events of its type succeed', async () => {
     let isLocked = true;
     const consumer = newConsumer({
       'refused.v1': async (events, { tx }) => {
@@ -287,8 +287,8 @@ describe('an event whose handler fails because of the database', () => {
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lock.query('LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
-    // A wait as long as the statement timeout would hold back every relay of the server: the transaction stays open
-    // meanwhile.
+    // The wait is shorter than the statement timeout, because the transaction is open meanwhile, and an open
+    // transaction holds back every relay of the server.
     expect(lockTimeouts.splice(0)).toEqual(['2s', '2s']);
     for (let i = 0; i < 10; i++) {
       clock.advance(2_000);
@@ -316,7 +316,7 @@ describe('an event whose handler fails because of the database', () => {
     expect(await countDeferred()).toBe(0);
   });
 
-  test('is neither deferred nor a dead letter if the database is read-only: the whole delivery fails', async () => {
+  test('is not deferred and does not become a dead letter if the database is read-only, because the whole delivery fails', async () => {
     const consumer = newConsumer({
       'written.v1': async (_, { tx }) => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$`);
@@ -342,7 +342,7 @@ describe('an event whose handler fails because of the database', () => {
   });
 });
 
-test('due() returns the deferred events whose pause has passed, sorted by the time they were deferred, then by id', async () => {
+test('findDue() returns the deferred events whose pause has passed, sorted by the time when they were deferred, then by id', async () => {
   const deferredEvents = new DeferredEvents(dataSource, clock);
   const findDue = async () =>
     (await deferredEvents.findDue(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);

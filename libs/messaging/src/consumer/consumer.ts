@@ -11,15 +11,16 @@ import { handleWithSpans } from './tracing.js';
 /** The second parameter of an @EventPattern method. */
 export interface ConsumerContext {
   /**
-   * The transaction that inserts the inbox entries of the messages. The handler writes its effect in it, and nothing
-   * else.
+   * The transaction that inserts the inbox entries of the messages. The handler writes its effect in this transaction,
+   * and in no other place.
    */
   readonly tx: Transaction;
 }
 
 /**
- * For a method whose effect is repeatable. There is no transaction, so that a handler with one statement needs one
- * round trip. */
+ * The second parameter of an @EventPattern method whose effect is repeatable. There is no transaction, so that a
+ * handler with one statement needs one round trip.
+ */
 export interface RepeatableContext {
   readonly connection: EntityManager;
 }
@@ -34,7 +35,7 @@ export interface EventHandlers {
 /** Handles consecutive events of one type, in the order of the log. */
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
 
-/** The whole delivery failed because of the database, not because of a message, so all of it is retried. */
+/** The whole delivery failed because of the database, not because of a message, so the whole delivery is retried. */
 class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 
@@ -43,12 +44,15 @@ class DatabaseUnavailableError extends Error {
   }
 }
 
-/** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
+/**
+ * Pauses before the second and each further delivery of a message. If the last delivery fails too, the message becomes
+ * a dead letter.
+ */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
 const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;
 /**
- * After so many blocked events of a type in a row, the others of the type are deferred without an attempt, because each
- * attempt may last as long as the statement timeout.
+ * After this number of blocked events of a type in a row, further events of the type are deferred without an attempt,
+ * because each attempt may last as long as the statement timeout.
  */
 const MAX_CONSECUTIVE_BLOCKED = 2;
 /** A message that the database blocks for longer than this becomes a dead letter, because no lock lasts a day. */
@@ -59,19 +63,19 @@ const MAX_BLOCKED_MS = 24 * 3_600_000;
  */
 const LOCK_WAIT_MS = 2_000;
 const DEFERRED_LOCK_WAIT_MS = 250;
-/** The deliveries before a message is deferred: its count of attempts does not include them. */
+/** Number of deliveries before a message is deferred. The stored number of attempts does not include them. */
 const UNCOUNTED_DELIVERIES = 2;
 
 /**
- * Passes events to the handlers of a service. The effect of a batch and its inbox entries are one transaction, so a
- * message that is delivered again finds its entry and does nothing; a repeatable effect needs no entry. When a batch
- * fails, its messages are retried one by one, in rounds: a message that can be handled does not wait for a failing one,
- * and a message that keeps failing becomes a dead letter.
+ * Passes events to the handlers of a service. The effect of a batch and its inbox entries are written in one
+ * transaction. A message that is delivered again already has an inbox entry, so it is not handled again. A message with
+ * a repeatable effect needs no entry. When a batch fails, its messages are retried one by one, in rounds. A message
+ * that can be handled does not wait for a message that fails, and a message that keeps failing becomes a dead letter.
  *
  * A database error does not count as a failed delivery. While the database is unavailable, the whole delivery fails and
  * is retried. A message that a lock or a timeout blocks is deferred, and retried while later messages are handled. A
- * timeout can also be caused by the message itself, so it counts as a failed delivery if other messages of its type
- * succeed meanwhile.
+ * timeout can also be caused by the message itself, so a timeout counts as a failed delivery if other messages of the
+ * same type succeed meanwhile.
  */
 export class Consumer {
   /**
@@ -99,7 +103,7 @@ export class Consumer {
     const supported = events.filter((event) => this.handlers.byType.has(event.type));
     if (supported.length < events.length) await this.deferUnknown(events.filter((event) => !supported.includes(event)));
     const { valid, invalid } = separateInvalid(supported);
-    // A retry would find them invalid again.
+    // There is no retry, because the events would be invalid again.
     for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
@@ -107,7 +111,7 @@ export class Consumer {
     if (unblocked.length > 0) await this.handleBatch(unblocked);
   }
 
-  /** Handles the due deferred events of this service's types. Returns how many are no longer deferred. */
+  /** Handles the due deferred events of this service's types. Returns how many events are no longer deferred. */
   async retryDeferred(): Promise<number> {
     const due = await this.deferred.findDue(this.types);
     const unknown = due.filter(({ reason }) => reason === 'unknown');
@@ -180,7 +184,7 @@ export class Consumer {
     });
   }
 
-  /** Returns the events that the database blocks. All others have been handled or have become dead letters. */
+  /** Returns the events that the database blocks. All other events have been handled or have become dead letters. */
   private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<EventEnvelope[]> {
     const blocked: EventEnvelope[] = [];
     let failed = await this.attemptEach(events, blocked);
@@ -226,7 +230,7 @@ export class Consumer {
     return failed;
   }
 
-  /** From now on, events of the type are deferred without an attempt, until one succeeds. */
+  /** From now on, events of the type are deferred without an attempt, until an event of the type succeeds. */
   private startDeferring(type: string, error: unknown): void {
     this.blockedTypes.add(type);
     this.log.warn({ err: error, type }, 'consumer: the database blocks events of this type, so they are deferred');
@@ -265,13 +269,13 @@ export class Consumer {
       await inTransaction(this.dataSource, async (tx) => {
         hasBegun = true;
         const newIds = await this.insertInboxEntries(tx, events, lockWaitMs);
-        // delete: an event that is in the batch twice is handled once.
+        // delete() returns true only once for each id, so an event that is in the batch twice is handled once.
         for (const run of groupConsecutiveByType(events.filter((event) => newIds.delete(event.id)))) {
           await this.handlers.byType.get(run[0]!.type)!(run, { tx, connection: tx });
         }
       });
     } catch (error) {
-      // The transaction did not begin, so the cause is not in the messages.
+      // If the transaction did not begin, the messages did not cause the error.
       throw !hasBegun || failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }

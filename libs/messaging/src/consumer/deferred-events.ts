@@ -17,13 +17,14 @@ export interface DeferredEvent {
   readonly ownTimeouts: number;
 }
 
-/** Most due events of one type in one query. */
+/** Maximum number of due events of one type that a query returns. */
 const MAX_BATCH_SIZE = 100;
 const FIRST_PAUSE_MS = 1_000;
-/** Long, because each attempt lasts as long as the statement timeout. */
+/** This pause is long, because each attempt lasts as long as the statement timeout. */
 const MAX_PAUSE_AFTER_TIMEOUT_MS = 60_000;
 /**
- * Short, because an attempt is short and the event may be a revocation, which must be handled soon after the lock ends.
+ * This pause is short, because an attempt is short, and the event may be a revocation, which must be handled soon after
+ * the lock ends.
  */
 const MAX_PAUSE_AFTER_LOCK_MS = 2_000;
 
@@ -52,9 +53,9 @@ export class DeferredEvents {
   }
 
   /**
-   * The due events of each type, those with the fewest attempts first: if they succeed, a later timeout of another
-   * event was caused by that event itself. The limit applies to each type separately, so that a blocked type does not
-   * displace others.
+   * Returns the due events of each type. Events with the fewest attempts come first: if they succeed and an event after
+   * them times out, that event has caused the timeout itself. The limit applies to each type separately, so that a
+   * blocked type does not displace other types.
    */
   findDue(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
     return this.dataSource.query<DeferredEvent[]>(
@@ -67,8 +68,8 @@ export class DeferredEvents {
   }
 
   /**
-   * For events that were handled or became dead letters. If two replicas handled the same event, its inbox entry or
-   * version made the second attempt ineffective.
+   * Deletes events that were handled or became dead letters. If two replicas handled the same event, the second attempt
+   * had no effect, because of the event's inbox entry or version.
    */
   async remove(events: readonly DeferredEvent[]): Promise<void> {
     const idsOf = (reason: string): string[] =>
@@ -81,7 +82,7 @@ export class DeferredEvents {
     );
   }
 
-  /** Records an attempt that a lock or a statement timeout blocked, and sets the time of the next one. */
+  /** Records an attempt that a lock or a statement timeout blocked, and sets the time of the next attempt. */
   async postpone({ envelope, attempts }: DeferredEvent, ownTimeouts: number, isTimeout: boolean): Promise<void> {
     const maxMs = isTimeout ? MAX_PAUSE_AFTER_TIMEOUT_MS : MAX_PAUSE_AFTER_LOCK_MS;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts, 10), maxMs);

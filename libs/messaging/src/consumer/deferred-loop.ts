@@ -6,7 +6,10 @@ const MAX_PAUSE_MS = 30_000;
 /** Pause before a blocked event is retried. */
 const RETRY_PAUSE_MS = 1_000;
 
-/** Calls `step` repeatedly until it returns 0. Then it calls it again after `pollMs`, or a second after a nudge. */
+/**
+ * Calls `step` repeatedly until `step` returns 0. Then waits for `pollMs`, or until a second after a nudge, and calls
+ * `step` again.
+ */
 export class DeferredLoop {
   private readonly endSignal = new Signal();
   private readonly retrySignal = new Signal();
@@ -19,7 +22,7 @@ export class DeferredLoop {
     private readonly pollMs: number,
   ) {}
 
-  /** To be called when there are events to retry. */
+  /** Call this when there are events to retry. */
   nudge(): void {
     this.retrySignal.nudge();
   }
@@ -48,7 +51,7 @@ export class DeferredLoop {
           this.log.warn({ err: error, failures }, 'consumer: deferred events cannot be handled now');
       }
       const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
-      // After a nudge it waits a second, so that it runs at most once a second even if it is nudged often.
+      // After a nudge the loop waits a second, so that `step` runs at most once a second, even if nudges are frequent.
       if (await this.retrySignal.wait(pauseMs)) await this.endSignal.wait(RETRY_PAUSE_MS);
     }
   }

@@ -2,8 +2,8 @@ import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
 
 /**
  * Cause of a handler's failure. `unavailable`: no message can be handled, because the database is unavailable.
- * `blocked`: a lock or a conflict with another transaction. `timeout`: caused by the database or by the message; the
- * results of other messages show which. `message`: the message itself.
+ * `blocked`: a lock or a conflict with another transaction. `timeout`: the database or the message itself caused a
+ * timeout. If other messages succeed meanwhile, it was the message. `message`: the message itself caused the failure.
  */
 export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 

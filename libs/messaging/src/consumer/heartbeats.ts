@@ -7,11 +7,11 @@ import type { MessagingLog } from '../log.js';
 /** Interval of a publisher's heartbeats. */
 export const HEARTBEAT_INTERVAL_MS = 5_000;
 /**
- * After so long without a heartbeat a service logs an error: several heartbeats were lost, or the publisher is down.
+ * After this time without a heartbeat, a service logs an error: several heartbeats were lost, or the publisher is down.
  */
 export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
-/** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
+/** Stores the newest heartbeat of a publisher. Replay: an older heartbeat changes nothing. */
 export async function storeHeartbeats(
   db: EntityManager,
   publisher: string,
@@ -26,9 +26,9 @@ export async function storeHeartbeats(
 }
 
 /**
- * Alarms when a publisher has been silent for too long: an error in the log, once for each silence, and
- * `svc.heartbeat.age`, the seconds since its newest heartbeat. It has no other effect: the service continues with the
- * data that it has stored.
+ * Logs an error when a publisher has sent no heartbeat for too long: one error for each silence. Also reports the
+ * metric `svc.heartbeat.age`: the seconds since the newest heartbeat. The monitor has no other effect: the service
+ * continues with the data that it has stored.
  */
 export class HeartbeatMonitor {
   private readonly meter = metrics.getMeter('@svc/messaging');
@@ -81,7 +81,7 @@ export class HeartbeatMonitor {
     }
   }
 
-  /** Milliseconds since the newest heartbeat, or since the start if there was none. */
+  /** Milliseconds since the newest heartbeat, or since the start of this service if there was no heartbeat. */
   private async ageMs(): Promise<number> {
     const [row] = await this.dataSource.query<{ sentAt: Date }[]>(
       `SELECT sent_at AS "sentAt" FROM heartbeats WHERE publisher = $1`,

@@ -1,4 +1,4 @@
-/** The event types that a service is bound to: by this release, and by earlier or later releases of it. */
+/** Tests of the list of event types to which this release and other releases of a service are bound. */
 import { newDataSource, type Transaction } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -65,7 +65,7 @@ test('a type and its deferred events are deleted exactly a week after a replica 
   expect(await readTypes('deferred_events')).toEqual(['edge.v1', 'kept.v1']);
 });
 
-test('a replay is requested with the same id until it is complete; after a lost queue, complete replays are requested with a new id', async () => {
+test('a replay is requested with the same id until it is complete, and with a new id if the queue is lost after that', async () => {
   const types = new Set(['a.v1', 'b.v1']);
   const requestMissing = async (): Promise<ReplayRequest[]> => {
     await subscribed.requestReplay(types);

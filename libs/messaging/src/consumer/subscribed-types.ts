@@ -10,15 +10,15 @@ import type { DeferredEvents } from './deferred-events.js';
 export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
 
 /**
- * Longest time of a rollout, or of a release that was rolled back. After that time without a handler a type counts as
- * retired.
+ * Longest time of a rollout, or of a release that was rolled back. If no replica has handled a type for this time, the
+ * type counts as retired.
  */
 const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 
 /**
- * The event types that this service is bound to, and whether each is backfilled: its earlier events have been replayed.
- * At each start the service requests a replay of the types that are not backfilled, from their publishers. A second
- * request is harmless, because the inbox deduplicates replayed events like all others.
+ * The event types that this service is bound to. A type is backfilled when its earlier events have been replayed. At
+ * each start the service requests a replay of the types that are not backfilled, from their publishers. A second
+ * request is harmless, because the inbox deduplicates replayed events too.
  */
 export class SubscribedTypes {
   constructor(
@@ -39,8 +39,8 @@ export class SubscribedTypes {
   }
 
   /**
-   * Requests the earlier events of these types. To be called after each binding, when the queue already receives new
-   * events.
+   * Requests the earlier events of these types. Call this method each time after the queue was bound to the types, when
+   * the queue already receives new events.
    */
   async requestReplay(types: ReadonlySet<string>): Promise<void> {
     await inTransaction(this.dataSource, (tx) => this.storeTypes(tx, [...types]));
@@ -48,8 +48,8 @@ export class SubscribedTypes {
   }
 
   /**
-   * Marks all types for a replay. To be called when the queue was lost, with its messages and with all events published
-   * since.
+   * Marks all types for a replay. Call this method after the queue was lost, because its messages and all events that
+   * were published after the loss are missing.
    */
   async markAllMissing(): Promise<void> {
     await this.dataSource.query(
@@ -69,8 +69,8 @@ export class SubscribedTypes {
   }
 
   /**
-   * Marks these types for a replay. After the commit, call {@link requestMissingReplays}; otherwise the replay is only
-   * requested at the next start.
+   * Marks these types for a replay. After the commit, call {@link requestMissingReplays}. Without that call, the replay
+   * is requested only at the next start.
    */
   async scheduleReplay(tx: EntityManager, types: readonly string[]): Promise<void> {
     await tx.query(
@@ -103,13 +103,13 @@ export class SubscribedTypes {
 
   private async requestReplayOf(type: string, id: string): Promise<void> {
     const isRequested = await this.eventReplay.request({ id, service: this.service, type });
-    // No service has published the type yet: its future events arrive anyway.
+    // If no service has published the type yet, there is nothing to replay. Future events arrive anyway.
     if (!isRequested) await this.markReplayed(this.dataSource.manager, type, id);
   }
 
   /**
    * Whether each of these types is backfilled and no event is deferred as `unknown`. Events that are deferred as
-   * `blocked` do not count, because they only arrive late: the service stays ready.
+   * `blocked` do not count, because the service can stay ready although they are handled late.
    */
   async areBackfilled(types: ReadonlySet<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ given: number }[]>(
@@ -119,7 +119,7 @@ export class SubscribedTypes {
     return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
-  /** Handles the end of a replay. Replay: sets the same timestamp again. */
+  /** Handles the end of an event replay. If the event is delivered again, the same timestamp is set again. */
   readonly onServed: EventHandler = async (events: EventEnvelope[], { tx }) => {
     for (const { payload, aggregateId } of events)
       await this.markReplayed(tx, (payload as { type: string }).type, aggregateId);

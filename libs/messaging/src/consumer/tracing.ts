@@ -5,8 +5,8 @@ const tracer = trace.getTracer('@svc/messaging');
 
 /**
  * Runs `handle` with a span for each event, in the trace of the request that caused the event, so that a trace covers
- * all services. A batch contains events of several requests, so it has several spans. A span is active singleSpan if
- * the batch has one event. Costs almost nothing while telemetry is off.
+ * all services. A batch contains events of several requests, so it has several spans. A span is the active span only if
+ * the batch has one event. The function costs almost nothing while telemetry is off.
  */
 export async function handleWithSpans<T>(events: readonly EventEnvelope[], handle: () => Promise<T>): Promise<T> {
   const spans = events.flatMap(startSpan);
@@ -30,7 +30,7 @@ function startSpan(event: EventEnvelope): Span[] {
   return [tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, causeContext)];
 }
 
-/** The active trace, to be stored with new objects; undefined while telemetry is off. */
+/** The active trace, which is stored with new objects. Undefined while telemetry is off. */
 export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);

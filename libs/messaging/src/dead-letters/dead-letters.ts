@@ -28,7 +28,7 @@ export interface DeadLetterScope {
 
 export interface DeadLetterPage {
   readonly deadLetters: DeadLetter[];
-  /** Cursor of the next page; null on the last. */
+  /** Cursor of the next page. Null on the last page. */
   readonly after: string | null;
 }
 
@@ -46,20 +46,20 @@ export class DeadLetters {
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: ReadonlyMap<string, EventHandler>,
-    /** The dead letters in the broker's queue, which never reached a handler; undefined without an external broker. */
+    /** The dead letters in the broker's queue, which never reached a handler. Undefined without an external broker. */
     readonly inBroker?: BrokerDeadLetters,
   ) {}
 
-  /** A page of 200, newest first. Without payloads: they can be large and contain personal data. */
+  /** Returns up to 200 dead letters, newest first, without payloads, which can be large and contain personal data. */
   async list({ type, after }: DeadLetterScope = {}): Promise<DeadLetterPage> {
     const deadLetters = await this.page(PAGE_SIZE, type, after);
     return { deadLetters, after: nextCursor(deadLetters, PAGE_SIZE) };
   }
 
   /**
-   * Calls {@link replay} for each dead letter of a page of 100. Those that fail again stay in the table, and the next
-   * page begins after them. Replay: a dead letter that another call has already replayed counts neither as replayed nor
-   * as failed.
+   * Calls {@link replay} for each dead letter of a page of 100. Dead letters that fail again stay in the table, and the
+   * next page begins after them. Replay: a dead letter that another call has already replayed is counted in neither
+   * `replayed` nor `failed`.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
     const page = await this.page(REPLAY_PAGE_SIZE, type, after);

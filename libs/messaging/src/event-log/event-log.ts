@@ -20,7 +20,8 @@ export interface NewEvent<Payload = unknown> {
 
 /**
  * The append-only log of a service's events, which is its outbox. `append` requires the transaction of the state
- * change, so that both are committed or neither is. The {@link Relay} publishes the log after the commit.
+ * change, so that the change and its events are committed together or not at all. The {@link Relay} publishes the log
+ * after the commit.
  */
 export class EventLog {
   /** Called after events of these types have been committed. */
@@ -41,8 +42,8 @@ export class EventLog {
   }
 
   /**
-   * For events that must not wait for the relay, such as a revocation: they are also published directly after the
-   * commit. The relay publishes them again, under the same ids, so consumers apply them once.
+   * Appends events that must not wait for the relay, such as a revocation. They are also published directly after the
+   * commit. The relay publishes them again, with the same ids, so consumers apply them once.
    */
   async appendAndPublish(tx: Transaction, ...events: NewEvent[]): Promise<void> {
     const envelopes = this.newEnvelopes(events);
@@ -52,7 +53,7 @@ export class EventLog {
 
   /**
    * Writes rows and their events in one statement, for frequent operations. If it has written events, it wakes the
-   * relay when they are committed: after the statement, or after the commit if `connection` is a transaction.
+   * relay when the events are committed: after the statement, or after the commit if `connection` is a transaction.
    */
   async write<Row extends object>(
     connection: DataSource | Transaction,
@@ -132,8 +133,8 @@ class WakeAfterCommit implements EntitySubscriberInterface {
   }
 
   /**
-   * Also called after a rollback to a savepoint. The events after the savepoint must not be published, so direct
-   * publishing is cancelled, and the relay publishes the remaining events.
+   * TypeORM also calls this after a rollback to a savepoint. The events that were appended after the savepoint must not
+   * be published. Therefore no event is published directly, and the relay publishes the remaining events.
    */
   afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
     queryRunner.data[DIRECT] = undefined;

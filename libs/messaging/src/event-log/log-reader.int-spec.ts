@@ -72,7 +72,7 @@ test('events of one transaction are read in the order of their positions, even i
   expect(readTexts(await read({}))).toHaveLength(2);
 });
 
-test('readLog returns no events of an open transaction or of later ones, and reports that they are blocked', async () => {
+test('readLog returns no events of an open transaction or of later transactions, and reports that they are blocked', async () => {
   const openTransaction = dataSource.createQueryRunner();
   await openTransaction.startTransaction();
   await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
@@ -103,7 +103,7 @@ test('a cursor never moves backwards, and events up to the cursor are not counte
   }
 });
 
-test('after joinCursors, the target has the position of its slowest consumer, but never an earlier one than before', async () => {
+test('joinCursors moves the target to the position of its slowest consumer, but never backwards', async () => {
   const positionAfterJoin = async (targetPosition: number, ...consumerPositions: number[]) => {
     await dataSource.query('TRUNCATE relay_cursors');
     const names = consumerPositions.map((_, index) => `target/${index}`);

@@ -10,14 +10,14 @@ export interface LogPosition {
 /** Selects the events to read. */
 export interface LogScope {
   readonly after: LogPosition;
-  /** Only events of these types; others are skipped. */
+  /** Only events of these types. Events of other types are skipped. */
   readonly types?: ReadonlySet<string> | undefined;
-  /** Only transactions before this one (xid8). */
+  /** Only events of transactions before this transaction (xid8). */
   readonly until?: string;
 }
 
 export interface LogBounds {
-  /** Most events in a batch. */
+  /** Maximum number of events in a batch. */
   readonly maxBatchEvents: number;
   /** A batch ends when its payloads have this many bytes, so that a batch of large events fits in memory. */
   readonly maxBatchBytes: number;
@@ -44,7 +44,7 @@ export interface LogBatch {
   readonly end: LogPosition;
   /** True if a limit ended the batch: more events can be read immediately. */
   readonly hasMore: boolean;
-  /** Further events are committed but cannot be read yet, because an older transaction is open. */
+  /** True if further events are committed but cannot be read yet, because an older transaction is open. */
   readonly isBlocked: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function findCursor(db: DataSource, cursor: string, origin = cursor
 
 /**
  * The next events after a position, in the order (txid, position). Reads only events below the horizon
- * (pg_snapshot_xmin): events of older transactions than the oldest open one.
+ * (pg_snapshot_xmin), which means: events of transactions that are older than the oldest open transaction.
  */
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;
@@ -80,7 +80,7 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
       WHERE bytes_before < $4 ORDER BY measured.txid, position`,
     parameters,
   );
-  // Sorted by transaction: the readable rows come first.
+  // The rows are sorted by transaction, so the readable rows come first.
   const readable = rows.filter((row) => row.readable);
   const last = readable.at(-1);
   const hasMore = readable.length === bounds.maxBatchEvents || bytesOf(readable) >= bounds.maxBatchBytes;
@@ -96,7 +96,9 @@ function bytesOf(rows: readonly LogRow[]): number {
   return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
 }
 
-/** Moves a cursor forward, never backwards: when two relays deliver the same batch, the slower one changes nothing. */
+/**
+ * Moves a cursor forward, never backwards: when two relays deliver the same batch, the slower relay changes nothing.
+ */
 export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
@@ -106,7 +108,7 @@ export async function moveCursor(db: DataSource, cursor: string, { txid, positio
   );
 }
 
-/** Whether the log has an event of this type. Slow if there is none, because it then reads the whole log. */
+/** Whether the log has an event of this type. Slow if there is no such event, because the whole log is then read. */
 export async function hasType(db: DataSource, type: string): Promise<boolean> {
   const [answer] = await db.query<{ has: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE type = $1) AS has`,
@@ -115,7 +117,7 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
   return answer!.has;
 }
 
-/** Whether events are committed beyond the cursor, including those that cannot be read yet. */
+/** Whether events are committed beyond the cursor, including events that cannot be read yet. */
 export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
@@ -127,7 +129,7 @@ export async function hasEventsBeyond(db: DataSource, cursor: string, types?: Re
 /** Counting ends at this number, so that a long log does not make the query slow. */
 const MAX_COUNTED = 10_000;
 
-/** Number of events beyond a cursor, and the time of the oldest. */
+/** Number of events beyond a cursor, and the time of the oldest of these events. */
 export async function findLag(
   db: DataSource,
   cursor: string,

@@ -32,7 +32,7 @@ const countByPartition = (table: string): Promise<{ place: string; count: number
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
   );
 
-test('rows of the default partition move unchanged to the partition of their month when it is created', async () => {
+test('rows of the default partition move unchanged to the partition of their month when that partition is created', async () => {
   await append('a', 'b');
   await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
   // A row of a month without a partition stays in the default partition.
@@ -52,7 +52,7 @@ test('rows of the default partition move unchanged to the partition of their mon
   expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 3 }]);
 });
 
-test('processes that create the partitions concurrently while events are logged lose no event and duplicate none', async () => {
+test('processes that create the partitions concurrently while events are logged lose no event and duplicate no event', async () => {
   await append('before');
   const appending = Promise.all(Array.from({ length: 40 }, (_, i) => append(`meanwhile ${i}`)));
   await Promise.all(Array.from({ length: 4 }, () => ensureMonthPartitions(dataSource, clock)));
@@ -86,7 +86,7 @@ test('partitions of future months are created while transactions write in this m
   await writer.end();
 });
 
-test('a transaction that reads all partitions delays their creation; events are still logged', async () => {
+test('a transaction that reads all partitions delays the creation of partitions, but events are still logged', async () => {
   const backup = await openTransaction();
   await backup.tx.query('SELECT FROM event_log');
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(false);

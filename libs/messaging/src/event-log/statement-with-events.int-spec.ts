@@ -7,7 +7,7 @@ import { EventLog, messagingMigrations, statementWithEvents } from '../index.js'
 const ThingMadeV1 = eventType<{ size: number }>('thing.made.v1');
 const ThingGrewV1 = eventType<{ size: number }>('thing.grew.v1');
 
-/** Inserts things with a size. Updates existing things whose size is smaller; other things stay unchanged. */
+/** Inserts things with a size. Updates existing things whose size is smaller. Other things stay unchanged. */
 const UPSERT_THINGS = statementWithEvents({
   writes: `kept AS (
       INSERT INTO things AS known (id, size, first_size) SELECT id, $size, $size FROM unnest($ids::text[]) AS id
@@ -24,7 +24,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 let events: EventLog;
 /**
- * For each wake-up of the relay: the event types, and the aggregate ids that another connection reads in the log then.
+ * For each wake-up of the relay: the event types, and the aggregate ids that another connection then reads in the log.
  */
 let wakeUps: { types: readonly string[]; loggedIds: Promise<string[]> }[];
 
@@ -71,7 +71,7 @@ async function readThingIds(): Promise<string[]> {
   return (await dataSource.query<{ id: string }[]>('SELECT id FROM things ORDER BY 1')).map(({ id }) => id);
 }
 
-test('rows and their events are written together, and the relay is woken once, when the events are visible', async () => {
+test('a statement writes rows and their events together, and wakes the relay once, when the events are visible', async () => {
   expect(await upsertThings(dataSource, ['a', 'b'], { size: 3 })).toEqual([
     { aggregateId: 'a', firstSize: 3 },
     { aggregateId: 'b', firstSize: 3 },

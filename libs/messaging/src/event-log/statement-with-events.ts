@@ -2,8 +2,8 @@ import type { EventEnvelope } from '@svc/contracts';
 import { type NamedStatement, namedStatement } from '@svc/persistence';
 
 /**
- * Largest event as JSON: four times the largest request (C6). Limited, because a relay holds a batch of events in
- * memory.
+ * Maximum size of an event as JSON: four times the largest request (C6). The size is limited, because a relay holds a
+ * batch of events in memory.
  */
 export const MAX_EVENT_BYTES = 1024 * 1024;
 
@@ -69,22 +69,22 @@ export interface WritesWithEvents {
   readonly changed: string;
   /** Column of `changed` with the aggregate id of the row's events. The whole statement fails if a row has no event. */
   readonly aggregateId: string;
-  /** Replaces `event.payload`; may use columns of `event` and `changed`. */
+  /** SQL that replaces `event.payload`. It may use columns of `event` and `changed`. */
   readonly payload?: string;
   /** Columns of `changed` that the statement returns beside `aggregateId`. */
   readonly returns?: string;
 }
 
 /**
- * One statement, and so one round trip, that writes rows (`writes`) and the events of each row of `changed`. An event
- * whose row was not changed is not written. The statement returns a row `{ aggregateId, …returns }` for each row of
- * `changed`.
+ * Creates one statement, which needs one round trip, that writes rows (`writes`) and the events of each row of
+ * `changed`. An event whose row was not changed is not written. The statement returns a row
+ * `{ aggregateId, …returns }` for each row of `changed`.
  */
 export function statementWithEvents(parts: WritesWithEvents): StatementWithEvents {
   const { writes, changed, payload, returns } = parts;
   const aggregateId = `${changed}.${parts.aggregateId}::text`;
-  // LEFT JOIN: a row without an event then has null columns, which the event log rejects. An inner join would write the
-  // row without an event.
+  // With LEFT JOIN, a row without an event has null columns, which the event log rejects, so the statement fails. An
+  // inner join would write the row without an event.
   const statement = namedStatement(`WITH ${writes}, logged AS (
          ${INSERT_EVENTS}
          SELECT ${eventColumns(payload)}

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A second replay of a type, for a service that rebuilds a read model. The service stays ready meanwhile. */
+/** A service that rebuilds a read model can request a second replay of a type. The service stays ready meanwhile. */
 export class ToldAgain1763500000003 implements MigrationInterface {
   readonly name = 'ToldAgain1763500000003';
 

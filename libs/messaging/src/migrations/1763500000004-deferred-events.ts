@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Events that cannot be handled now and must not delay later events: only a replica of another release has a handler
- * for their type, or the database blocks them (a lock, or a statement that runs too long).
+ * Events that cannot be handled now and must not delay later events. Either only a replica of another release has a
+ * handler for their type, or the database blocks them (a lock, or a statement that runs too long).
  */
 export class DeferredEvents1763500000004 implements MigrationInterface {
   readonly name = 'DeferredEvents1763500000004';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Replicas share a queue, so each receives only some of the heartbeats: the newest is stored for all of them. */
+/**
+ * Stores the newest heartbeat for all replicas of a service. The replicas share a queue, so each replica receives only
+ * some of the heartbeats.
+ */
 export class Heartbeats1763500000006 implements MigrationInterface {
   readonly name = 'Heartbeats1763500000006';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Partitions are attached instead of created in place, which does not block writers of other partitions. The lock is on the
- * table itself, so processes of one service never wait for another service.
+ * Partitions are created as separate tables and then attached, which does not block writers of other partitions. The
+ * lock is on the table itself, so processes of one service never wait for another service.
  */
 export class PartitionsAttached1763500000007 implements MigrationInterface {
   readonly name = 'PartitionsAttached1763500000007';

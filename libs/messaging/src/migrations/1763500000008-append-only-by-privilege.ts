@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The role that runs migrations owns the tables; the role of the running service may only read and write them (ADR 45). This
- * migration creates the two functions that declare exceptions, and applies them to the first tables and functions.
+ * The role that runs migrations owns the tables. The role of the running service may only read and write them (ADR 45).
+ * This migration creates the two functions that declare exceptions from this rule, and applies them to the first tables
+ * and functions.
  */
 export class AppendOnlyByPrivilege1763500000008 implements MigrationInterface {
   readonly name = 'AppendOnlyByPrivilege1763500000008';

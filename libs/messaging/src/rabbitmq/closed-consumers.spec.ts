@@ -7,7 +7,7 @@ import { QueueConsumer } from './rabbitmq-consumer.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
-// A consumer that is closed during a reconnection must not consume on the new connection: its process is stopping.
+// A consumer that is closed during a reconnection must not consume on the new connection, because its process stops.
 
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 const model = {} as ChannelModel;

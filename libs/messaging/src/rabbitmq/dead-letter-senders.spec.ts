@@ -13,7 +13,7 @@ const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
  * Replays one dead letter and returns the result.
  * @param user the RabbitMQ user of this service
  * @param sender the user that published the message, as the broker reports it
- * @param types of the events in the message
+ * @param types the types of the events in the message
  */
 async function replayDeadLetter(user: string, sender: string | undefined, ...types: string[]) {
   const events = types.map((name) => anEvent({ name }, 'a', 1, {}));

@@ -33,24 +33,27 @@ import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
   readonly url: string;
   /** The service of this process. */
   readonly service: string;
   readonly log: MessagingLog;
   /**
-   * Most events in one message, 50 by default. Must be 1 while replicas of a release before ADR 34 consume the
-   * messages.
+   * Maximum number of events in one message, 50 by default. Must be 1 while replicas of a release before ADR 34 consume
+   * the messages.
    */
   readonly eventsPerMessage?: number;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
 
-/** Name of the relay's only cursor: the broker itself tracks the deliveries to each consumer. */
+/**
+ * Name of the relay's cursor. One cursor is enough, because the broker itself tracks the deliveries to each consumer.
+ */
 const TARGET = 'rabbitmq';
 /**
- * How many batches are sent before the first is confirmed: a confirmation lasts as long as a disk write of the broker.
+ * How many batches may be unconfirmed at the same time. The relay does not wait for each confirmation, because a
+ * confirmation lasts as long as a disk write of the broker.
  */
 const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
@@ -60,7 +63,7 @@ export const MAX_EVENTS_PER_MESSAGE = 50;
  * broker is available.
  */
 const ATTACH_WAIT_MS = 5_000;
-/** Short, so that metrics are collected even if the broker does not respond. */
+/** This timeout is short, so that metrics are collected even if the broker does not respond. */
 const METRICS_TIMEOUT_MS = 1_000;
 
 /** The state of an {@link Attachment} on the current connection. */
@@ -73,9 +76,9 @@ interface AttachmentState {
 }
 
 /**
- * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of
- * events. A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use
- * separate connections: a broker short of memory stops reading from publishers.
+ * The broker for services in separate processes: RabbitMQ 3.10 or later. The relay has one target, which publishes to
+ * the exchange of events. A batch is delivered when each message is confirmed and no message was returned. Publishing
+ * and consuming use separate connections, because a broker that is short of memory stops reading from publishers.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
@@ -115,14 +118,14 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: async (service, events) => {
-      // An earlier release accepted and stored requests with invalid names.
+      // The name may be invalid, because an earlier release accepted and stored requests with invalid names.
       if (!this.topology.isServiceName(service)) return false;
       const { replayedEvents: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
         return { exchange, routingKey: this.topology.replayedEventKey(service, replayedType(event)) };
       };
-      // One event in each message: the queue is limited to a number of messages, and a replay may contain the whole
-      // log.
+      // Each message contains one event, because the maximum length of the queue is a number of messages, and a replay
+      // may contain the whole log.
       return this.isRouted(eventMessages(events, routeOf, 1));
     },
   };
@@ -172,7 +175,8 @@ export class RabbitMqBroker implements Broker {
       maxBatchWaitMs,
     };
     this.deadLetters.setReader({ service: name, handle: reading.handle });
-    // The queue of replayed events comes first: onBound of the other queue requests a replay, which needs it.
+    // The queue of replayed events is declared first, because onBound of the second queue requests a replay, which
+    // needs the first queue.
     const replayed = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declareReplayedEvents(channel, model, name),
@@ -200,7 +204,7 @@ export class RabbitMqBroker implements Broker {
     return this.requests.request(command, payload, timeoutMs);
   }
 
-  /** Closes the connections. The subscriptions must have been closed before, by their owners. */
+  /** Closes the connections. The owners of the subscriptions must close them before. */
   async close(): Promise<void> {
     await this.consuming.close();
     await this.publishing.close();
@@ -284,8 +288,8 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * An event without a consumer is only logged and does not block the relay: its type is announced, so a service that
-   * subscribes later can request a replay.
+   * An event without a consumer only causes a warning in the log and does not block the relay. Its type is announced,
+   * so a service that subscribes later can request a replay.
    */
   private async publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
@@ -330,8 +334,8 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * The messages have the event type as a second routing key, because consumers of earlier releases bind only to that
-   * (ADR 26).
+   * The messages have the event type as a second routing key, because consumers of earlier releases bind only to the
+   * event type (ADR 26).
    */
   private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
     const { topology } = this;

@@ -5,7 +5,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
 export interface ConnectionSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
   readonly url: string;
   /** Shown by the broker's administration tools. */
   readonly name: string;
@@ -22,10 +22,10 @@ const MAX_PAUSE_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * A connection to the broker that is opened again whenever it is lost, and set up again with {@link
- * ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one way to
- * recover. Nothing is queued here while the broker is unavailable: a sender waits a limited time and then gets an
- * error.
+ * A connection to the broker. When it is lost, it is opened again and set up again with
+ * {@link ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one
+ * way to recover. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
+ * then gets an error.
  */
 export class RabbitMqConnection {
   /** Reason why the broker accepts no messages now (memory or disk alarm), or undefined. */
@@ -69,7 +69,7 @@ export class RabbitMqConnection {
     return this.isUsable;
   }
 
-  /** Closes the current connection; a new one is opened. */
+  /** Closes the current connection. A new connection is then opened. */
   drop(cause: unknown): void {
     if (!this.model || this.isClosing) return;
     this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
@@ -96,7 +96,7 @@ export class RabbitMqConnection {
     let cause: unknown;
     channel.on('error', (error) => (cause = error));
     channel.on('close', () => {
-      // There is no cause if the owner closed the channel. A lost connection is handled by its own listener.
+      // There is no cause if the owner of the channel closed it. Another listener handles a lost connection.
       if (cause !== undefined && this.model === model) this.drop(cause);
     });
     return channel;

@@ -12,15 +12,16 @@ export interface Attachment {
 export interface QueueReaderSettings<T> {
   /** Declares the queue and returns its name. */
   readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
-  /** Returns the items in the message. Throws when the message is unreadable: it is then dead-lettered. */
+  /** Returns the items in the message. Throws when the message is unreadable. The message is then dead-lettered. */
   readonly parse: (message: ConsumeMessage) => readonly T[];
   /** Resolves when the effects are committed. Throws when the items must be retried (the database is unavailable). */
   readonly handle: (items: readonly T[]) => Promise<void>;
-  /** How long a message may wait so that it is handled in a batch with others. */
+  /** How long a message may wait so that it is handled in a batch with other messages. */
   readonly maxBatchWaitMs?: number;
   /**
-   * True if only one replica reads the queue at a time. The next one must not begin before this one has finished, so on
-   * close this one requeues the messages that it has not begun, by closing the channel.
+   * True if only one replica reads the queue at a time. The next replica must not begin before this replica has
+   * finished. Therefore close() does not cancel the consumer. It closes the channel, which requeues the messages that
+   * this replica has not begun.
    */
   readonly isSingleActive?: boolean;
   /** `onLost` is called before the declaration if this queue does not exist. */
@@ -30,11 +31,12 @@ export interface QueueReaderSettings<T> {
 }
 
 /**
- * Most unacknowledged messages of a replica: more than one, so that the next batch arrives while the current one is
- * handled. No other replica receives these messages meanwhile, and each may contain many events.
+ * Maximum number of unacknowledged messages of a replica. It is more than one, so that the next batch arrives while the
+ * current batch is handled. It is not larger, because no other replica receives these messages meanwhile, and each
+ * message may contain many events.
  */
 const PREFETCH = 50;
-/** A batch ends when its messages contain so many items. */
+/** A batch ends when its messages contain at least this number of items. */
 const BATCH_ITEMS = 100;
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 5_000;
@@ -42,13 +44,14 @@ const MAX_PAUSE_MS = 5_000;
 const NOT_FOUND = 404;
 
 /**
- * Reads a durable queue in batches, one at a time, in its order, and acknowledges each when its effects are committed.
+ * Reads a durable queue in batches, one batch at a time, in the order of the queue. Acknowledges each batch when its
+ * effects are committed.
  *
- * When a batch fails because the database is unavailable, this process does not requeue it but retries it. A requeued
- * message would be delivered again immediately, and RabbitMQ 3.10 counts each requeue as a delivery, so an outage of a
- * minute would dead-letter valid messages. Meanwhile the broker delivers at most PREFETCH messages. If an outage lasts
- * longer than the broker's acknowledgement timeout (30 min), the broker closes the channel, which counts as one
- * delivery.
+ * When a batch fails because the database is unavailable, this process does not requeue the batch but retries it. A
+ * requeued message would be delivered again immediately, and RabbitMQ 3.10 counts each requeue as a delivery, so an
+ * outage of a minute would dead-letter valid messages. During the retries the broker delivers at most PREFETCH
+ * messages. If an outage lasts longer than the broker's acknowledgement timeout (30 min), the broker closes the
+ * channel, which counts as one delivery.
  */
 export class QueueConsumer<T> implements Attachment {
   private session: Session<T> | undefined;
@@ -80,12 +83,12 @@ export class QueueConsumer<T> implements Attachment {
     if (this.isClosed) await session.close();
   }
 
-  /** Number of messages in this queue that are not delivered yet; undefined while it is not attached. */
+  /** Number of messages in this queue that are not delivered yet. Undefined while this consumer is not attached. */
   waiting(): Promise<{ queue: string; count: number } | undefined> {
     return this.session?.waiting() ?? Promise.resolve(undefined);
   }
 
-  /** Accepts no further message, finishes and acknowledges the delivered ones. */
+  /** Accepts no further message. Finishes and acknowledges the delivered messages. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.session?.close();
@@ -128,7 +131,7 @@ class Session<T> {
   }
 
   async close(): Promise<void> {
-    // Cancelling the consumer would let the next replica begin immediately, so only the channel is closed.
+    // If the consumer were cancelled, the next replica would begin immediately. So only the channel is closed.
     if (this.reader.isSingleActive) this.delivered.length = 0;
     else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
     this.isEnding = true;
@@ -146,8 +149,8 @@ class Session<T> {
   }
 
   /**
-   * Waits for further messages of the batch. Without `maxBatchWaitMs`, a batch is the messages that arrived while the
-   * previous one was handled, or in one network read.
+   * Waits for further messages of the batch. Without `maxBatchWaitMs`, a batch consists of the messages that arrived
+   * while the previous batch was handled, or in one network read.
    */
   private waitForMessages(): Promise<void> {
     const { maxBatchWaitMs = 0 } = this.reader;
@@ -174,7 +177,7 @@ class Session<T> {
     if (!last) return true;
     if (!(await this.handle(items))) return false;
     const upToLast = last;
-    // `true` also acknowledges all earlier messages. They are in this batch or an earlier one, or were rejected.
+    // `true` also acknowledges all earlier messages. They are in this batch or an earlier batch, or were rejected.
     this.onChannel(() => this.channel.ack(upToLast, true));
     return !this.lost;
   }

@@ -14,11 +14,15 @@ export interface DeadLetterHandler {
 }
 
 /**
- * Most unacknowledged messages of a replay. A quorum queue delays acknowledgements when more than 32 are in flight, and
- * loses them when the channel is closed: handled messages would then stay in the queue.
+ * Maximum number of unacknowledged messages of a replay. A quorum queue delays acknowledgements when more than 32 are
+ * in flight, and loses the delayed acknowledgements when the channel is closed. Handled messages would then stay in the
+ * queue.
  */
 const MAX_BATCH_SIZE = 25;
-/** Most messages of one replay. Refused ones stay unacknowledged until its end, so that it can read the next ones. */
+/**
+ * Maximum number of messages of one replay. Refused messages stay unacknowledged until the end of the replay, so that
+ * the broker delivers the messages after them.
+ */
 const MAX_REPLAYED = 1_000;
 
 /**
@@ -26,9 +30,10 @@ const MAX_REPLAYED = 1_000;
  * without an acknowledgement, because the reading process crashed or its database was unavailable for very long. The
  * consumer never handled them, so they are not in its table of dead letters.
  *
- * A replay passes them to the consumer and acknowledges each after its commit, so no message is lost if the process
- * crashes, and the inbox ignores duplicates. Any service may publish a message with any headers to this queue (ADR 26),
- * so the sender is checked. The sender is reliable, because the broker rejects a message with the name of another user.
+ * A replay passes the messages to the consumer and acknowledges each message after the consumer's commit, so no message
+ * is lost if the process crashes. The inbox ignores duplicates. Any service may publish a message with any headers to
+ * this queue (ADR 26), so the sender is checked. The sender is reliable, because the broker rejects a message with the
+ * name of another user.
  */
 export class RabbitMqDeadLetters implements BrokerDeadLetters {
   private reader: DeadLetterHandler | undefined;

@@ -72,7 +72,7 @@ describe('the events of a message', () => {
     expect(() => read(content)).toThrow(/is not an event|has no events/);
   });
 
-  it('are all refused if the routing key does not match the type of one of them', () => {
+  it('are all refused if the routing key does not match the type of one event', () => {
     expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
       'routing key of the message is not that of',
     );
@@ -86,7 +86,7 @@ describe('the events of a message', () => {
   });
 });
 
-// A service chooses the exchange and routing key for its dead letters, and the broker checks neither.
+// A service chooses the exchange and routing key for its dead letters, and the broker does not check them.
 test.each([
   ['published', {}, type, true],
   [
@@ -96,7 +96,7 @@ test.each([
     false,
   ],
 ])(
-  'only messages that were published are accepted as events and requests: one that was %s',
+  'a message is accepted as an event or request only if it was published: a message that was %s',
   (_, headers, typeOrErrorText, isRequest) => {
     const event = anEvent({ name: type }, 'a', 1, {});
     const message = (exchange: string, routingKey: string): ConsumeMessage =>

@@ -6,9 +6,9 @@ import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
- * The events in a message. Throws if their type does not match the routing key. The broker checks only the routing key:
- * it lets a service publish with the key of a type only if the service publishes that type. Releases before ADR 26 send
- * replays to the default exchange, to which no service's user may publish now.
+ * The events in a message. Throws if their type does not match the routing key, because the broker checks only the
+ * routing key: it lets a service publish with the key of a type only if the service publishes that type. Releases
+ * before ADR 26 send replays to the default exchange. Today no service's user may publish to that exchange.
  */
 export function parseEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
   const events = parseEnvelopes(message);
@@ -28,9 +28,9 @@ function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service
 }
 
 /**
- * Whether the broker authorised the sender for this command. The queue alone does not prove it: the `CC` header can
- * route a message to further queues, and RabbitMQ before 3.13 checks only the first routing key. Releases before ADR 26
- * send requests to the default exchange.
+ * Whether the broker authorised the sender for this command. The fact that the message is in the queue of the command
+ * does not prove it: the `CC` header can route a message to further queues, and RabbitMQ before 3.13 checks only the
+ * first routing key. Releases before ADR 26 send requests to the default exchange.
  */
 export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
   const { exchange, routingKey } = message.fields;
@@ -41,9 +41,9 @@ export function isRequestOf(command: string, message: ConsumeMessage, names: Rab
 }
 
 /**
- * Whether the message came through a dead-letter exchange. Its routing key then proves nothing: a service chooses
- * exchange and key in its own queue declarations, and the broker does not check them. The broker always adds this
- * header.
+ * Whether the message came through a dead-letter exchange. Its routing key then proves nothing, because a service
+ * chooses the exchange and the key in its own queue declarations, and the broker does not check them. The broker always
+ * adds the header `x-death` to such a message.
  */
 function isDeadLettered({ properties }: ConsumeMessage): boolean {
   return properties.headers?.['x-death'] !== undefined;
@@ -54,7 +54,7 @@ export function replayedType({ type, payload }: EventEnvelope): string {
   return type === ReplayServedV1.name ? String((payload as { type?: unknown } | null)?.type) : type;
 }
 
-/** The events in a message, which is an event or a list of at least one. Throws for any other content. */
+/** The events in a message. The message is an event or a list of at least one event. Throws for any other content. */
 export function parseEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
   const parsed: unknown = JSON.parse(content.toString());
   const events = Array.isArray(parsed) ? parsed.map(parseEnvelope) : [parseEnvelope(parsed)];
@@ -75,7 +75,7 @@ function parseEnvelope(parsed: unknown): EventEnvelope {
   return event as EventEnvelope;
 }
 
-/** For administrators: without the payload, which can be large and contain personal data. */
+/** The dead letter as administrators see it: without the payload, which can be large and contain personal data. */
 export function toDeadLetter({ properties }: GetMessage): BrokerDeadLetter {
   const headers = (properties.headers ?? {}) as Record<string, unknown>;
   const [death] = (Array.isArray(headers['x-death']) ? headers['x-death'] : []) as { time?: { value?: unknown } }[];

@@ -25,7 +25,7 @@ const versionsByMessage = (events: EventEnvelope[], eventsPerMessage = 50, route
   );
 
 describe('the messages of events that are published together', () => {
-  it('contain events of one type and routing key, in their order', () => {
+  it('each contain events of one type and one routing key, in the order of the events', () => {
     const mixed = [event(1), event(2, 'other.v1'), event(3), event(4, 'other.v1'), event(5)];
     expect(versionsByMessage(mixed)).toEqual([
       [1, 3, 5],
@@ -52,13 +52,13 @@ describe('the messages of events that are published together', () => {
     expect(versionsByMessage([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
   });
 
-  it('contain at most the configured number of events', () => {
+  it('each contain at most the configured number of events', () => {
     const five = [1, 2, 3, 4, 5].map((n) => event(n));
     expect(versionsByMessage(five, 2)).toEqual([[1, 2], [3, 4], [5]]);
     expect(versionsByMessage(five, 1)).toEqual([[1], [2], [3], [4], [5]]);
   });
 
-  it('contain at most 64 KiB, except for a single larger event', () => {
+  it('each contain at most 64 KiB, except for a message with a single larger event', () => {
     const small = event(1, 'noted.v1', 'x'.repeat(30_000));
     const large = event(9, 'noted.v1', 'x'.repeat(70_000));
     expect(versionsByMessage([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);

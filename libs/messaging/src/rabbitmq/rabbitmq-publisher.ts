@@ -13,8 +13,8 @@ export interface OutgoingMessage {
 }
 
 /**
- * Result of publishing a message. `confirmed`: every queue to which it was routed has stored it. `refused`: at least
- * one of them rejected it. `unroutable`: it was routed to no queue.
+ * Result of publishing a message. `confirmed`: every queue to which the message was routed has stored it. `refused`: at
+ * least one of these queues rejected it. `unroutable`: the message was routed to no queue.
  */
 export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
@@ -54,8 +54,8 @@ export class RabbitMqPublisher {
   }
 
   /**
-   * Returns the outcome of each message, in their order. Throws {@link BrokerUnavailableError} when the broker does not
-   * confirm in time.
+   * Returns the outcome of each message, in the order of the messages. Throws {@link BrokerUnavailableError} when the
+   * broker does not confirm in time.
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     const channel = await this.usableChannel();
@@ -63,8 +63,8 @@ export class RabbitMqPublisher {
     const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
     return withDeadline(outcomes, CONFIRM_TIMEOUT_MS, () => {
       const error = new BrokerUnavailableError(`${messages.length - settled} messages were not confirmed in time.`);
-      // A blocked connection is not replaced: the broker would accept one more batch on a new connection before it
-      // blocks that too.
+      // A blocked connection is not replaced, because the broker would accept one more batch on a new connection before
+      // it also blocks the new connection.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
     });
@@ -76,7 +76,7 @@ export class RabbitMqPublisher {
       const settle = (error: Error | null): void => {
         const isReturned = this.returned.delete(properties.messageId);
         if (!error) resolve(isReturned ? 'unroutable' : 'confirmed');
-        // Any other error means that the channel was lost: the outcome is unknown.
+        // Any other error means that the channel was lost. The outcome is then unknown.
         else if (error.message === NACKED) resolve('refused');
         else reject(new BrokerUnavailableError('A message was not confirmed.', { cause: error }));
       };
@@ -106,14 +106,14 @@ export interface EventRoute {
 }
 
 /**
- * Most characters of a message with several events. Limited, because a consumer holds 50 messages in memory. A larger
- * event is sent in a message with no other event.
+ * Maximum length of a message with several events, in characters. The length is limited, because a consumer holds 50
+ * messages in memory. A larger event is sent in a message with no other event.
  */
 const MAX_SHARED_MESSAGE_LENGTH = 64 * 1024;
 
 /**
  * Converts events to messages with JSON content. Up to `eventsPerMessage` events with the same route and type share a
- * message, in their order, because the broker's load depends on the number of messages.
+ * message, in the order of the events, because the broker's load depends on the number of messages.
  */
 export function eventMessages(
   events: readonly EventEnvelope[],
@@ -151,7 +151,7 @@ interface SharedMessage {
 }
 
 /**
- * The properties are for administration tools: consumers read only the content, in which each event contains its trace.
+ * The properties are for administration tools. Consumers read only the content, in which each event contains its trace.
  */
 function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
   const { exchange, routingKey, alsoAs } = route;

@@ -11,18 +11,18 @@ import type { Topology } from './rabbitmq-topology.js';
 
 /** Prefix of the reply addresses that releases before ADR 26 use. Only the default exchange can route to them. */
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
-/** Most requests of one process that wait for a reply. */
+/** Maximum number of requests of one process that wait for a reply. */
 const MAX_WAITING_REQUESTS = 2_000;
 /**
- * Most requests that one replica handles concurrently. The others wait in the queue, which is deleted with its last
- * consumer. So this number is high, to leave few requests there.
+ * Maximum number of requests that one replica handles concurrently. Further requests wait in the queue, which is
+ * deleted with its last consumer. This number is high, so that few requests are in the queue when it is deleted.
  */
 const MAX_CONCURRENT_REQUESTS = 1_000;
 const CONNECTION_WAIT_MS = 1_000;
 /**
- * Longest time for which a request is retried while no service consumes the command: as long as a restart takes. A
- * retry is safe, because the broker returned the request and no service handled it. A person prefers a short wait to an
- * error.
+ * Longest time for which a request is retried while no service consumes the command. A restart of a service lasts about
+ * as long, and a person prefers a short wait to an error. A retry is safe, because the broker returned the request and
+ * no service handled it.
  */
 const UNROUTABLE_RETRY_MS = 6_000;
 const UNROUTABLE_PAUSE_MS = 100;
@@ -47,11 +47,14 @@ function notReady(reason: string): DomainError {
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
   private model: ChannelModel | undefined;
-  /** Declared before the first request, because services that send no requests have no permission to declare it. */
+  /**
+   * Declared only before the first request: a service that sends no requests has no permission to declare this queue.
+   */
   private replyQueue: Promise<string> | undefined;
   private readonly pending = new Map<string, PendingRequest>();
   /**
-   * Number of requests in progress, including those that are being retried because no service consumes their command.
+   * Number of requests in progress, including requests that are being retried because no service consumes their
+   * command.
    */
   private waiting = 0;
 
@@ -116,7 +119,7 @@ export class RabbitMqRequests {
   }
 
   /**
-   * Uses a separate channel: if this service has no permission for the default exchange, the broker closes only that
+   * Uses a separate channel. If this service has no permission for the default exchange, the broker closes only that
    * channel.
    */
   private async replyDirectly(queue: string, content: Buffer, properties: Options.Publish): Promise<void> {
@@ -196,9 +199,9 @@ export class RabbitMqRequests {
 }
 
 /**
- * Handles the requests of one command; all replicas consume the same queue. If a replica crashes before it replies, the
- * broker delivers the request to another one, so a command may be executed twice: the second execution must return the
- * outcome of the first.
+ * Handles the requests of one command. All replicas consume the same queue. If a replica crashes before it replies, the
+ * broker delivers the request to another replica. So a command may be executed twice, and the second execution must
+ * return the outcome of the first.
  */
 export class RabbitMqResponder implements Attachment, Subscription {
   private channel: Channel | undefined;
@@ -212,8 +215,8 @@ export class RabbitMqResponder implements Attachment, Subscription {
     private readonly command: string,
     private readonly respond: Responder,
     /**
-     * Sends a reply on the connection for publishing: a broker that is short of memory blocks connections that publish,
-     * and the connection for consuming must not be blocked.
+     * Sends a reply on the connection for publishing, because a broker that is short of memory blocks connections that
+     * publish, and the connection for consuming must not be blocked.
      */
     private readonly reply: (queue: string, correlationId: string, content: Buffer) => void,
     private readonly log: MessagingLog,
@@ -258,7 +261,8 @@ export class RabbitMqResponder implements Attachment, Subscription {
     try {
       channel.ack(message);
     } catch {
-      // The channel was lost, so the broker delivers the request to another replica. Its reply will be ignored.
+      // The channel was lost, so the broker delivers the request to another replica. The caller ignores the second
+      // reply.
     }
   }
 }

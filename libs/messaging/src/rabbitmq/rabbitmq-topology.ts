@@ -4,23 +4,23 @@ import type { Subscriber } from '../broker/broker.js';
 import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
- * Declares every exchange and queue on the broker; no other file declares any. Each process declares the queues that it
- * uses on each connection: declaring an existing queue changes nothing. A declaration cannot change the arguments of an
- * existing queue (the log then has error 406): use a new queue name, or a policy. The names and the permissions of each
- * service's user are in `rabbitmq-names.ts`. That user may not configure exchanges and dead-letter queues: an
- * administrator imports their definitions, and this class declares them only if they are missing.
+ * Declares every exchange and queue on the broker. No other file declares exchanges or queues. On each connection, a
+ * process declares the queues that it uses. The declaration of an existing queue changes nothing. It cannot change the
+ * arguments of the queue either (the log then has error 406): use a new queue name, or a policy. The names and the
+ * permissions of each service's user are in `rabbitmq-names.ts`. That user may not configure exchanges and dead-letter
+ * queues. An administrator imports their definitions, and this class declares them only if they are missing.
  *
  *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the event is for one consuming
  *                     service only, then `.from.<source>.<page|partner>` if it is an event of a payment
- *     → svc.<service>.events         quorum; one for each consuming service, consumed by all its replicas
+ *     → svc.<service>.events         quorum, one queue for each consuming service, consumed by all its replicas
  *   svc.past          topic, routing key = service and type
  *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event
- *     → svc.<service>.replays        quorum; replay requests, bound for each type that the service has published
+ *     → svc.<service>.replays        quorum, for replay requests, bound for each type that the service has published
  *   svc.commands      topic, routing key = command
- *     → svc.commands.<command>       classic; requests that wait for a responder, never on disk
+ *     → svc.commands.<command>       classic, for requests that wait for a responder, never written to disk
  *   svc.replies       topic, routing key = name of the queue
  *     → svc.<service>.replies.<id>   classic, exclusive to one connection
  */
@@ -63,8 +63,8 @@ export class Topology extends RabbitMqNames {
     // An earlier release may have been bound to all events of a type that this release restricts to an origin.
     const restricted = [...types].filter((type) => origins?.has(type));
     const former = [...restricted, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
-    // This fails if the service no longer has the permission for a former type. Its events then still arrive and are
-    // deferred.
+    // This fails if the service no longer has the permission for a former type. Events of that type then still arrive
+    // and are deferred.
     await succeeds(model, async (separateChannel) => {
       for (const key of former) await separateChannel.unbindQueue(queue, this.events, key);
     });
@@ -72,9 +72,10 @@ export class Topology extends RabbitMqNames {
   }
 
   /**
-   * Declares the queue of replayed events. It is separate, so that a long replay neither delays current events nor
-   * fills their queue. One replica consumes it at a time, and its successor receives only unacknowledged messages. So
-   * when the message about the end of a replay is read, all events before it have been handled.
+   * Declares the queue of replayed events. This queue is separate, so that a long replay does not delay current events
+   * and does not fill their queue. Only one replica consumes the queue at a time, and the next replica receives only
+   * unacknowledged messages. So when a replica reads the message about the end of a replay, all events before that
+   * message have been handled.
    */
   async declareReplayedEvents(channel: Channel, model: ChannelModel, service: string): Promise<string> {
     await this.declareDeadLetters(model, service);
@@ -126,8 +127,8 @@ export class Topology extends RabbitMqNames {
   /**
    * Requests contain encrypted card data, so they must not be written to disk. Therefore the queue is classic, its
    * messages are not persistent, and it is deleted with its last consumer. The queue itself is durable, because
-   * RabbitMQ 4.3 rejects shared queues that are not; that does not make its messages durable. x-queue-mode and
-   * x-queue-version are absent, because 4.3 rejects them too.
+   * RabbitMQ 4.3 rejects shared queues that are not durable. A durable queue does not make its messages durable.
+   * x-queue-mode and x-queue-version are absent, because RabbitMQ 4.3 rejects them too.
    */
   async declareCommand(channel: Channel, command: string): Promise<string> {
     const queue = this.commandQueue(command);
@@ -155,7 +156,7 @@ export class Topology extends RabbitMqNames {
 
 /**
  * Runs `declare` on a separate channel, because the broker closes a channel when it rejects a call. Resolves to false
- * if it did.
+ * if the broker rejected the call.
  */
 async function succeeds(model: ChannelModel, declare: (channel: Channel) => Promise<unknown>): Promise<boolean> {
   const channel = await model.createChannel();
@@ -174,19 +175,21 @@ async function succeeds(model: ChannelModel, declare: (channel: Channel) => Prom
 const REFUSALS: readonly number[] = [403, 404];
 
 /**
- * After so many deliveries without an acknowledgement, a message is dead-lettered: it is assumed to crash the process
- * that handles it. 20 is the default of RabbitMQ 4; 3.10 has no default. 3.10 counts every requeue, and 4.3 counts
- * rejections and lost channels. This code requeues messages only by losing its channel, so both versions count the
- * same. If only the handler of a message fails, the consumer stores the message in its table of dead letters instead.
+ * After this number of deliveries without an acknowledgement, a message is dead-lettered, because it probably crashes
+ * the process that handles it. 20 is the default of RabbitMQ 4. RabbitMQ 3.10 has no default. 3.10 counts every
+ * requeue, and 4.3 counts rejections and lost channels. This code requeues messages only when its channel is closed or
+ * lost, so the counts of both versions are equal. If only the handler of a message fails, the consumer stores the
+ * message in its table of dead letters instead.
  */
 const DELIVERY_LIMIT = 20;
 const MAX_QUEUED_EVENTS = 1_000_000;
 /**
- * When the queue has so many messages, the publisher waits: a replay of millions of events must not fill the broker.
+ * When the queue has this number of messages, the publisher waits, because a replay of millions of events must not fill
+ * the broker.
  */
 const MAX_QUEUED_REPLAY_EVENTS = 100_000;
 const MAX_QUEUED_REPLAY_REQUESTS = 10_000;
-/** Most requests that wait for a replica; more could not be handled before their deadline. */
+/** Maximum number of requests that wait for a replica. Further requests could not be handled before their deadline. */
 const MAX_QUEUED_REQUESTS = 1_000;
 /**
  * A queue without consumers is deleted after this time. After a restart of the broker, the consumers need some time to

@@ -1,5 +1,6 @@
 /**
- * Generations (copies) of a partitioned read model: a retired one, the serving one, and the one that is being built.
+ * Tests of the generations (copies) of a partitioned read model: a retired generation, the serving generation, and the
+ * generation that is being built.
  */
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
@@ -37,7 +38,7 @@ const listGenerations = async (table: string) =>
     await dataSource.query<{ generation: number }[]>(`SELECT DISTINCT generation FROM ${table} ORDER BY generation`)
   ).map(({ generation }) => generation);
 
-test('only one of several concurrent rebuilds begins and schedules its replay; a failed beginning changes nothing', async () => {
+test('only one of several concurrent rebuilds begins and schedules its replay, and a failed beginning changes nothing', async () => {
   const failure = new Error('no broker');
   await expect(generations.begin(() => Promise.reject(failure))).rejects.toBe(failure);
   expect(await generations.findBuilding()).toBeUndefined();
@@ -57,8 +58,8 @@ test('only the generation that is being built can start to serve, and only once'
 });
 
 test('a retired generation is removed after a minute, in batches, without rows of another generation', async () => {
-  // Partition 1 has rows of the generations 0 and 2, partition 2 has rows of generation 1: the ctids of both
-  // partitions overlap.
+  // Partition 1 has rows of the generations 0 and 2. Partition 2 has rows of generation 1. Rows of both partitions have
+  // the same ctids.
   await dataSource.query(`INSERT INTO displayed SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
   await dataSource.query(`INSERT INTO displayed SELECT 1, 2 FROM generate_series(1, 5001)`);
   await beginGeneration();

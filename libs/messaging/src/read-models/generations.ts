@@ -2,20 +2,21 @@ import type { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Most rows that one statement deletes: few, so that it does not block other statements for long. */
+/** Maximum number of rows that one statement deletes. It is low, so that other statements are not blocked for long. */
 const REMOVE_BATCH_SIZE = 5_000;
 /**
- * Longer than the statement timeout (15 s): every statement that wrote to the generation when it was retired has ended.
+ * Pause between the retirement of a generation and its removal. It is longer than the statement timeout (15 s), so that
+ * every statement that wrote to the generation when it was retired has ended.
  */
 const REMOVE_AFTER_MS = 60_000;
 
 /**
- * Manages the copies of a read model, called generations. One is serving: it is read. One may be building. Earlier ones
- * are retired, and their rows are deleted. The tables of the read model have a column `generation`, and events are
- * written to the serving and the building generation.
+ * Manages the copies of a read model, called generations. One generation is serving, which means: it is read. One
+ * generation may be building. Earlier generations are retired, and their rows are deleted. The tables of the read model
+ * have a column `generation`, and events are written to the serving and the building generation.
  */
 export class Generations {
-  /** @param tables of the read model; constants of the caller, never input */
+  /** @param tables the tables of the read model: constants of the caller, never user input */
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
@@ -39,7 +40,7 @@ export class Generations {
   /**
    * Begins a new generation: after the commit, events are also written to it. `scheduleReplay` records in the same
    * transaction that earlier events are missing, so the generation cannot be considered complete. Returns undefined if
-   * a generation is already being built; of several concurrent callers, only one begins a generation.
+   * a generation is already being built. Of several concurrent callers, only one begins a generation.
    */
   begin(scheduleReplay: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -54,8 +55,8 @@ export class Generations {
   }
 
   /**
-   * Makes the generation the serving one and retires the previous one, in one transaction. Resolves to false if another
-   * replica has already done so.
+   * Makes this generation the serving generation and retires the previous generation, in one transaction. Resolves to
+   * false if another replica has already done this.
    */
   serve(generation: number): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -97,7 +98,7 @@ export class Generations {
   }
 }
 
-/** The table of {@link Generations}, for a new service; its first generation serves and receives every event. */
+/** The table of {@link Generations}, for a new service. The first generation serves and receives every event. */
 export class Generations1763500000030 implements MigrationInterface {
   readonly name = 'Generations1763500000030';
 

@@ -11,7 +11,7 @@ import { Generations } from './generations.js';
 export interface RebuildState {
   /** The generation of the read model that is read. */
   readonly serving: number;
-  /** The generation under construction; null when there is none. */
+  /** The generation that is being built. Null when no generation is being built. */
   readonly building: number | null;
 }
 
@@ -23,19 +23,22 @@ export interface ReadModel {
   readonly types: readonly EventType<unknown>[];
 }
 
-/** Polled, because any replica may have received the request. */
+/**
+ * Pauses between two checks of the state. Every replica checks it, because any replica may have received the request.
+ */
 const POLL_MS = { building: 500, idle: 5_000 };
 
 /**
  * Rebuilds a read model from the publisher's event log while the current generation serves. A replay delivers every
- * event to the same handlers again, and they write to both generations. When all events have been handled, the new
- * generation becomes the serving one and the rows of the old one are deleted in small steps. The content of a
- * generation depends only on the events.
+ * event to the same handlers again, and the handlers write to both generations. When all events have been handled, the
+ * new generation becomes the serving generation, and the rows of the old generation are deleted in small steps. The
+ * content of a generation depends only on the events.
  *
- * With several replicas, one of them begins the rebuild, and the first one that finds the replay complete makes the new
- * generation serve. The state is only in the database, so a crashed replica does not stop the rebuild: RabbitMQ
- * delivers its messages to another one. If a replica crashes after it began the rebuild and before it requested the
- * replay, the replay is requested at its next start or with the next rebuild request.
+ * If there are several replicas, one of them begins the rebuild, and the first replica that finds the replay complete
+ * makes the new generation serve. The state is only in the database, so a crashed replica does not stop the rebuild:
+ * RabbitMQ delivers the messages of the crashed replica to another replica. If a replica crashes after it began the
+ * rebuild and before it requested the replay, the replay is requested at its next start or with the next rebuild
+ * request.
  */
 export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly signal = new Signal();
@@ -62,8 +65,8 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   /** Begins a rebuild, unless one is in progress. */
   async execute(): Promise<RebuildState> {
     await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
-    // The replay must be requested after the new generation has begun: it contains only events published before the
-    // request, and later events are already written to the new generation.
+    // The replay must be requested after the new generation has begun. Then no event is missing: the replay contains
+    // the events that were published before the request, and later events are already written to the new generation.
     await this.transport.requestReplay();
     this.signal.nudge();
     const state = await this.state();
@@ -103,7 +106,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   }
 }
 
-/** Providers of {@link Generations} and {@link ReadModelRebuild} for the one read model of a service. */
+/** Providers of {@link Generations} and {@link ReadModelRebuild} for a service with one read model. */
 export function rebuildableReadModel({ tables, types }: ReadModel): FactoryProvider[] {
   return [
     {

@@ -22,7 +22,7 @@ afterAll(async () => {
 const arbitraryEvent = fc.record({ id: fc.integer({ min: 1, max: 3 }), version: fc.integer({ min: 1, max: 9 }) });
 const arbitraryDeliveries = fc.array(arbitraryEvent, { minLength: 1, maxLength: 25, size: 'max' });
 
-test('the rows are the same for any order, repetition and batches of the events', async () => {
+test('the rows do not depend on the order, the repetition and the batches of the events', async () => {
   let lastOwner = 0;
   let ignoredEvents = 0;
   await fc.assert(

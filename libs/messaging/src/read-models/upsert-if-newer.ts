@@ -4,7 +4,7 @@ import type { EntityManager } from 'typeorm';
  * Stores the newest version of a row in a read model: inserts the row, or updates it if `version` is higher than the
  * stored version. So the result is the same if events arrive twice, late or out of order.
  *
- * `table` and column names are constants of the caller, never input. Returns whether the row changed.
+ * `table` and the column names are constants of the caller, never user input. Returns whether the row changed.
  */
 export async function upsertIfNewer(
   tx: EntityManager,

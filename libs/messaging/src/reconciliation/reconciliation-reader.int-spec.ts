@@ -26,7 +26,7 @@ const insert = (values: string): Promise<unknown> =>
     `INSERT INTO rows (mode, merchant_id, key, amount, open, line, at) SELECT v.*, '2026-03-01T10:00:00Z' FROM (${values}) AS v`,
   );
 
-test('digests() returns one digest for each merchant and mode; the next page begins after the last digest of a page', async () => {
+test('digests() returns one digest for each merchant and mode, and the next page begins after the last digest of a page', async () => {
   await insert(
     `SELECT mode, n, 'k', 1, false, '{}'::jsonb FROM generate_series(1, ${MAX_DIGESTS / 2 + 1}) n, (VALUES ('live'), ('test')) m (mode)`,
   );

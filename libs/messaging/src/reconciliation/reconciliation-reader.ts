@@ -13,16 +13,17 @@ import type { DataSource } from 'typeorm';
 
 /**
  * Reads one side of a reconciliation: a table (called a book in docs/reconciliation.md) whose rows are compared with
- * those of another service. The query `rows` selects the rows from the time `$1` until the time `$2`, with the columns
+ * the rows of another service. The query `rows` selects the rows from the time `$1` until the time `$2`, with the
+ * columns
  *
- * - `mode`, `merchant_id`: the owner of the row;
- * - `key`: text, the same in both tables. Several rows may have the same key; their order does not matter;
- * - `line`: jsonb, the values that must be equal in both tables; NULL while the row is not final;
- * - `amount`: cents, only for the sum that the queryWithDefaultPlanner shows;
+ * - `mode`, `merchant_id`: the owner of the row.
+ * - `key`: text, the same in both tables. Several rows may have the same key. Their order does not matter.
+ * - `line`: jsonb, the values that must be equal in both tables. NULL while the row is not final.
+ * - `amount`: cents, only for the sum in the digest.
  * - `open`: true while the row may still change, so that a difference is not an error.
  *
  * A digest is the count, sum and hash of all rows of a merchant, computed by the database. The hash is SHA-256 of
- * jsonb, which is the same on every release of PostgreSQL; the result of hashtext is not.
+ * jsonb, because it is the same on every release of PostgreSQL. The result of hashtext differs between releases.
  */
 export class ReconciliationReader {
   private readonly digestText: string;
@@ -42,7 +43,7 @@ export class ReconciliationReader {
         FROM (${rows}) AS book
        WHERE (${third}::bigint IS NULL OR merchant_id = ${third}) AND (merchant_id, mode) > (${fourth}::bigint, ${fifth}::text)
        GROUP BY merchant_id, mode ORDER BY merchant_id, mode LIMIT ${sixth}`;
-    // A number distinguishes rows with the same key, so that a page can end between two of them.
+    // A number distinguishes rows with the same key, so that a page can end between two such rows.
     this.linesText = `
       SELECT key, line, open FROM (
         SELECT open, line, key || CASE WHEN nth > 1 THEN '#' || nth ELSE '' END AS key FROM (
@@ -88,7 +89,7 @@ export interface LinesOptions {
   readonly extraParameters?: readonly unknown[];
 }
 
-/** SQL: the smallest UUID of version 7 of a time; for the year 9999, the largest UUID. */
+/** SQL: the smallest UUID of version 7 of a time. From the year 9999 on, the largest UUID. */
 export function firstUuidAt(time: string): string {
   return `(CASE WHEN ${time}::timestamptz >= '9999-01-01Z' THEN repeat('f', 32)
             ELSE lpad(to_hex(greatest(0, floor(extract(epoch FROM ${time}::timestamptz) * 1000))::bigint), 12, '0') || repeat('0', 20) END)::uuid`;
@@ -105,8 +106,8 @@ export function isoTime(column: string): string {
 }
 
 /**
- * SQL: the text as a whole number, or 0 if it is not one. Reconciliation compares `line`, so a wrong value is still
- * found.
+ * SQL: the text as a whole number, or 0 if the text is not a whole number. A wrong value is still found, because a
+ * reconciliation also compares `line`.
  */
 export function numberOr0(text: string): string {
   return `CASE WHEN ${text} ~ '^[0-9]{1,15}$' THEN (${text})::bigint ELSE 0 END`;

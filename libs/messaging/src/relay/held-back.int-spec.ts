@@ -1,6 +1,6 @@
 /**
  * A relay is held back if it cannot read committed events because an older transaction is open in any database of the
- * server. Tests how the relay reports it, and that urgent events are published directly.
+ * server. These tests check how the relay reports the transaction, and that urgent events are published directly.
  */
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
@@ -82,7 +82,7 @@ const waitForDeliveries = (count: number): Promise<boolean> =>
   waitUntil(`${count} events`, DEADLINE_MS, () => Promise.resolve(delivered.length >= count));
 const linesWith = (text: string) => logLines.filter(({ message }) => message.includes(text));
 
-test('a log warning and a metric contain the blocking transaction; after its end the metric is 0', async () => {
+test('a log warning and a metric contain the blocking transaction, and the metric is 0 after the transaction ends', async () => {
   const queries = jest.spyOn(dataSource, 'query');
   const countLookups = (): number => queries.mock.calls.filter(([sql]) => sql.includes('pg_stat_activity')).length;
   await relay.start();
@@ -113,7 +113,7 @@ test('a log warning and a metric contain the blocking transaction; after its end
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: 0, attributes }]);
 });
 
-test('for a role without pg_read_all_stats, the warning contains the blocking process, but not its state and start', async () => {
+test('if the role has no pg_read_all_stats, the warning contains the blocking process, but not its state and start', async () => {
   const role = `watcher_${olderTransaction.pid}`;
   await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'watches'`);
   await dataSource.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
@@ -137,7 +137,7 @@ test('for a role without pg_read_all_stats, the warning contains the blocking pr
   }
 });
 
-test('an event that is published directly arrives while the relay is held back; other events arrive afterwards', async () => {
+test('an event that is published directly arrives while the relay is held back, and other events arrive afterwards', async () => {
   await relay.start();
   await commit((tx) => events.append(tx, newThingEvent('waits')));
   await commit((tx) => events.appendAndPublish(tx, newThingEvent('revoked')));
@@ -162,7 +162,7 @@ test('direct publishing to a failing target is retried, and if it still fails, t
   expect(delivered).toEqual(['a', 'a', 'b']);
 });
 
-test('an event that was rolled back is never published, even if it was rolled back to a savepoint', async () => {
+test('an event that was rolled back is never published, even if the rollback was only to a savepoint', async () => {
   const appendAndFail = async (tx: Transaction): Promise<void> => {
     await events.appendAndPublish(tx, newThingEvent('rolled back'));
     throw new Error('no');

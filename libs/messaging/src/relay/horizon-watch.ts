@@ -28,13 +28,13 @@ export interface HeldBack {
  * the server. Logs a warning once for each holder, and provides {@link heldBack} for the metric.
  */
 export class HorizonWatch {
-  /** By target: performance.now() of the first report that it is blocked. */
+  /** For each target: performance.now() of the first report that the target is blocked. */
   private readonly blockedSince = new Map<string, number>();
   private lastLookupAt = Number.NEGATIVE_INFINITY;
   private isHeldBack = false;
   private since = 0;
   private holder: HorizonHolder | undefined;
-  /** Number of different holders since the relay was held back. */
+  /** Number of different holders since the relay began to be held back. */
   private holders = 0;
   private loggedHolder: string | undefined;
 
@@ -52,7 +52,7 @@ export class HorizonWatch {
     return this.isHeldBack ? { seconds: this.heldMs() / 1000, holder: this.holder } : undefined;
   }
 
-  /** To be called after each read of the log. `isBlocked`: events are committed, but none of them can be read. */
+  /** Call this after each read of the log. `isBlocked`: events are committed, but no committed event can be read. */
   async report(target: string, isBlocked: boolean): Promise<void> {
     if (!isBlocked) return this.clear(target);
     const now = performance.now();
@@ -60,7 +60,7 @@ export class HorizonWatch {
     this.blockedSince.set(target, since);
     if (now - since < this.afterMs || now - this.lastLookupAt < 2 * this.afterMs) return;
     this.lastLookupAt = now;
-    // The error needs no handling: the next read of the log fails too if the database is unavailable.
+    // The error needs no handling here: if the database is unavailable, the next read of the log reports it.
     const holder = await findHorizonHolder(this.dataSource).catch(() => undefined);
     // The holder may have ended meanwhile.
     if (this.blockedSince.has(target)) this.setHolder(since, holder);
@@ -102,7 +102,7 @@ interface HolderRow {
   since: Date | null;
 }
 
-/** The holder of the oldest writing transaction, in any database of the server; undefined when it has just ended. */
+/** The oldest writing transaction in any database of the server. Undefined when that transaction has just ended. */
 async function findHorizonHolder(db: DataSource): Promise<HorizonHolder | undefined> {
   const [row] = await db.query<HolderRow[]>(
     `WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot())::xid AS xid)

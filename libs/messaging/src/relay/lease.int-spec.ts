@@ -38,7 +38,7 @@ test('the lease passes to another process exactly when it expires, and then the 
   expect(await first.acquireOrRenew()).toBe(false);
 });
 
-test('a holder that renews its lease continuously keeps it, with only one query for each half of the lease', async () => {
+test('a holder that renews its lease continuously keeps the lease, with only one query for each half of the lease', async () => {
   const [first, second] = [newLease(), newLease()];
   const query = jest.spyOn(dataSource, 'query');
   for (let step = 0; step < 30; step++) {
@@ -50,7 +50,7 @@ test('a holder that renews its lease continuously keeps it, with only one query 
   expect(await second.acquireOrRenew()).toBe(false);
 });
 
-test('a released lease is available immediately; a process cannot release the lease of another process', async () => {
+test('a released lease is available immediately, and a process cannot release the lease of another process', async () => {
   const [first, second, third] = [newLease(), newLease(), newLease()];
   await first.acquireOrRenew();
   await first.release();

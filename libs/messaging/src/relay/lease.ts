@@ -4,8 +4,8 @@ import type { DataSource } from 'typeorm';
 
 /**
  * The lease of the process that relays a service's log, so that two processes do not publish the same events. Correct
- * delivery does not depend on it: if two processes hold it at the same time (their clocks differ, or a batch lasts
- * longer than the lease), events are published twice, and consumers apply them once.
+ * delivery does not depend on the lease: if two processes hold it at the same time (their clocks differ, or a batch
+ * lasts longer than the lease), events are published twice, and consumers apply each event once.
  */
 export class Lease {
   private readonly holder = randomUUID();

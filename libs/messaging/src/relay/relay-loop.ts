@@ -21,13 +21,13 @@ export interface LoopTask {
   readonly target?: RelayTarget;
   readonly progress?: RelayProgress;
   /**
-   * Delivers one batch. After a failure it resolves when the batch is confirmed; otherwise batches may still be in
-   * flight.
+   * Delivers one batch. If `isRecovering` is true, it resolves when the batch is confirmed. Otherwise batches may still
+   * be in flight when it resolves.
    */
   readonly step: (isRecovering: boolean) => Promise<Step>;
-  /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and a log line. */
+  /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and without a log line. */
   readonly handleFailure?: (error: unknown) => Promise<boolean>;
-  /** Called when the lease was lost: another process may relay now. */
+  /** Called when the lease was lost, after which another process may relay. */
   readonly onLeaseLost?: () => void;
 }
 
@@ -104,7 +104,8 @@ export class RelayLoop {
     this.recover();
     this.isCaughtUp = !hasMore;
     if (hasMore) return;
-    // Blocked events become readable when an older transaction ends: read again soon, and then less and less often.
+    // Blocked events become readable when an older transaction ends. So the log is read again soon, and then less
+    // often.
     if (deliveredCount > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
     const nudged = await this.newEventSignal.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
@@ -112,8 +113,8 @@ export class RelayLoop {
   }
 
   /**
-   * Called after a step. While there are failures, a step waits for the confirmation, so its end means that it
-   * succeeded.
+   * Called after a step. After a failure, the next step waits for the confirmation of its batch, so a step that has
+   * ended was successful.
    */
   private recover(): void {
     if (this.failures === 0) return;

@@ -6,8 +6,9 @@ import { findLag } from '../event-log/log-reader.js';
 import type { HorizonWatch } from './horizon-watch.js';
 
 /**
- * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in
- * seconds). Queries the database only when a collector reads the metrics. Returns a function that ends the reporting.
+ * Reports the lag of each target of a relay: `svc.relay.waiting` (number of events) and `svc.relay.age` (age of the
+ * oldest of them, in seconds). Queries the database only when a collector reads the metrics. Returns a function that
+ * ends the reporting.
  */
 export function observeLag(dataSource: DataSource, targets: () => readonly RelayTarget[], clock: Clock): () => void {
   const meter = metrics.getMeter('@svc/messaging');
@@ -27,9 +28,10 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
 }
 
 /**
- * `svc.relay.held_back`: for how many seconds an older transaction has held back events of the log; 0 if there is none.
- * `svc.relay.holder`: the same value, with the application and the database of that transaction as attributes. The
- * process id is only in the log, so that there are few series. Returns a function that ends the reporting.
+ * Reports two metrics. `svc.relay.held_back`: for how many seconds an older transaction has held back events of the
+ * log, or 0 if there is no such transaction. `svc.relay.holder`: the same value, with the application and the database
+ * of that transaction as attributes. The process id is only in the log, so that there are few series. Returns a
+ * function that ends the reporting.
  */
 export function observeHeldBack(dataSource: DataSource, horizon: HorizonWatch): () => void {
   const meter = metrics.getMeter('@svc/messaging');

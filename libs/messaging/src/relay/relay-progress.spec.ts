@@ -50,7 +50,7 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
     { lease, log, pollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
   );
   await loop.run();
-  // A step lasts 100 ms: the position was saved after the third step, and then at the end.
+  // A step lasts 100 ms, so the position was saved after the third step, and then at the end.
   expect(savesBeforeStep).toEqual([0, 0, 0, 1]);
   expect(query).toHaveBeenCalledTimes(2);
 });

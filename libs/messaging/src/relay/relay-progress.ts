@@ -2,13 +2,13 @@ import type { DataSource } from 'typeorm';
 import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
 /**
- * The position is saved so soon after a delivery. After a crash, the events of this time are delivered again, and the
- * inboxes ignore them.
+ * Time from a delivery to the save of the position. After a crash, the events that were delivered in this time are
+ * delivered again, and the inboxes ignore them.
  */
 const SAVE_DELAY_MS = 250;
 /**
- * The position is saved so soon after skipped events. Longer, because after a crash they are only read again, not
- * delivered.
+ * Time from skipped events to the save of the position. This time is longer, because after a crash skipped events are
+ * only read again, not delivered.
  */
 const SKIPPED_SAVE_DELAY_MS = 10_000;
 
@@ -73,7 +73,8 @@ export class RelayProgress {
   }
 
   /**
-   * Resolves when no batch is in flight. Throws when a batch failed: that batch and all later ones are then read again.
+   * Resolves when no batch is in flight. Throws when a batch failed. That batch and all later batches are then read
+   * again.
    */
   async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.inFlight.map(({ delivered }) => delivered));
@@ -95,7 +96,7 @@ export class RelayProgress {
     this.dueAt = Math.min(this.dueAt, Math.max(this.savedAt, performance.now() - delayMs) + delayMs);
   }
 
-  /** Milliseconds until the next save; infinite when there is nothing to save. */
+  /** Milliseconds until the next save. Infinite when there is nothing to save. */
   get dueInMs(): number {
     return Math.max(0, this.dueAt - performance.now());
   }
@@ -107,7 +108,7 @@ export class RelayProgress {
     this.dueAt = Number.POSITIVE_INFINITY;
   }
 
-  /** The lease was lost: discards the cached position, which another process may move from now on. */
+  /** Discards the cached position after the lease was lost, because another process may now move the position. */
   discard(): void {
     this.position = undefined;
     this.inFlight = [];

@@ -6,7 +6,8 @@ import type { DataSource } from 'typeorm';
 import { findLag } from '../event-log/log-reader.js';
 import { EmbeddedBroker, EventLog, type MessagingLog, messagingMigrations, Relay, RELAY_DEFAULTS } from '../index.js';
 
-// Tests limits, retries, order and cursors of a relay. That every event is delivered is tested in test/contract/.
+// Tests of the limits, retries, order and cursors of a relay. Tests in test/contract/ check that every event is
+// delivered.
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const DEADLINE_MS = 8_000;
@@ -53,7 +54,7 @@ async function newBroker(deliver: (batch: readonly EventEnvelope[]) => Promise<v
   return broker;
 }
 
-test('a batch is limited in events and bytes; an event over the byte limit is delivered in a batch of one', async () => {
+test('a batch is limited in events and bytes, and an event over the byte limit is delivered in a batch of one event', async () => {
   const batches: number[] = [];
   const broker = await newBroker((batch) => Promise.resolve(void batches.push(batch.length)));
   const settings = { ...RELAY_DEFAULTS, maxBatchEvents: 3, maxBatchBytes: 1_000 };
@@ -66,7 +67,7 @@ test('a batch is limited in events and bytes; an event over the byte limit is de
   expect(batches).toEqual([3, 3, 1, 2, 2, 1, 1]);
 });
 
-test('deliveries to a failing target are retried with backoff and logged less and less often, and succeed after it recovers', async () => {
+test('deliveries to a failing target are retried with backoff and logged less and less often, and succeed after the target recovers', async () => {
   const attemptTimes: number[] = [];
   let isWorking = false;
   const broker = await newBroker(() => {
@@ -77,7 +78,7 @@ test('deliveries to a failing target are retried with backoff and logged less an
   const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
   await append('a');
   await relay.start();
-  // Commits nudge the relay meanwhile, and must not shorten the backoff.
+  // Commits nudge the relay during the backoff, and must not shorten it.
   await waitUntil('six attempts', DEADLINE_MS, () => (relay.nudge(), Promise.resolve(attemptTimes.length >= 6)));
   isWorking = true;
   await waitUntil('the log to be delivered', DEADLINE_MS, () => relay.isCaughtUp());
@@ -131,7 +132,7 @@ describe('a target with a window of two unconfirmed batches', () => {
   }
 
   /**
-   * Starts a relay and waits until two batches of two events are in flight. The test confirms or rejects each of them.
+   * Starts a relay and waits until two batches of two events are in flight. The test confirms or rejects each batch.
    */
   async function startWithTwoBatches(): Promise<{ relay: Relay; batches: Batch[] }> {
     const batches: Batch[] = [];
@@ -171,11 +172,11 @@ describe('a target with a window of two unconfirmed batches', () => {
     await relay.stop();
   });
 
-  test('receives a failed batch and all later ones again; the cursor never passes a failed batch', async () => {
+  test('receives a failed batch and all later batches again, and its cursor never passes a failed batch', async () => {
     const { relay, batches } = await startWithTwoBatches();
     batches[1]!.settle();
     batches[0]!.settle(new Error('rejected'));
-    // After a failure the window is one batch until it is confirmed.
+    // After a failure the window is one batch, until a batch is confirmed.
     await waitUntil('the first batch again', DEADLINE_MS, () => Promise.resolve(batches.length === 3));
     expect(await readCursor()).toBe('[]');
     batches[2]!.settle();
@@ -186,7 +187,7 @@ describe('a target with a window of two unconfirmed batches', () => {
     await relay.stop();
   });
 
-  test('is retried with backoff while batches fail: a batch counts as a success only when it is confirmed', async () => {
+  test('is retried with backoff while batches fail, because a batch counts as a success only when it is confirmed', async () => {
     const { relay, batches } = await startWithTwoBatches();
     const attemptTimes = [performance.now()];
     batches[1]!.settle();
@@ -253,7 +254,7 @@ test('a target may be removed and added again without an error, and receives all
   expect(lines).toEqual([]);
 });
 
-test('a target with a batch wait receives all events of that time in one batch, and only the types that it consumes', async () => {
+test('a target with maxBatchWaitMs receives all events of that time in one batch, and only the types that it consumes', async () => {
   const batches: string[][] = [];
   const broker = new EmbeddedBroker();
   await broker.subscribe({
@@ -308,7 +309,7 @@ test('a target receives events in the order of the log', async () => {
   );
 });
 
-test('a savepoint does not wake the relay; the commit of its transaction does', async () => {
+test('the release of a savepoint does not wake the relay, but the commit of its transaction wakes the relay', async () => {
   let wakes = 0;
   events.onCommitted = () => wakes++;
   await inTransaction(dataSource, async (tx) => {
@@ -318,7 +319,7 @@ test('a savepoint does not wake the relay; the commit of its transaction does', 
   expect(wakes).toBe(1);
 });
 
-test('the lag of a target contains the number of waiting events and the time of the oldest', async () => {
+test('the lag of a target contains the number of waiting events and the time of the oldest waiting event', async () => {
   const broker = await newBroker(() => Promise.resolve());
   expect(await findLag(dataSource, 'target')).toEqual({ waiting: 0, since: null });
   const since = clock.now();

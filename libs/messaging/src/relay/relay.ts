@@ -15,11 +15,11 @@ import { SeparatedTarget } from './separated-target.js';
 
 export interface RelaySettings extends LogBounds {
   /**
-   * Interval between two reads of the log. A commit in this process wakes the relay earlier; a commit in another
-   * process does not.
+   * Interval between two reads of the log. A commit in this process wakes the relay earlier. A commit in another
+   * process does not wake it.
    */
   readonly pollMs: number;
-  /** After a crash another process continues after this time. */
+  /** If the relaying process crashes, another process continues after this time. */
   readonly leaseMs: number;
   /** A transaction that holds back events for longer than this is reported. */
   readonly heldBackAfterMs: number;
@@ -37,12 +37,12 @@ const PARTITIONS_RETRY_MS = 60_000;
 
 /**
  * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
- * slow consumer does not delay others. Reads only below pg_snapshot_xmin (the horizon), in the order (txid, position):
- * PostgreSQL assigns positions before the commit, so a cursor over positions alone would skip the events of a
- * transaction that commits late.
+ * slow consumer does not delay other consumers. The relay reads only events below pg_snapshot_xmin (the horizon), in
+ * the order (txid, position), because PostgreSQL assigns positions before the commit. A cursor that consists only of a
+ * position would skip the events of a transaction that commits late.
  *
- * Delivers at least once: the cursor moves after the delivery, and a crash between the two repeats the events in
- * between (see {@link RelayProgress}).
+ * Delivers each event at least once: the cursor moves after the delivery, so a crash between the delivery and the move
+ * repeats the delivery (see {@link RelayProgress}).
  */
 export class Relay {
   private readonly lease: Lease;
@@ -82,7 +82,7 @@ export class Relay {
     this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** Wakes the relay. To be called after the commit of events of these types, or without an argument for all types. */
+  /** Wakes the relay. Call this after the commit of events of these types, or without an argument for all types. */
   nudge(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
       const { target } = loop.task;
@@ -105,7 +105,7 @@ export class Relay {
     await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
 
-  /** Time of the oldest event that some target has not received; undefined if there is none. */
+  /** Time of the oldest event that some target has not received. Undefined if there is no such event. */
   async findOldestWaiting(): Promise<Date | undefined> {
     const lags = await Promise.all(
       this.broker.targets().map(({ name, types }) => findLag(this.dataSource, name, types)),
@@ -172,7 +172,7 @@ export class Relay {
     return loop;
   }
 
-  /** Relays to a target with several consumers, until one of them rejects events that the others accept. */
+  /** Relays to a target with several consumers, until one consumer rejects events that the other consumers accept. */
   private relayToAllConsumers(target: RelayTarget): void {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
     const trySeparate = async (): Promise<boolean> => {
@@ -273,7 +273,7 @@ export class Relay {
     return { deliveredCount: events.length, hasMore, isBlocked };
   }
 
-  /** Creates the partitions of this month and the next two, at the start and at the beginning of each month. */
+  /** Creates the partitions of this month and the next two months, at the start and at the beginning of each month. */
   private async ensurePartitions(): Promise<void> {
     const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
@@ -281,7 +281,7 @@ export class Relay {
       this.partitionedMonth = month;
       return;
     }
-    // Until then new events are stored in the default partition and read from there.
+    // Until the retry, new events are stored in the default partition and read from there.
     this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
     this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
   }

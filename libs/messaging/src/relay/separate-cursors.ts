@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 
-// While events are delivered to each consumer of a target separately, each has a cursor named `<target>/<consumer>`.
-// The target's own cursor does not move meanwhile: a consumer that is found later begins at that position, so that it
-// misses no events.
+// While events are delivered to each consumer of a target separately, each consumer has a cursor with the name
+// `<target>/<consumer>`. The cursor of the target itself does not move meanwhile. A consumer that is found later begins
+// at the position of that cursor, so that it misses no events.
 
 export async function hasSeparateCursors(db: DataSource, target: string): Promise<boolean> {
   const [row] = await db.query<{ has: boolean }[]>(
@@ -24,8 +24,8 @@ export async function separateCursors(db: DataSource, target: string, consumers:
 }
 
 /**
- * Deletes the consumers' cursors. The target continues at the position of its slowest consumer, so the others receive
- * some events a second time.
+ * Deletes the consumers' cursors. The target continues at the position of its slowest consumer, so the other consumers
+ * receive some events a second time.
  */
 export async function joinCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
   await db.query(

@@ -17,15 +17,16 @@ export interface SeparationContext {
 }
 
 /**
- * Interval between two searches for new consumers. A new consumer receives all events since the target was separated.
+ * Interval between two searches for new consumers. A new consumer receives all events that were published after the
+ * target was separated.
  */
 const SEARCH_INTERVAL_MS = 5_000;
 const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
- * Delivers the log to each consumer of a target separately, because one of them rejected events that the others
- * accepted. Each consumer has its own cursor and backoff. When all of them have caught up, events are delivered to the
- * whole target again.
+ * Delivers the log to each consumer of a target separately, because one consumer rejected events that the other
+ * consumers accepted. Each consumer has its own cursor and backoff. When all consumers have caught up, events are
+ * delivered to the whole target again.
  */
 export class SeparatedTarget {
   private readonly loops = new Map<string, RelayLoop>();
@@ -37,7 +38,8 @@ export class SeparatedTarget {
   ) {}
 
   /**
-   * Resolves to false if the target cannot list its consumers: then only deliveries to the whole target can be retried.
+   * Resolves to false if the target cannot list its consumers. Then the relay can only retry deliveries to the whole
+   * target.
    */
   async begin(): Promise<boolean> {
     const consumers = await this.findConsumers();
@@ -57,7 +59,7 @@ export class SeparatedTarget {
     return NO_EVENTS;
   }
 
-  /** To be called when the lease was lost: another process may relay now, and it finds the cursors. */
+  /** Call this when the lease was lost. Another process may then relay, and it finds the cursors in the database. */
   onLeaseLost(): void {
     this.endAll().catch(() => undefined);
     this.context.join(this.target);

@@ -54,7 +54,7 @@ async function serveAll(): Promise<string[]> {
   return delivered.splice(0);
 }
 
-test('a replay contains the events before its request, without those of a transaction that was open then', async () => {
+test('a replay contains the events before its request, without the events of a transaction that was open at that time', async () => {
   await append('a');
   const openTransaction = dataSource.createQueryRunner();
   await openTransaction.startTransaction();
@@ -67,7 +67,7 @@ test('a replay contains the events before its request, without those of a transa
   expect(await serveAll()).toEqual([]);
 });
 
-test('a request that is repeated before it is served is served once, as of the first request; one that is repeated later is served again', async () => {
+test('a request that is repeated before its replay ends is served once, and a request that is repeated later is served again', async () => {
   await append('a');
   await requestReplay(1, 'late');
   await append('b');
@@ -82,7 +82,7 @@ test('requests of the same time are served in the order of their ids', async () 
   expect(await serveAll()).toEqual([1, 2, 3].map((nr) => `service-${nr}: ${ReplayServedV1.name}`));
 });
 
-test('a service whose queue is full receives nothing until its pause of 50 ms ends; other services are served meanwhile', async () => {
+test('a service whose queue is full receives nothing until its pause of 50 ms ends, but other services are served meanwhile', async () => {
   fullServices.add('full');
   await requestReplay(1, 'full');
   await requestReplay(2, 'free');

@@ -14,10 +14,10 @@ interface OpenReplay extends ReplayRequest {
 }
 
 /**
- * Serves replays to services that subscribed late. A replay is all events of one type in the log, up to the horizon at
- * the time of the request, and is sent directly to the requesting service. The relay publishes later events to that
- * service anyway. A batch that the relay was publishing at the time of the request may arrive twice, and the inbox
- * ignores the second.
+ * Serves replays to services that subscribed late. A replay consists of all events of one type in the log, up to the
+ * horizon at the time of the request. It is sent directly to the requesting service. The relay publishes later events
+ * to that service anyway. A batch that the relay was publishing at the time of the request may arrive twice, and the
+ * inbox ignores the second delivery.
  */
 export class Replays {
   /** Services that accept no events now. */
@@ -46,9 +46,9 @@ export class Replays {
   }
 
   /**
-   * Delivers one batch of the oldest open request, or the message about its end. Resolves to 0 if there is no open
-   * request. A service that does not accept a batch is paused, longer after each failure; meanwhile the requests of
-   * other services are served.
+   * Delivers one batch of the oldest open request, or the message about the end of its replay. Resolves to 0 if there
+   * is no open request. A service that does not accept a batch is paused. The pause is longer after each failure. The
+   * requests of other services are served meanwhile.
    */
   async step(): Promise<number> {
     const now = this.clock.now().getTime();
@@ -93,7 +93,7 @@ export class Replays {
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {
     await this.eventReplay.deliver(replay.service, [
       {
-        // The id is stable, so the inbox deduplicates it.
+        // The id is the same each time, so the inbox deduplicates the event.
         id: replay.id,
         type: ReplayServedV1.name,
         aggregateId: replay.id,

@@ -2,12 +2,12 @@ import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /**
- * By event type: the source, the kind of payer, or both, of the payments whose events a service receives. A type
- * without an entry is not restricted.
+ * A map from an event type to an origin: a source of payments, a kind of payer, or both. The service receives events of
+ * that type only for payments of that origin. A type without an entry is not restricted.
  */
 export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
-/** The origin of a payment event; undefined for other events. */
+/** The origin of a payment event. Undefined for other events. */
 export function originOf(payload: unknown): EventOrigin | undefined {
   const { source, partner, paymentReference } = (payload ?? {}) as Partial<PaymentSnapshot>;
   if (typeof source?.kind !== 'string' || paymentReference === undefined) return undefined;

@@ -28,7 +28,7 @@ export const DEAD_LETTERS_ARGUMENTS = {
 export interface EventOrigin {
   /** Kind of the payable: `session`, `invoice` or `code`. */
   readonly source: string;
-  /** `page`: an anonymous payer on a hosted page; `partner`: an organisation. */
+  /** `page`: an anonymous payer on a hosted page. `partner`: an organisation. */
   readonly payer: 'page' | 'partner';
 }
 
@@ -65,8 +65,8 @@ export class RabbitMqNames {
   }
 
   /**
-   * Whether it is a valid service name. With any other name in the routing key, the broker would reject a message and
-   * close the channel.
+   * Whether the name is a valid service name. If a routing key contained an invalid name, the broker would reject the
+   * message and close the channel.
    */
   isServiceName(name: string): boolean {
     return name.length <= MAX_SERVICE_NAME_LENGTH && new RegExp(`^${SERVICE_NAME}$`).test(name);
@@ -91,7 +91,8 @@ export class RabbitMqNames {
     return `${this.namespace}.${service}.replies.${id}`;
   }
   /**
-   * Whether a responder may send replies to it. With any other address the broker would close the responder's channel.
+   * Whether the name is that of a reply queue. If a responder sent a reply to another address, the broker would close
+   * the responder's channel.
    */
   isReplyQueue(name: string): boolean {
     return new RegExp(this.replyKeys(SERVICE_NAME)).test(name);
@@ -100,7 +101,7 @@ export class RabbitMqNames {
   /**
    * A publisher does not know the names of its consumers, and the broker does not report which queue rejected a
    * message. Therefore each service has one of a fixed number of slots, and a publisher can send messages to each slot
-   * separately. Two services may have the same slot: then a full queue of one of them delays the other.
+   * separately. Two services may have the same slot. Then a full queue of one service delays the other service.
    */
   slotOf(service: string): number {
     return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
@@ -117,7 +118,7 @@ export class RabbitMqNames {
   slotKey(type: string, slot: number, origin?: EventOrigin): string {
     return this.eventKey(`${type}.to.${slot}`, origin);
   }
-  /** The binding keys for all events of a type, or only for those of an origin. */
+  /** The binding keys for all events of a type, or only for the events of an origin. */
   bindingKeys(type: string, slot: number, origin?: Partial<EventOrigin>): string[] {
     const { source = '*', payer = '*' } = origin ?? {};
     const [allSlots, oneSlot] = [type, this.slotKey(type, slot)];
@@ -161,8 +162,8 @@ export interface Permissions {
 
 /**
  * The permissions of a service: only for its own queues, event types and commands. They exclude the default exchange,
- * which can route to every queue. They also exclude the configuration of exchanges and dead-letter queues, because that
- * would include deleting them: an administrator imports their definitions.
+ * because it can route to every queue. They also exclude the configuration of exchanges and dead-letter queues, because
+ * a service could then delete them. An administrator imports their definitions.
  */
 export function permissionsOf(names: RabbitMqNames, service: string, messages: Messages): Permissions {
   const { publishes, consumes, answers, requests } = messages;
@@ -170,7 +171,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
   const replies = names.replyKeys(escape(service));
   const queues = [
     ...valuesIfAny(consumes, names.eventQueue(service), names.replayedEventQueue(service)),
-    // Every relay declares this queue, even that of a service that publishes no events.
+    // Every relay declares this queue, even the relay of a service that publishes no events.
     ...valuesIfAny([...publishes, ...consumes, ...answers, ...requests], names.replayRequestQueue(service)),
     ...answers.map((command) => names.commandQueue(command)),
   ];
@@ -181,8 +182,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
       [
         ...queues,
         ...valuesIfAny(publishes, names.events, names.replayedEvents),
-        // The broker requires the permission for the dead-letter exchange from the service that declares a queue with
-        // it.
+        // A service that declares a queue with a dead-letter exchange needs the write permission for that exchange.
         ...valuesIfAny(consumes, names.deadLetters, names.replayRequests),
         ...valuesIfAny(requests, names.commands),
         ...valuesIfAny(answers, names.replies),

@@ -18,9 +18,10 @@ type Method<F> = <Actual extends F>(
 /** Options of {@link EventPattern}. */
 export interface HandlerOptions {
   /**
-   * True if handling an event again or in another order has no effect, because the rows that the method writes have a
-   * unique key or a version. Then no inbox entry is written. The method receives a connection instead of a transaction,
-   * so that a single statement needs only one round trip. For several statements the method begins its own transaction.
+   * True if the result does not change when an event is handled again or in another order, because the rows that the
+   * method writes have a unique key or a version. Then no inbox entry is written. The method receives a connection
+   * instead of a transaction, so that a single statement needs only one round trip. A method with several statements
+   * begins its own transaction.
    */
   readonly repeatable?: boolean;
   /**
@@ -32,9 +33,9 @@ export interface HandlerOptions {
 }
 
 /**
- * Nest's @EventPattern with a type check: a method for another payload does not compile. The method receives
+ * Nest's @EventPattern with a type check: a method with another type of payload does not compile. The method receives
  * consecutive events of the type and the transaction that writes their inbox entries. The docstring of each method
- * states why a replay is harmless.
+ * states why it is harmless to handle an event a second time.
  */
 export function EventPattern<T>(
   type: EventType<T>,

@@ -17,8 +17,8 @@ import { findViolation } from '../validation/message-validator.js';
 import type { HandlerOptions } from './patterns.js';
 
 /**
- * How often a running replica records the types that it handles. Much shorter than the time after which a type counts
- * as retired.
+ * How often a running replica records the types that it handles. This interval is much shorter than the time after
+ * which a type counts as retired.
  */
 const TOUCH_MS = 3_600_000;
 /**
@@ -33,7 +33,7 @@ const POLL_MS = { shared: 1_000, alone: 2_000 };
  * receives the request, and returns the reply or throws a DomainError.
  */
 export class Transport extends Server implements CustomTransportStrategy {
-  /** Nest does not log errors of handlers: they are thrown to the consumer, or to the caller of the command. */
+  /** If true, Nest does not log errors of handlers, but throws them to the consumer or to the caller of the command. */
   override readonly propagatesEventHandlerErrors = true;
   /** The handlers by event type, complete after {@link listen}. Replays of dead letters use them too. */
   readonly eventHandlers = new Map<string, EventHandler>();
@@ -64,17 +64,17 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Whether this service has handled all earlier events; undefined if it has a cursor in every publisher's log instead
-   * of replays.
+   * Whether this service has handled all earlier events. Undefined if the service needs no replays, because it has a
+   * cursor in every publisher's log.
    */
   async isBackfilled(): Promise<boolean | undefined> {
     return this.needsReplay ? this.subscribedTypes?.areBackfilled(this.types) : undefined;
   }
 
   /**
-   * Marks these types for a replay of all events to this service's handlers, while current events continue. Call {@link
-   * requestReplay} after the commit. Only for `repeatable` handlers: others are not called, because the events have
-   * inbox entries.
+   * Marks these types for a replay of all their events to the handlers of this service. Current events are handled
+   * meanwhile. Call {@link requestReplay} after the commit. Only `repeatable` handlers receive the replayed events.
+   * Other handlers are not called, because the events already have inbox entries.
    */
   async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
     if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
@@ -84,7 +84,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     );
   }
 
-  /** May be called repeatedly: a replay in progress is not sent a second time. */
+  /** May be called repeatedly, because a replay in progress is not sent a second time. */
   async requestReplay(): Promise<void> {
     await this.subscribedTypes?.requestMissingReplays();
   }
@@ -94,7 +94,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     return (await this.subscribedTypes?.isReplayComplete(types.map(({ name }) => name))) ?? false;
   }
 
-  /** State of the connection to the broker; undefined without an external broker. */
+  /** State of the connection to the broker. Undefined without an external broker. */
   get brokerState(): BrokerConnection['state'] | undefined {
     return this.broker.connection?.state;
   }
@@ -160,7 +160,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Starts the loop that handles deferred events: those that replicas of other releases deferred, and those that the
+   * Starts the loop that handles deferred events: events that replicas of other releases deferred, and events that the
    * database blocked.
    */
   private startDeferredLoop(consumer: Consumer): DeferredLoop {
@@ -193,7 +193,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     }
   }
 
-  /** Accepts no more messages; resolves when those in progress are handled. */
+  /** Accepts no more messages. Resolves when the messages in progress are handled. */
   async close(): Promise<void> {
     this.stopObserving();
     const closing = this.subscriptions;

@@ -131,7 +131,7 @@ test('a message of a type without a schema is valid', () => {
   expect(findViolation('event', 'toString', 1)).toBeUndefined();
 });
 
-test('separateInvalid returns the valid events of a batch in their order', () => {
+test('separateInvalid returns the valid events of a batch in the order of the batch', () => {
   const [first, last] = [paymentEvent(payment), paymentEvent(anAnonymousPayment())];
   const invalidEvent = { ...paymentEvent(payment), payload: {} };
   const { valid, invalid } = separateInvalid([first, invalidEvent, last]);

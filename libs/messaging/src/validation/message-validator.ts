@@ -15,7 +15,7 @@ export class InvalidMessageError extends Error {
   constructor(
     kind: MessageKind,
     type: string,
-    /** JSON pointer of the invalid field; `/` for the whole message. */
+    /** JSON pointer of the invalid field, or `/` for the whole message. */
     readonly path: string,
     readonly problem: string,
     schemaPath: string,
@@ -35,7 +35,7 @@ const validators = new Map<string, ValidateFunction | undefined>();
 export function findViolation(kind: MessageKind, type: string, value: unknown): InvalidMessageError | undefined {
   const validate = validatorOf(`${kind}:${type}`);
   if (!validate || validate(value)) return undefined;
-  // The last error is the one of the outermost keyword. If all members of a union failed, that is the union.
+  // The last error is that of the outermost keyword. If no member of a union matches, it is the error of the union.
   const { instancePath, message, schemaPath } = validate.errors!.at(-1) as ErrorObject;
   return new InvalidMessageError(kind, type, instancePath || '/', message ?? 'is invalid', schemaPath);
 }

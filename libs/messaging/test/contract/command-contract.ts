@@ -4,7 +4,7 @@ import type { MessagingHarness } from '../harness/harness.js';
 
 const Double = commandType<{ n: number }, { n: number }>('double.v1');
 
-/** Guarantees of commands: a request gets a reply or an error, at its deadline at the latest. */
+/** Guarantees of commands: a request gets a reply or an error, not later than its deadline. */
 export function commandContract(harness: () => MessagingHarness): void {
   test('the reply of the responder is returned to the requester', async () => {
     await harness().startConsumer('calculator', {

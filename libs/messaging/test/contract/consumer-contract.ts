@@ -18,7 +18,7 @@ import type { MessagingHarness } from '../harness/harness.js';
 
 /** Guarantees of consumers: each event has its effect exactly once, even if it is delivered several times. */
 export function consumerContract(harness: () => MessagingHarness): void {
-  test('a lost connection between the effect and the commit rolls the effect back; after the redelivery it happens once', async () => {
+  test('if the connection is lost between the effect and the commit, the effect is rolled back, and the redelivery writes it once', async () => {
     const history = await createEffectsTable(harness(), 'history');
     let deliveries = 0;
     let effectsAfterCrash: string[] | undefined;
@@ -128,12 +128,12 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     expect(await readEffects(history)).toEqual(['before', 'after']);
     expect(effectsAtSecondRetry).toEqual(expect.arrayContaining(batchOfPoison.filter((text) => text !== 'poison')));
-    // One attempt in the batch, and then five attempts without other events.
+    // There was one attempt in the batch, and then five attempts without other events.
     expect(countOccurrences(attempts)['poison']).toBe(6);
     await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
   });
 
-  test('the replay of a dead letter fails until its cause is repaired; then it is handled once', async () => {
+  test('the replay of a dead letter fails until the cause is repaired, and then the dead letter is handled once', async () => {
     const history = await createEffectsTable(harness(), 'history');
     let isRepaired = false;
     const handler: EventHandler = async (events, context) => {
@@ -184,7 +184,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect(letter!.error).toBe('QueryFailedError: PostgreSQL refused a value (SQLSTATE 22P02)');
   });
 
-  test('while the database is unavailable, no event becomes a dead letter; all events are handled afterwards', async () => {
+  test('while the database is unavailable, no event becomes a dead letter, and all events are handled afterwards', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const consumer = await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness().startProducer('processor');
@@ -204,7 +204,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     expect(harness().logLines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('while a table is locked, no event becomes a dead letter and other types are handled; all events are handled after the lock', async () => {
+  test('while a table is locked, no event becomes a dead letter, other types are handled, and the blocked events are handled after the lock', async () => {
     const history = await createEffectsTable(harness(), 'history');
     await history.query('CREATE TABLE others (text text NOT NULL)');
     const consumer = await harness().startConsumer('history', {
@@ -223,7 +223,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await producer.relay.start();
     const lock = history.createQueryRunner();
     await lock.startTransaction();
-    // The services' setting ends transactions that are idle for long, but this one must stay open.
+    // The services' setting ends transactions that are idle for long, but this transaction must stay open.
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // CREATE INDEX acquires the same lock.
     await lock.query('LOCK TABLE effects IN SHARE MODE');
@@ -235,7 +235,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       const rows = await history.query<unknown[]>('SELECT 1 FROM others');
       return rows.length > 0;
     });
-    // More attempts than the five after which a failing message becomes a dead letter.
+    // A failing message would become a dead letter after five attempts. This test waits for more attempts.
     for (let attempt = 1; attempt <= 7; attempt++) {
       await waitUntil(`attempt ${attempt}`, DEADLINE_MS, async () => {
         harness().clock.advance(60_000);
@@ -291,7 +291,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     }));
     for (const event of versions) await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, event));
     await producer.relay.start();
-    // The log is read in order: when this event has been handled, the others have been handled too.
+    // The log is read in order, so when this event has been handled, the other events have been handled too.
     await appendNotes(producer, 'last');
     await waitUntil('the last event to be handled', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>(`SELECT 1 FROM states WHERE id = 'last'`);

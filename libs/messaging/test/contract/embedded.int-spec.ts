@@ -2,7 +2,7 @@ import { EmbeddedBroker } from '../../src/index.js';
 import { type Brokers, ProcessesHarness } from '../harness/processes-harness.js';
 import { messagingContract } from './messaging-contract.js';
 
-/** All services in one process: a crash is simulated by closing their database connections. */
+/** All services run in one process. The tests simulate a crash of a service by closing its database connections. */
 function embedded(): Brokers {
   const broker = new EmbeddedBroker();
   return {

@@ -15,7 +15,7 @@ import type { MessagingHarness } from '../harness/harness.js';
 
 /** Guarantees of the event log: an appended event is delivered if and only if its transaction commits. */
 export function logContract(harness: () => MessagingHarness): void {
-  test('events of a committed transaction are delivered; events that were rolled back are not', async () => {
+  test('events of a committed transaction are delivered, and events that were rolled back are not delivered', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const producer = await harness().startProducer('processor');
     await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
@@ -45,7 +45,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await expect(appendNotes(producer, 'x'.repeat(MAX_EVENT_BYTES))).rejects.toThrow('noted.v1 is over');
   });
 
-  test('a transaction that commits after a later one is not skipped', async () => {
+  test('the events of a transaction that commits after a later transaction are not skipped', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
     const producer = await harness().startProducer('processor');
@@ -77,7 +77,7 @@ export function logContract(harness: () => MessagingHarness): void {
     expect(await readEffects(history)).toEqual(['first position, last commit', 'second position, first commit']);
   });
 
-  test('a transaction that began first and appends last is not skipped', async () => {
+  test('the events of a transaction that began first and appends last are not skipped', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const producer = await harness().startProducer('processor');
     await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
@@ -98,7 +98,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await expectEffects(history, ['last', 'lower position, higher transaction', 'higher position, lower transaction']);
   });
 
-  test('each month has a partition; events of a month without one are moved when it is created, and are delivered once', async () => {
+  test('events of a month without a partition are moved when the partition is created, and are delivered once', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
     const producer = await harness().startProducer('processor');

@@ -37,7 +37,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     await expectEffects(history, ['a', 'b', 'c']);
   });
 
-  test('if a process crashes during a delivery, the next process repeats it when the lease has expired', async () => {
+  test('if a process crashes during a delivery, the next process repeats the delivery when the lease has expired', async () => {
     const history = await createEffectsTable(harness(), 'history');
     const log = await harness().database('processor');
     const gate = harness().holdDeliveries();
@@ -110,7 +110,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     expect(handled).toBe(3);
   });
 
-  test('each consumer has its own cursor: a slow and a failing consumer do not delay the others', async () => {
+  test('a slow consumer and a failing consumer do not delay other consumers, because each consumer has its own cursor', async () => {
     const [quick, slow, failing] = await Promise.all(
       ['quick', 'slow', 'failing'].map((name) => createEffectsTable(harness(), name)),
     );

@@ -11,7 +11,7 @@ const closedPayable: PayableSnapshot = { payableId: 'a', state: 'closed', versio
  * lost (ADR 62).
  */
 export function validationContract(harness: () => MessagingHarness): void {
-  test('an invalid event becomes a dead letter whose error contains the field and the rule; valid events of the batch are handled', async () => {
+  test('an invalid event becomes a dead letter with the field and the rule in its error, and valid events of its batch are handled', async () => {
     const handled: unknown[] = [];
     const consumer = await harness().startConsumer('history', {
       events: {
@@ -53,7 +53,7 @@ export function validationContract(harness: () => MessagingHarness): void {
     expect(harness().logLines).toContainEqual({ level: 'error', message: 'command refused: its request is invalid' });
   });
 
-  test('an invalid reply is handled like a lost reply: the request fails with service.not-ready', async () => {
+  test('a request with an invalid reply fails with service.not-ready, as if the reply were lost', async () => {
     await harness().startConsumer('processor', {
       commands: { [FindPayableV1.name]: () => Promise.resolve({ payable: { ...closedPayable, state: 'gone' } }) },
     });

@@ -1,6 +1,6 @@
 /** A point at which a handler waits until the test calls `open`. */
 export interface Gate {
-  /** Called by the handler; resolves after `open`. */
+  /** The handler calls this function. It resolves after `open`. */
   readonly pass: () => Promise<void>;
   readonly open: () => void;
   /** Resolves when a handler has called `pass`. */

@@ -4,9 +4,9 @@ import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../..
 import type { Gate } from './gate.js';
 
 /**
- * Runs the contract tests with one broker: starts, stops and kills simulated processes of services with PostgreSQL
+ * Runs the contract tests with one broker. Starts, stops and kills simulated processes of services with PostgreSQL
  * databases, and gives the test a separate connection to each database. Processes with the same service name are
- * replicas: they share the database.
+ * replicas, so they share the database.
  */
 export interface MessagingHarness {
   readonly clock: ManualClock;
@@ -18,7 +18,9 @@ export interface MessagingHarness {
   startConsumer(service: string, handles: ProcessHandlers): Promise<ConsumingProcess>;
   /** From now on, a relay waits at the returned gate after it has delivered a batch and before it moves its cursor. */
   holdDeliveries(): Gate;
-  /** Ends all connections to the service's database and rejects new ones until the returned function is called. */
+  /**
+   * Ends all connections to the service's database and rejects new connections until the returned function is called.
+   */
   makeDatabaseUnavailable(service: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

@@ -17,9 +17,9 @@ import type { Gate } from './gate.js';
 import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
 import { DeliveryHold } from './held-broker.js';
 
-/** Connects the processes to each other. The harnesses differ only in this. */
+/** Connects the processes to each other. Only this connection differs between the harnesses. */
 export interface Brokers {
-  /** The connection of a new process to the others. */
+  /** The connection of a new process to the other processes. */
   connect(service: string, log: MessagingLog): Promise<Link>;
   /** Deletes all queues and exchanges of the processes. */
   close(): Promise<void>;

@@ -19,7 +19,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// Behaviour that is specific to RabbitMQ. The contract tests cover the guarantees of every broker.
+// Tests of behaviour that is specific to RabbitMQ. The contract tests cover the guarantees of every broker.
 
 const OtherV1 = eventType<Note>('other.v1');
 let brokers: RabbitMqBrokers;
@@ -76,7 +76,7 @@ describe('publishing', () => {
 });
 
 describe('consuming', () => {
-  test('replicas share a queue: while one is busy, another handles the events, and each event is handled once', async () => {
+  test('while one replica is busy, another replica handles events of the shared queue, and each event is handled once', async () => {
     const history = await createEffectsTable(harness, 'history');
     const gate = newGate();
     const handled: Record<'busy' | 'free', string[]> = { busy: [], free: [] };
@@ -105,7 +105,7 @@ describe('consuming', () => {
     expect([...handled.busy, ...handled.free].sort()).toEqual([...texts].sort());
   });
 
-  test('a consumer that stops handles every event that it received; the next consumer receives none of them again', async () => {
+  test('a consumer that stops handles every event that it received, and the next consumer does not receive them again', async () => {
     const history = await createEffectsTable(harness, 'history');
     const gate = newGate();
     const handled: string[] = [];
@@ -117,7 +117,7 @@ describe('consuming', () => {
     const stopping = await harness.startConsumer('history', { events: { [NotedV1.name]: handler } });
     const producer = await harness.startProducer('processor');
     await producer.relay.start();
-    // More events than the broker delivers to one process before the first acknowledgement.
+    // These are more events than the broker delivers to one process before the first acknowledgement.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
     await appendNotes(producer, ...texts);
     await gate.reached;
@@ -135,7 +135,7 @@ describe('consuming', () => {
     expect(Math.max(...Object.values(countOccurrences(handled)))).toBe(1);
   });
 
-  test('broken connections to the broker while events flow lose and duplicate no event', async () => {
+  test('no event is lost or handled twice while connections to the broker break repeatedly', async () => {
     const history = await createEffectsTable(harness, 'history');
     const consumer = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness.startProducer('processor');
@@ -157,7 +157,7 @@ describe('consuming', () => {
     const queue = brokers.topology.eventQueue('history');
     const countWaiting = async (): Promise<number | undefined> => (await brokerConnection.waiting()).get(queue);
     expect([brokerConnection.state, await countWaiting()]).toEqual(['up', 0]);
-    /** The broker delivers so many messages before the first acknowledgement. */
+    /** Number of messages that the broker delivers before the first acknowledgement. */
     const prefetched = 50;
     const events = Array.from({ length: prefetched + 50 }, (_, nr) => anEvent(NotedV1, `a${nr}`, 1, { text: `${nr}` }));
     await publishDirectly(...events);
@@ -185,7 +185,7 @@ describe('consuming', () => {
     expect(unreadable.sort()).toEqual(['null', '{', '{"id":"no"}']);
   });
 
-  test('an event type without a handler is unbound; when it has a handler again, missed events are replayed', async () => {
+  test('an event type without a handler is unbound, and when it has a handler again, missed events are replayed', async () => {
     const history = await createEffectsTable(harness, 'history');
     const bothHandlers = { [NotedV1.name]: writeEffects, [OtherV1.name]: writeEffects };
     const first = await harness.startConsumer('history', { events: bothHandlers });
@@ -195,7 +195,7 @@ describe('consuming', () => {
     await expectEffects(history, ['a']);
     await first.stop();
 
-    // Longer than the maximum duration of a rollout.
+    // This time is longer than the maximum duration of a rollout.
     harness.clock.advance(8 * 24 * 3_600_000);
     const second = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await createEffectsTable(harness, 'other');
@@ -216,13 +216,13 @@ describe('consuming', () => {
 });
 
 describe('event replay', () => {
-  test('a replay request is durable: an unavailable publisher serves it after its return, and until then the replay is incomplete', async () => {
+  test('an unavailable publisher serves a durable replay request after its return, and until then the replay is incomplete', async () => {
     await createEffectsTable(harness, 'early');
     const lateEffects = await createEffectsTable(harness, 'late');
     await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
     const publisher = await harness.startProducer('processor');
     await publisher.relay.start();
-    // More events than one batch contains.
+    // These are more events than one batch contains.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
     await appendNotes(publisher, ...texts);
     await expectEffects(await harness.database('early'), texts);
@@ -246,7 +246,7 @@ describe('event replay', () => {
     expect(rows).toEqual([{ target: 'rabbitmq' }]);
   });
 
-  test('with several replicas, a replay is complete when all its events are handled, and live events do not wait for it', async () => {
+  test('a replay to several replicas is complete when all its events are handled, and live events do not wait for the replay', async () => {
     await createEffectsTable(harness, 'early');
     const lateEffects = await createEffectsTable(harness, 'late');
     await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
@@ -268,7 +268,8 @@ describe('event replay', () => {
     await gate.reached;
     const quick = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
     const meanwhile = Array.from({ length: 40 }, (_, i) => `meanwhile ${i}`);
-    // Published without the log, because the waiting handler has an open transaction, which would hold back the relay.
+    // The events are not appended to the log, because the open transaction of the waiting handler would hold back the
+    // relay.
     await publishDirectly(...meanwhile.map((text) => anEvent(NotedV1, text, 1, { text })));
     await waitUntil('the live events', DEADLINE_MS, async () => {
       const handledTexts = new Set(await readEffects(lateEffects));
@@ -319,7 +320,7 @@ describe('commands', () => {
     await expect(commands.request(Double, {}, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
-  test('a request is handled by a responder that starts while it waits', async () => {
+  test('a request is handled by a responder that starts while the request waits', async () => {
     const { commands } = await harness.startProducer('requester');
     const requestedAt = Date.now();
     const reply = commands.request(Double, {}, 15_000);
@@ -354,7 +355,7 @@ describe('commands', () => {
     await channel.deleteQueue(queue);
   });
 
-  test('replicas share the requests, and requests of a replica that crashes are handled by another one', async () => {
+  test('replicas share the requests, and another replica handles the requests of a replica that crashes', async () => {
     const gate = newGate();
     const handledRequests = { crashing: 0, running: 0 };
     const crashingReplica = await harness.startConsumer('calculator', {

@@ -12,8 +12,8 @@ export interface RabbitMqLink extends Link {
 }
 
 /**
- * Connects simulated processes to one RabbitMQ, each through a separate TCP proxy. Their exchanges and queues have a
- * namespace and are deleted afterwards.
+ * Connects simulated processes to one RabbitMQ server, each process through a separate TCP proxy. Their exchanges and
+ * queues have a separate namespace and are deleted by `close()`.
  */
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;

@@ -79,7 +79,7 @@ test('count(), summary() and replay() include a message that the broker dead-let
   expect(await getDeadLetters().replay()).toEqual({ replayed: 0, refused: 0 });
 });
 
-test('a process that crashes during a replay loses no event and handles none twice', async () => {
+test('a process that crashes during a replay loses no event and handles no event twice', async () => {
   const effects = await createEffectsTable(harness, 'history');
   const gate = newGate();
   let batches = 0;
@@ -106,7 +106,7 @@ test('a process that crashes during a replay loses no event and handles none twi
   await waitForCount(0);
 });
 
-test('a dead letter with several events is replayed if all of them are valid, and refused otherwise', async () => {
+test('a dead letter with several events is replayed if all its events are valid, and refused otherwise', async () => {
   const effects = await createEffectsTable(harness, 'history');
   await startHistory();
   publishDeadLetter(JSON.stringify(newTexts(3).map(newNote)));
@@ -162,7 +162,7 @@ test('while the database of the consumer is unavailable, a replay fails and the 
   expect((await readEffects(effects)).sort()).toEqual(newTexts(3));
 });
 
-test('a dead letter that is unreadable or has another sender is refused, stays, and does not delay later ones', async () => {
+test('a dead letter that is unreadable or has another sender is refused, stays in the queue, and delays no later dead letters', async () => {
   const effects = await createEffectsTable(harness, 'history');
   await startHistory();
   for (const text of ['{', 'null']) publishDeadLetter(text);
@@ -175,7 +175,7 @@ test('a dead letter that is unreadable or has another sender is refused, stays, 
   expect(harness.logLines).toContainEqual({ level: 'warn', message: 'broker: a dead letter is unreadable' });
 });
 
-test('one call replays at most 1 000 dead letters, and the next call replays the remaining ones', async () => {
+test('one call replays at most 1 000 dead letters, and the next call replays the remaining dead letters', async () => {
   await createEffectsTable(harness, 'history');
   await startHistory();
   for (const text of newTexts(1_001)) publishDeadLetter(JSON.stringify(newNote(text)));
@@ -196,7 +196,7 @@ test('a dead letter is not removed by summaries, refused replays or crashes, eve
     expect((await getDeadLetters().summary()).oldest).not.toBeNull();
     expect(await getDeadLetters().replay()).toEqual({ replayed: 0, refused: 1 });
   }
-  // Simulates a process that crashes while it has the message.
+  // Simulates a process that crashes before it acknowledges the message.
   for (let times = 0; times < 25; times++) {
     const separateChannel = await connection.createChannel();
     const message = await waitUntil('the message', DEADLINE_MS, () => separateChannel.get(deadLetterQueue));

@@ -59,7 +59,7 @@ test.each([
   ['session', {}, `${PAYMENT_SUCCEEDED}.from.session.partner`],
   ['invoice', {}, `${PAYMENT_SUCCEEDED}.from.invoice.partner`],
 ])(
-  'a consumer of the earlier release receives a payment of a %s (partner: %j) once, with the routing key %s',
+  'a consumer of the earlier release receives the event of a payment of a %s (partner: %j) once, with the routing key %s',
   async (source, partner, key) => {
     const publisher = await start('processor');
     const { queue } = await earlierRelease.assertQueue('', { exclusive: true });
@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('queues bound to the payments of sessions or of partners receive only these payments', async () => {
+test('a queue that is bound to the payments of sessions, or of partners, receives only these payments', async () => {
   const publisher = await start('processor');
   const bindQueueTo = async (pattern: string): Promise<string> => {
     const { queue } = await earlierRelease.assertQueue('', { exclusive: true });
@@ -123,7 +123,7 @@ test('a new responder handles requests of the earlier release, and a responder o
   expect(JSON.parse((await reply).content.toString())).toBe(42);
   await subscription.close();
 
-  // A new responder has bound the queue that both releases read; the earlier release handles the remaining requests.
+  // The new responder has bound the queue that both releases read. Now only the earlier release reads the queue.
   const queue = await brokers.topology.declareCommand(earlierRelease, 'double.v1');
   await earlierRelease.consume(queue, (message) => {
     const { replyTo, correlationId } = message!.properties as { replyTo: string; correlationId: string };

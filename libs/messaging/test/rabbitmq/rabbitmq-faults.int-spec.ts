@@ -17,8 +17,8 @@ import { newGate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 
-// Faults of the broker: committed events are handled once, even if the broker crashes, is unavailable or accepts no
-// messages.
+// Tests of faults of the broker: committed events are handled once, even if the broker crashes, is unavailable or
+// accepts no messages.
 
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
@@ -89,7 +89,7 @@ test('a service stops even if its connection is lost while it stops', async () =
   await expect(stopped).resolves.toBeUndefined();
 });
 
-test('while the broker is unavailable, events stay in the event log, not in memory; requests fail and services can stop', async () => {
+test('while the broker is unavailable, events stay in the event log, not in memory, requests fail, and services can stop', async () => {
   const history = await createEffectsTable(harness, 'history');
   await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.startProducer('processor');
@@ -130,7 +130,7 @@ test('while the broker is unavailable, events stay in the event log, not in memo
   expect(await countEffects()).toEqual({ all: 141, different: 141 });
 });
 
-test('while the broker has no free memory, the relay sends no messages; all events are handled afterwards', async () => {
+test('while the broker has no free memory, the relay sends no messages, and all events are handled afterwards', async () => {
   const history = await createEffectsTable(harness, 'history');
   await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.startProducer('processor');
@@ -156,7 +156,7 @@ test('while the broker has no free memory, the relay sends no messages; all even
   expect(new Set(await readEffects(history)).size).toBe(102);
 });
 
-test('the broker never writes a request to disk, even while the request has no consumer; it writes events to disk', async () => {
+test('the broker writes events to disk, but never a request, even while the request has no consumer', async () => {
   const requester = await harness.startProducer('requester');
   await harness.startConsumer('history', { events: { [NotedV1.name]: () => Promise.resolve() } });
   const connection = await connect(server.url);

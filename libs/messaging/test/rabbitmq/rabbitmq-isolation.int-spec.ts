@@ -63,8 +63,8 @@ async function startCountingConsumer(name: string): Promise<Map<string, number>>
 }
 
 /**
- * Appends events until the full queue rejects one and the relay delivers to each consumer separately. Returns the texts
- * of the events.
+ * Appends events until the full queue rejects an event and the relay delivers to each consumer separately. Returns the
+ * texts of the events.
  */
 async function appendUntilSeparated(producer: Producer): Promise<string[]> {
   const texts: string[] = [];
@@ -79,7 +79,7 @@ async function appendUntilSeparated(producer: Producer): Promise<string[]> {
 const countDuplicates = (deliveries: ReadonlyMap<string, number>): number =>
   [...deliveries.values()].reduce((sum, count) => sum + count - 1, 0);
 
-test('a full queue of one consumer does not delay events of others or duplicate them, and receives its events when it has space', async () => {
+test('a full queue does not delay or repeat events of other consumers, and receives its own events when it has space', async () => {
   const history = await createEffectsTable(harness, 'history');
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');
@@ -95,8 +95,8 @@ test('a full queue of one consumer does not delay events of others or duplicate 
   await waitUntil('the other consumer to receive all events', DEADLINE_MS, () =>
     Promise.resolve(webhooks.size === 1_001),
   );
-  // At most four batches of 200 events are in flight when the queue rejects the first message. Only these are sent
-  // again.
+  // At most four batches of 200 events are in flight when the queue rejects the first message. Only these events are
+  // sent again.
   const separations = harness.logLines.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
   expect(separations).toHaveLength(1);
   expect(countDuplicates(webhooks)).toBeLessThanOrEqual(800);
@@ -126,7 +126,7 @@ test('a full queue of one consumer does not delay events of others or duplicate 
   expect((await restartedConsumer.deadLetters.list()).deadLetters).toEqual([]);
 });
 
-test('a relay that starts while it delivers to each consumer separately repeats no event to consumers without a full queue', async () => {
+test('a relay that starts while events are delivered to each consumer separately repeats no event to consumers whose queue is not full', async () => {
   await createEffectsTable(harness, 'history');
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');

@@ -20,7 +20,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// Two releases of a service run concurrently, as during each rollout. The newer one handles one more event type.
+// Two releases of a service run concurrently, as during each rollout. The newer release handles one more event type.
 
 const AddedV1 = eventType<Note>('added.v1');
 let brokers: RabbitMqBrokers;
@@ -47,7 +47,7 @@ const newTexts = (count: number, prefix: string): string[] => Array.from({ lengt
 const countDeferrals = (): number =>
   harness.logLines.filter(({ message }) => message.includes('unknown events deferred')).length;
 
-test('events of a type that only the newer release handles are all handled once, whichever replica receives them', async () => {
+test('events of a type that only the newer release handles are handled once, even if the older release receives them', async () => {
   const history = await createEffectsTable(harness, 'history');
   await startOlderRelease();
   const newer = await startNewerRelease();
@@ -69,11 +69,11 @@ const countDeferredEvents = async (): Promise<number> => {
   return rows.length;
 };
 
-test('the newer release handles a replay that the older one receives, and is backfilled only after all its events are handled', async () => {
+test('the newer release handles a replay that the older release receives, and is backfilled only after all replayed events', async () => {
   const history = await createEffectsTable(harness, 'history');
   await createEffectsTable(harness, 'early');
   await harness.startConsumer('early', { events: { [AddedV1.name]: writeEffects } });
-  // Only one replica consumes replays: the older one, because it starts first.
+  // Only one replica consumes replays. It is the older release, because it starts first.
   const older = await startOlderRelease();
   const producer = await harness.startProducer('processor');
   await producer.relay.start();
@@ -86,7 +86,7 @@ test('the newer release handles a replay that the older one receives, and is bac
   await waitUntil('the newer release to be backfilled', DEADLINE_MS, () => newer.isBackfilled());
   expect((await readEffects(history)).sort()).toEqual([...added].sort());
   expect(countDeferrals()).toBeGreaterThan(0);
-  // The older release does not handle this type, so it is backfilled without it.
+  // The older release does not handle the type AddedV1, so it is backfilled without the events of that type.
   expect(await older.isBackfilled()).toBe(true);
 });
 
@@ -110,7 +110,7 @@ test('a replica of the older release that starts later does not unbind an event 
   expect(replayRequests).toEqual([]);
 });
 
-test('after a rollback and a new rollout, the newer release handles the events in between, each once', async () => {
+test('after a rollback and a new rollout, the newer release handles each event from the time in between once', async () => {
   const history = await createEffectsTable(harness, 'history');
   const handled: string[] = [];
   const record: EventHandler = async (events, context) => {

@@ -13,7 +13,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// Tests which events share a message, and which events a queue receives.
+// These tests check which events share a message, and which events a queue receives.
 
 const SILENT_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let brokers: RabbitMqBrokers;
@@ -47,7 +47,7 @@ function takeMessage(queue: string): Promise<GetMessage> {
 }
 
 describe('events that are published together', () => {
-  test('share a message, and each is handled once; only the failing event becomes a dead letter', async () => {
+  test('share a message, each event is handled once, and only the failing event becomes a dead letter', async () => {
     const history = await createEffectsTable(harness, 'history');
     const handler: typeof writeEffects = async (events, context) => {
       if (readTexts(events).includes('bad')) throw new Error('cannot be handled');

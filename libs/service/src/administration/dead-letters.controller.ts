@@ -20,7 +20,7 @@ export function createDeadLettersController(service: string): Type {
     constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
 
     /**
-     * Lists the dead letters of a service, 200 at a time, newest first and without payloads; `after` is null on the
+     * Lists the dead letters of a service, 200 at a time, newest first and without payloads. `after` is null on the
      * last page.
      *
      * @throws request.invalid
@@ -30,14 +30,15 @@ export function createDeadLettersController(service: string): Type {
       return this.deadLetters.list({ type, after });
     }
 
-    /** Counts the dead letters in RabbitMQ's queue. There are none if all services run in one process. */
+    /** Counts the dead letters in RabbitMQ's queue. The count is 0 if all services run in one process. */
     @Get('broker')
     async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
       return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
     }
 
     /**
-     * Passes up to 1 000 dead letters of RabbitMQ to the handlers; repeat while `replayed` is not 0. Refused ones stay.
+     * Passes up to 1 000 dead letters of RabbitMQ to the handlers. Repeat the request while `replayed` is not 0.
+     * Refused dead letters stay in the queue.
      *
      * @throws service.not-ready RabbitMQ is unavailable.
      */
@@ -48,7 +49,8 @@ export function createDeadLettersController(service: string): Type {
     }
 
     /**
-     * Replays a page of 100 dead letters; repeat with `after` while it is not null. Those that fail again stay.
+     * Replays a page of 100 dead letters. Repeat the request with `after` while `after` is not null. Dead letters that
+     * fail again stay.
      *
      * @throws request.invalid
      */
@@ -59,9 +61,9 @@ export function createDeadLettersController(service: string): Type {
     }
 
     /**
-     * Replays one dead letter; the response is the handler's error if it fails again.
+     * Replays one dead letter. If the handler fails again, the response is the error of the handler.
      *
-     * @returns 204 It is handled.
+     * @returns 204 The dead letter was handled.
      * @throws resource.not-found
      * @throws resource.conflict No handler for its type exists any more.
      */

@@ -72,7 +72,7 @@ test('administrators see the dead letters, and replay them after the cause is fi
   });
 });
 
-test('administrators can replay all dead letters with one request, or all of one type', async () => {
+test('administrators can replay all dead letters, or all dead letters of one type, with one request', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const bulk = '/admin/v1/dead-letters/things/replays';
   isRepaired = false;
@@ -87,7 +87,7 @@ test('administrators can replay all dead letters with one request, or all of one
     expect((await admin('GET', `/admin/v1/dead-letters/things?${invalidQuery}`)).status).toBe(400);
 });
 
-test('without RabbitMQ, the number of its dead letters is 0', async () => {
+test('without RabbitMQ, the number of dead letters in RabbitMQ is 0', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const broker = '/admin/v1/dead-letters/things/broker';
   expect(await admin('GET', broker)).toMatchObject({ status: 200, body: { count: 0, countMax: 0, oldest: null } });
@@ -113,7 +113,7 @@ test('administrators see the dead letters of RabbitMQ, and replay them', async (
 });
 
 test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
-  'requests without the administration key get a 401: %j',
+  'requests with the headers %j, without the administration key, get a 401',
   async (headers) => {
     const unauthorised = httpClient(running.service, headers);
     expect((await unauthorised('GET', '/admin/v1/dead-letters/things')).status).toBe(401);

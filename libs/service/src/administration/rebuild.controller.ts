@@ -16,7 +16,7 @@ export function createRebuildController(name: string): Type {
     /**
      * Rebuilds the read model while it serves requests.
      *
-     * @returns 202 The progress. If a rebuild is in progress, no other one is started.
+     * @returns 202 The progress. If a rebuild is in progress, no second rebuild is started.
      */
     @Post()
     @HttpCode(202)

@@ -28,7 +28,7 @@ function loadErrorText(given: Record<string, string>): string {
   throw new Error('was accepted');
 }
 
-test('variables are converted to the declared types, missing ones have their defaults, and the configuration is read-only', () => {
+test('variables have the declared types, missing variables have their defaults, and the configuration is read-only', () => {
   const config = loadConfig(TillConfig, { ...env, SVC_PORT: '8080', PATH: '/bin', HOME: '/' });
   expect(config).toEqual({
     ...env,
@@ -63,7 +63,7 @@ test('a secret has no default, and an empty secret counts as missing', () => {
   expect(loadErrorText({ ...env, SVC_TILL_SECRET: '' })).toContain('SVC_TILL_SECRET must match');
 });
 
-test('the error contains the name of every invalid variable, but not their values', () => {
+test('the error contains the names of all invalid variables, but not their values', () => {
   const problems = loadErrorText({
     SVC_ENVIRONMENT: 'prod',
     SVC_DATABASE_URL: 'mysql://u:hidden@h/d',

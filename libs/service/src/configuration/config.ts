@@ -7,13 +7,13 @@ import { IsErrorPagesUrl } from './setting-rules.js';
 
 const PREFIX = 'SVC_';
 
-/** The configuration of a migration job, which needs none of the service's keys. */
+/** The configuration of a migration job. Such a job needs no keys of the service. */
 export class DatabaseConfig {
-  /** `postgres://role:password@host:port/database`; a secret. */
+  /** `postgres://role:password@host:port/database`. The URL is a secret. */
   @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
   SVC_DATABASE_URL: string;
 
-  /** Most connections to PostgreSQL. */
+  /** Maximum number of connections to PostgreSQL. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -26,21 +26,22 @@ export class DatabaseConfig {
  * at the start. An unknown variable with the prefix SVC_ prevents the start, so that a misspelt name is noticed.
  */
 export class ServiceConfig extends DatabaseConfig {
-  /** `development` accepts http and loopback addresses of merchants; `production` does not. */
+  /** `development` accepts http and loopback addresses of merchants. `production` rejects them. */
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
-   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Required if services run
-   * in separate processes. If not set, a service only reaches the services in its process.
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`. The URL is a secret. It is
+   * required if services run in separate processes. If it is not set, a service only reaches the services in its
+   * process.
    */
   @IsOptional()
   @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
   SVC_AMQP_URL?: string;
 
   /**
-   * Most events that are published in one message of RabbitMQ. Must be 1 while replicas of a release that reads only
-   * one event from each message still run (ADR 34).
+   * Maximum number of events that are published in one message of RabbitMQ. Must be 1 while replicas of a release that
+   * reads only one event from each message still run (ADR 34).
    */
   @IsInt()
   @Min(1)
@@ -54,7 +55,7 @@ export class ServiceConfig extends DatabaseConfig {
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Address to listen on; 0.0.0.0 in a container, if the network restricts the callers. */
+  /** Address to listen on. Use 0.0.0.0 in a container if the network restricts the callers. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
@@ -77,7 +78,7 @@ export class ServiceConfig extends DatabaseConfig {
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
-  /** Lowest level that is logged; `info` has one line for each request, `debug` also the messages of Nest. */
+  /** Lowest level that is logged. `info` logs one line for each request, and `debug` also logs the messages of Nest. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

@@ -5,7 +5,8 @@ import { IsIn, IsOptional, IsString, IsUrl, Matches, MaxLength, MinLength } from
 
 /**
  * `SVC_ADMIN_KEY`: the key of a service's administration API (header `x-admin-key`, A10). A secret, so there is no
- * default. 32 to 512 characters; should be 32 random bytes as text, because no rate limit slows down an attacker.
+ * default. It has 32 to 512 characters. It should be 32 random bytes as text, because no rate limit slows down an
+ * attacker.
  */
 export function IsAdminKey(): PropertyDecorator {
   return applyDecorators(IsString(), MinLength(32), MaxLength(512));
@@ -21,16 +22,17 @@ export function IsBaseUrl(): PropertyDecorator {
 }
 
 /**
- * `SVC_ERROR_PAGES_URL`: public address of the error pages, `{base_url}/errors`; each error response contains a link to
- * the page of its error. If not set, the link is only a path, so the page is on the host of the request (ADR 60).
+ * `SVC_ERROR_PAGES_URL`: public address of the error pages, `{base_url}/errors`. Each error response contains a link to
+ * the page of its error. If the variable is not set, the link is only a path, so the page is on the host of the request
+ * (ADR 60).
  */
 export function IsErrorPagesUrl(): PropertyDecorator {
   return applyDecorators(IsOptional(), IsBaseUrl());
 }
 
 /**
- * `SVC_ACQUIRER_LIVE`: the acquirer of live payments. `off`: none, so that live keys are rejected. `simulated`: the
- * simulated acquirer, which moves no money; for development and tests that need both modes.
+ * `SVC_ACQUIRER_LIVE`: the acquirer of live payments. `off`: there is no acquirer, so live keys are rejected.
+ * `simulated`: the simulated acquirer, which moves no money. It is for development and tests that need both modes.
  */
 export type LiveAcquirer = 'off' | 'simulated';
 

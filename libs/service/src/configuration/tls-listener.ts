@@ -4,9 +4,9 @@ import { IsIP, IsOptional, IsString, MaxLength, MinLength, ValidateIf } from 'cl
 import { ConfigError } from './config-error.js';
 
 /**
- * The configuration of a program that also listens with TLS on another address, with the same port numbers: for phones
- * on the same network (`./svc up --lan`). In production a reverse proxy terminates TLS, and these variables are not
- * set.
+ * The configuration of a program that also listens with TLS on another address, with the same port numbers. Phones on
+ * the same network can then use it (`./svc up --lan`). In production a reverse proxy terminates TLS, and these
+ * variables are not set.
  */
 export class TlsListenerConfig {
   /** Address to listen on with TLS, in addition to SVC_LISTEN_ADDRESS. If not set, there is no TLS. */
@@ -21,7 +21,7 @@ export class TlsListenerConfig {
   @MaxLength(4096)
   SVC_TLS_CERTIFICATE_FILE?: string;
 
-  /** PEM file of the certificate's private key; only its owner should be able to read it. */
+  /** PEM file of the certificate's private key. Only the owner of the file should be able to read it. */
   @ValidateIf(hasTlsAddress)
   @IsString()
   @MinLength(1)
@@ -37,7 +37,7 @@ function hasTlsAddress(config: TlsListenerConfig): boolean {
 export interface TlsOptions {
   /** PEM. */
   readonly cert: string;
-  /** PEM; a secret. */
+  /** PEM. The key is a secret. */
   readonly key: string;
   readonly handshakeTimeout: number;
 }
@@ -49,7 +49,7 @@ export interface TlsOptions {
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /**
- * Address and certificate of the TLS listener; undefined if TLS is not configured. Throws a ConfigError if a file
+ * Address and certificate of the TLS listener. Undefined if TLS is not configured. Throws a ConfigError if a file
  * cannot be read.
  */
 export function readTlsListener(config: TlsListenerConfig): { address: string; tls: TlsOptions } | undefined {
@@ -75,8 +75,8 @@ export interface Listener {
 }
 
 /**
- * The listeners of a reverse proxy: one on SVC_LISTEN_ADDRESS for each host and, if configured, one with TLS for each
- * host except administration, which must not be reachable from the network.
+ * The listeners of a reverse proxy: one listener on SVC_LISTEN_ADDRESS for each host. If TLS is configured, each host
+ * also has a listener with TLS, except the host of the administration, which must not be reachable from the network.
  */
 export function createListeners(
   ports: Readonly<Record<Host, number>>,

@@ -5,10 +5,11 @@ import { DataSource } from 'typeorm';
 import { notReady, ReadinessCheck } from './readiness.js';
 
 /**
- * `/health/live`: the process responds. `/health/ready`: it can accept work, so its database responds and is writable.
- * If the broker is unavailable or blocked, that is reported, but the service stays ready (ADR 7): requests that need
- * the broker get a 503, and all others are handled. The service also stays ready if a transaction of another service
- * holds back its relay (ADR 27), because that would make all services of the database server unready at the same time.
+ * `/health/live`: the process responds. `/health/ready`: the service can accept requests, so its database responds and
+ * is writable. If the broker is unavailable or blocked, the response contains that state, but the service stays ready
+ * (ADR 7): requests that need the broker get a 503, and all other requests are handled. The service also stays ready if
+ * a transaction of another service holds back its relay (ADR 27), because otherwise one transaction would make all
+ * services of the database server unready at the same time.
  *
  * @internal
  */
@@ -33,8 +34,8 @@ export class HealthController {
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
-    // The service must have caught up with all earlier events once. Over RabbitMQ, its own replays show that; within
-    // one process, the relays do. Later delays do not make it unready.
+    // The service must have handled all earlier events once. Over RabbitMQ, the replays that it requested show this.
+    // Within one process, the relays show it. Later delays do not make the service unready.
     this.hasCaughtUp ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
     const missing = this.hasCaughtUp ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);

@@ -7,7 +7,7 @@ import { throwError } from 'rxjs';
 import type { ServiceLog } from '../logging.js';
 
 /**
- * Formats an error response for the callers of one service. A string is sent unchanged, any other body as JSON.
+ * Formats an error response for the callers of one service. A string is sent unchanged. Any other body is sent as JSON.
  * `errorPage` is the URL of the page that explains the error.
  */
 export type ErrorBody = (
@@ -54,8 +54,8 @@ export class ErrorFilter implements ExceptionFilter {
 
   /**
    * The error of an event handler is passed to the consumer unchanged, because the consumer decides whether to retry.
-   * The error of a command is sent to the requesting service, where a person waits: a temporary error must be sent as
-   * `service.not-ready`, not as `internal`.
+   * The error of a command is sent to the requesting service, where a person waits. Therefore a temporary error must be
+   * sent as `service.not-ready`, not as `internal`.
    */
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
     const isEvent = 'connection' in host.switchToRpc().getContext<object>();
@@ -70,8 +70,8 @@ export interface ErrorFormat {
   /** RFC 9457 by default. */
   readonly errorBody?: ErrorBody | undefined;
   /**
-   * Base URL of the error pages, without a slash at the end. By default a path, so that the pages are on the host of
-   * the request.
+   * Base URL of the error pages, without a slash at the end. The default is only a path, so that the pages are on the
+   * host of the request.
    */
   readonly errorPages?: string | undefined;
 }
@@ -85,8 +85,8 @@ export function sendError(
   sentErrors.set(request, error);
   const errorPage = errorPageUrl(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
-  // The link is also a header, because some bodies cannot contain it: the envelope of the hosted gateway and the empty
-  // body of a 401.
+  // The link is also a header, because two kinds of bodies cannot contain it: the envelope of the hosted gateway and
+  // the empty body of a 401.
   reply.header('link', helpLinkTo(errorPage));
   // A handler may have set a caching header before it failed.
   reply.header('cache-control', 'no-store');

@@ -22,7 +22,7 @@ export const httpSettings = {
     // Every response has an x-request-id that the service generates and logs (C8).
     genReqId: () => randomUUID(),
     logger: false,
-    // Called for a path that the router cannot parse: the hooks below are not called for it.
+    // Called for a path that the router cannot parse, because the hooks below are not called for such a path.
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
@@ -33,7 +33,7 @@ export const httpSettings = {
   configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
     // Headers of API responses. The payment page sets its own Content-Security-Policy.
-    // Created once. The Helmet plugin of Fastify would create them for each request.
+    // The headers are created once. The Helmet plugin of Fastify would create them for each request.
     const setSecurityHeaders = helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
@@ -47,7 +47,7 @@ export const httpSettings = {
       setSecurityHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
     });
     // During a shutdown, each response closes its connection. Otherwise the shutdown would wait until the client closes
-    // it.
+    // the connection.
     let isClosing = false;
     fastify.addHook('preClose', (done) => {
       isClosing = true;
@@ -57,8 +57,8 @@ export const httpSettings = {
       if (isClosing) reply.header('connection', 'close');
       done(null, payload);
     });
-    // Only these fields are logged. URLs with queries, headers and bodies are not, because they may contain personal
-    // data.
+    // Only these fields are logged. URLs with queries, headers and bodies are not logged, because they may contain
+    // personal data.
     fastify.addHook('onResponse', (request, reply, done) => {
       log.info(
         {

@@ -1,4 +1,6 @@
-/** Routing and error responses of both reverse proxies: which app gets a request, and the response if there is none. */
+/**
+ * Routing and error responses of both reverse proxies: which app gets a request, and the response if no app gets it.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   appFor,
@@ -27,7 +29,7 @@ export const NOT_FOUND: ProxyError = {
 
 /**
  * The app to which a request is forwarded. Returns undefined for a path that a parser would change (`/pay/../admin`,
- * `/pay\admin`): the app could otherwise handle another path than the one that is checked here.
+ * `/pay\admin`), because the app could otherwise handle another path than the path that is checked here.
  */
 export function appForAddress(host: Host, address: string, method = 'GET'): string | undefined {
   const path = address.split('?', 1)[0] ?? '';

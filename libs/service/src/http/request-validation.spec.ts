@@ -109,7 +109,7 @@ describe('a body that is validated with rules', () => {
     expect(read).toEqual({ name: 'n', mode: 'test' });
   });
 
-  it('is rejected with the errors of all malformed fields, followed by those of the rules', async () => {
+  it('is rejected with the errors of all malformed fields, followed by the errors of the rules', async () => {
     expect(await readMessages({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
     expect(await readMessages({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
     expect(await readMessages({ mode: 'live' })).toEqual(['name is required', 'not live']);

@@ -11,7 +11,7 @@ const UNREADABLE = Symbol('unreadable body');
 /** Replaces a body of another media type, whose content is ignored. */
 const UNSUPPORTED = Symbol('body of an unsupported type');
 
-/** Parses JSON bodies. {@link RequestValidation} rejects all others later, after the guards. */
+/** Parses JSON bodies. {@link RequestValidation} rejects all other bodies later, after the guards. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
@@ -21,9 +21,11 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, UNSUPPORTED));
 }
 
-/** Most values in a body, including objects and lists. The largest body of the specification has far fewer. */
+/**
+ * Maximum number of values in a body, including objects and lists. The largest body of the specification has far fewer.
+ */
 export const MAX_BODY_VALUES = 10_000;
-/** Most members of one object. */
+/** Maximum number of members of one object. */
 export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
 export const MAX_BODY_DEPTH = 20;
@@ -34,8 +36,8 @@ const TYPES_WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Ar
 /**
  * Converts a body to an object of its class, or throws a `request.invalid` that contains every invalid field. Unknown
  * fields are removed (C5). Types of values are not converted (C1). A missing body is read as an object without fields,
- * so that missing fields are reported. A value is returned unchanged if the type of its parameter is not a class. This
- * includes events and commands, which Nest passes to this pipe too: they are validated when they are received.
+ * so that missing fields are reported. A value is returned unchanged if the type of its parameter is not a class.
+ * Events and commands, which Nest passes to this pipe too, are such values. They are validated when they are received.
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
@@ -71,7 +73,7 @@ const VALIDATION_PIPE = new ValidationPipe({
 /**
  * Converts a body to an object of its class. Throws a `request.invalid` with all malformed fields in the order of the
  * class, followed by the fields that the rules reject, in the order of the rules (C5). A handler with rules declares
- * its body as `unknown` and calls this function. For all other handlers, {@link RequestValidation} does so.
+ * its body as `unknown` and calls this function. For all other handlers, {@link RequestValidation} calls it.
  */
 export async function readBody<Request extends object>(
   type: new (...args: never[]) => Request,
@@ -138,7 +140,7 @@ function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
 const RULE_PRIORITY = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
 const NUMBER_RULES: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
 
-/** One message for the caller. For a missing field or a wrong type it does not contain the rules for the value. */
+/** One message for the caller. For a missing field or a wrong type, the message does not contain the value's rules. */
 function describeProblem({ property, constraints = {}, target }: ValidationError, field: string): string {
   const value = (target as Readonly<Record<string, unknown>> | undefined)?.[property];
   if (value === undefined || value === null) return `${field} is required`;

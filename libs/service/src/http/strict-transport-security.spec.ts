@@ -4,7 +4,7 @@ import { httpSettings } from './http.js';
 
 test.each([
   ['production', expect.stringMatching(/^max-age=\d{8}/)],
-  // In development the browser would apply the header to all other programs on the machine.
+  // In development there is no header, because the browser would apply it to all other programs on the machine.
   ['development', undefined],
 ] as const)('the Strict-Transport-Security header in %s is %s', async (environment, expected) => {
   const log = newLog('test', 'silent');

@@ -10,7 +10,7 @@ async function readClientAddress(trustedProxies: string | undefined, forwardedFo
   return (JSON.parse(body) as { ip: string }).ip;
 }
 
-test('without a trusted proxy, the client address is that of the connection, and the header is ignored', async () => {
+test('without a trusted proxy, the client address is the address of the connection, and the header is ignored', async () => {
   expect(await readClientAddress(undefined, '203.0.113.7')).toBe('127.0.0.1');
   expect(await readClientAddress('10.0.0.0/8', '203.0.113.7')).toBe('127.0.0.1');
 });

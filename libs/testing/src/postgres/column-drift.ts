@@ -7,8 +7,9 @@ interface TableColumn {
 }
 
 /**
- * Returns the differences between the entities and the migrated tables; empty if there are none. Migrations create the
- * schema and entities only describe it, so a column that is missing in one of them is found only by this check.
+ * Returns the differences between the entities and the migrated tables. The list is empty if there is no difference.
+ * Migrations create the schema, and entities only describe it, so only this check finds a column that is missing in the
+ * migrations or in an entity.
  */
 export async function columnDrift(dataSource: DataSource): Promise<string[]> {
   const drift: string[] = [];
@@ -40,7 +41,7 @@ function describeColumn({ type, nullable }: TableColumn): string {
   return nullable ? `${type} or null` : type;
 }
 
-/** Columns in the first schema of the search path that has the table; empty if no such table exists. */
+/** Columns in the first schema of the search path that has the table. Empty if no such table exists. */
 function columnsOf(dataSource: DataSource, table: string): Promise<TableColumn[]> {
   return dataSource.query(
     `SELECT attname AS name, format_type(atttypid, NULL) AS type, NOT attnotnull AS nullable

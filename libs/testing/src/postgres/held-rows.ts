@@ -6,7 +6,9 @@ export interface HeldLocks {
   release(): Promise<void>;
 }
 
-/** Runs `statement` in a transaction of another connection, which holds its locks until {@link HeldLocks.release}. */
+/**
+ * Runs `statement` in a transaction of another connection. The transaction holds its locks until `release` is called.
+ */
 export async function holdLocks(dataSource: DataSource, statement: string, values: unknown[] = []): Promise<HeldLocks> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
@@ -21,7 +23,7 @@ export async function holdLocks(dataSource: DataSource, statement: string, value
   };
 }
 
-/** Returns the backends that wait for a lock, when there are `count` of them. */
+/** Waits until exactly `count` backends wait for a lock, and returns their process ids. */
 export function waitForBlockedBackends(dataSource: DataSource, count: number): Promise<number[]> {
   return waitUntil(`${count} statements to wait for a lock`, 10_000, async () => {
     const waiting = await dataSource.query<{ pid: number }[]>(

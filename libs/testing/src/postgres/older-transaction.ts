@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newTestDatabase } from './test-database.js';
 
-/** An open transaction in another database that has a transaction id: it holds back every relay of its server. */
+/** An open transaction in another database. It has a transaction id, so it holds back every relay of its server. */
 export interface OlderTransaction {
   readonly pid: number;
   readonly application: string;

@@ -2,15 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource } from 'typeorm';
 
 /**
- * Set in `action` and the functions that it calls, but not in jobs of the service, which may send statements at the
+ * True in `action` and the functions that it calls, but not in jobs of the service, which may send statements at the
  * same time.
  */
 const isInAction = new AsyncLocalStorage<true>();
 
 /**
  * PostgreSQL's plan for the last statement that `action` sends. It is a generic plan with the planner settings of
- * services, usually for empty tables. A condition of the statement that is not an index condition in the plan is
- * checked after the rows are read.
+ * services, usually for empty tables. If a condition of the statement is not an index condition in the plan, PostgreSQL
+ * checks it only after it has read the rows.
  */
 export async function planOf(dataSource: DataSource, action: () => Promise<unknown>): Promise<string> {
   const [text, parameters] = await findLastStatement(dataSource, action);

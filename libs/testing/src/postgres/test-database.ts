@@ -6,11 +6,13 @@ import pg from 'pg';
 /** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
   /**
-   * Of an empty database: with the superuser. Of a migrated database: with the role of the service, which owns no
-   * tables (ADR 45).
+   * The URL of an empty database contains the superuser. The URL of a migrated database contains the role of the
+   * service, which owns no tables (ADR 45).
    */
   readonly url: string;
-  /** For actions that the role of the service may not do: ALTER TABLE, statistics, changes of append-only tables. */
+  /**
+   * URL for actions that the role of the service may not do: ALTER TABLE, statistics, changes of append-only tables.
+   */
   readonly superuserUrl: string;
   drop(): Promise<void>;
 }
@@ -29,7 +31,7 @@ export async function newTestDatabase(): Promise<TestDatabase> {
 
 /**
  * Creates a database with all migrations of the service. It is a clone of a template, which the first caller on this
- * server creates: cloning needs about 50 ms, migrating half a second.
+ * server creates, because a clone takes about 50 ms, and the migrations take half a second.
  */
 export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
@@ -79,7 +81,7 @@ async function separateOwner(database: string, role: string): Promise<void> {
   );
 }
 
-/** Name of the role. Differs from the names that ./svc uses, because tests of ./svc drop its roles. */
+/** Name of the role. It differs from the names that ./svc uses, because tests of ./svc drop the roles of ./svc. */
 function roleOf({ name }: { readonly name: string }): string {
   return `tested_${name.toLowerCase().replaceAll(/\W/g, '_')}`;
 }

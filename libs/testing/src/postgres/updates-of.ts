@@ -3,11 +3,11 @@ import type { DataSource, QueryRunner } from 'typeorm';
 
 export interface Updates {
   readonly all: number;
-  /** Heap-only tuple updates: the new row version is on the same page, and no index was written. */
+  /** Number of heap-only tuple updates: the new row version is on the same page, and no index was written. */
   readonly hot: number;
 }
 
-/** Set in `action` and the functions that it calls, but not in jobs of the service. */
+/** The runner is set in `action` and the functions that it calls, but not in jobs of the service. */
 const runnerOfAction = new AsyncLocalStorage<QueryRunner>();
 
 /**

@@ -12,9 +12,9 @@ const STOP_TIMEOUT_MS = 20_000;
 
 interface Ports {
   readonly amqp: number;
-  /** Of epmd, the name server of Erlang. */
+  /** Port of epmd, the name server of Erlang. */
   readonly epmd: number;
-  /** Of the connections between Erlang nodes. */
+  /** Port for the connections between Erlang nodes. */
   readonly nodes: number;
   readonly management: number;
 }
@@ -140,8 +140,8 @@ export class PrivateRabbitMq {
 }
 
 /**
- * Searches Debian's script folder first: the commands on the PATH require a system user, and the scripts that they call
- * do not.
+ * Searches Debian's script folder first, because the commands on the PATH require a system user. The scripts in that
+ * folder, which these commands call, require no system user.
  */
 function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   const folders = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
@@ -151,7 +151,7 @@ function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   return program;
 }
 
-/** Whether the broker responds. The port is open a little earlier. */
+/** Whether the broker responds. An open port is not enough, because the port is open before the broker responds. */
 async function isRespondingToAmqp(port: number): Promise<boolean> {
   const socket = createConnection({ host: '127.0.0.1', port });
   try {

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A TCP proxy between one process and a server, controlled by a test. The test can break the connections, as a crash of
- * the process would, and can hold back the data from the server, so that a publisher waits for its confirmations.
+ * A TCP proxy between one process and a server. A test controls the proxy. The test can break the connections, as a
+ * crash of the process would, and can hold back the data from the server, so that a publisher waits for its
+ * confirmations.
  */
 export class TcpProxy {
   private readonly server: Server;
@@ -48,7 +49,7 @@ export class TcpProxy {
     this.breakConnections();
   }
 
-  /** Breaks all connections and permanently rejects new ones. */
+  /** Breaks all connections and permanently rejects new connections. */
   cut(): void {
     this.server.close();
     this.breakConnections();

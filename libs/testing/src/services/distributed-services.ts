@@ -17,7 +17,8 @@ export interface KillableService {
 }
 
 /**
- * Runs services as in separate processes: with the real clock and a private RabbitMQ, and without other shared state.
+ * Runs services as if they were in separate processes: with the real clock and a private RabbitMQ, and without other
+ * shared state.
  * Services with the same environment are replicas of one service.
  */
 export class DistributedServices {
@@ -69,7 +70,8 @@ export class DistributedServices {
     const kill = async (): Promise<void> => {
       broker.network.cut();
       database.network.cut();
-      // Frees the resources of this process. Its connections are broken, so the other services do not notice it.
+      // Frees the resources of the service in this process. Its connections are already broken, so other services do
+      // not notice the stop.
       await this.stop(service).catch(() => undefined);
     };
     return { service, kill };

@@ -3,7 +3,7 @@ import type { RunningService } from '@svc/service';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Parsed JSON; undefined if the body is empty. */
+  /** Parsed JSON. Undefined if the body is empty. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests check its content
   readonly body: any;
 }

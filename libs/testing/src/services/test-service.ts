@@ -13,8 +13,8 @@ export interface TestService {
   /** The data source of the service. Its role may read and write rows, but owns no tables. */
   readonly dataSource: DataSource;
   /**
-   * For actions that the role of the service may not do: TRUNCATE, ALTER TABLE, VACUUM, changes of append-only tables.
-   * Connects when it is first used.
+   * A pool for actions that the role of the service may not do: TRUNCATE, ALTER TABLE, VACUUM, changes of append-only
+   * tables. It connects when it is first used.
    */
   readonly superuser: pg.Pool;
   /** All events of the service, in the order of its log. */
@@ -30,7 +30,8 @@ export interface TestServiceOptions {
   readonly env?: Record<string, string>;
   readonly clock?: ManualClock;
   /**
-   * A broker that several services of a test use. By default a new one, so that the service reaches no other service.
+   * A broker that several services of a test use. The default is a new broker, so that the service reaches no other
+   * service.
    */
   readonly broker?: EmbeddedBroker;
 }
