@@ -103,20 +103,20 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
-    // The route table needs the path exactly as the client sent it. Fastify's router would normalise it, so it only
-    // gets '/'.
+    // The route table needs the path exactly as the client sent it. Fastify's router would normalise the path.
+    // Therefore the router always gets the path '/'.
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
   return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
-/** Open event streams. Such a response has no end: a shutdown closes it, and the client connects again. */
+/** Open event streams. An event stream has no end. Therefore a shutdown closes it, and the client connects again. */
 type Streams = Set<FastifyReply['raw']>;
 
 /**
- * Whether the response is an event stream. The Accept header of the request does not show it, because some clients send
- * no type there.
+ * Whether the response is an event stream. The Accept header of the request is not used, because some clients do not
+ * name the type of the stream there.
  */
 function isEventStream(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
@@ -124,7 +124,7 @@ function isEventStream(contentType: unknown): boolean {
 
 /**
  * On shutdown, requests in flight may complete within {@link SHUTDOWN_TIMEOUT_MS}, and then their connections are
- * closed. The caller adds event streams to the returned set. These are closed immediately on shutdown.
+ * closed. The caller adds event streams to the returned set. Event streams are closed immediately on shutdown.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
   let isClosing = false;

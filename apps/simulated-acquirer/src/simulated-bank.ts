@@ -98,7 +98,7 @@ export interface RefundRequest extends BankAccount {
 export class KeyConflictError extends Error {}
 
 /**
- * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each
+ * A bank for development and tests. Like a real bank, it charges and refunds before it responds, at most once for each
  * key. Charges and refunds can be read, charges can be reversed, and each account has a statement for each day.
  */
 export class SimulatedBank {

@@ -11,7 +11,7 @@ export interface Route {
   readonly path: string;
   /** The route applies only to this method. If two apps share a path, the route with the method wins. */
   readonly method?: 'GET' | 'POST';
-  /** Folder name of the app that serves it. */
+  /** Folder name of the app that serves the route. */
   readonly app: string;
 }
 

@@ -42,7 +42,7 @@ export const nested = (valid: object, invalid: object): Bounds => ({
   accepted: [valid],
   rejected: [undefined, null, 7, 'x', [valid], [], invalid],
 });
-/** Bounds of a list of at maxLength `maxItems` nested objects. */
+/** Bounds of a list of at most `maxItems` nested objects. */
 export const nestedList = (maxItems: number, valid: object, invalid: object): Bounds => ({
   accepted: [[], Array<object>(maxItems).fill(valid)],
   rejected: [

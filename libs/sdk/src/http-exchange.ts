@@ -16,7 +16,7 @@ export interface HttpExchangeOptions {
   fetch?: typeof globalThis.fetch;
   /**
    * Timeout of one attempt, including connecting and reading; default 10 000. All attempts together take at most three
-   * times this.
+   * times this timeout.
    */
   timeoutMs?: number;
   /** Waits between attempts; a test may replace it. */
@@ -51,8 +51,8 @@ const INITIAL_BACKOFF_MS = 250;
 const MAX_DURATION_IN_TIMEOUTS = 3;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
- * The server has not processed the request, or it is unknown whether it has; then a retry is safe because the call is
- * idempotent.
+ * With these statuses, either the server has not processed the request, or it is unknown whether the server has
+ * processed it. A retry is safe in both cases, because only idempotent calls are retried.
  */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 

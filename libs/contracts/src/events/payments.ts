@@ -7,7 +7,7 @@ import { eventType } from './envelope.js';
 /** States of a payment (P1). `success` and `failed` are final. */
 export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRequired';
 
-/** States of a payable. Only an `open` one can be reserved. */
+/** States of a payable. Only an `open` payable can be reserved. */
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
 /** The origin of a payable, with the data that other services need to report its payment. */
@@ -208,7 +208,7 @@ export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processin
 export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
 export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
-/** A late approval, or a second one for the same payable, was reversed (H2). */
+/** A late approval, or a second approval for the same payable, was reversed (H2). */
 export const PaymentReversedV1 = eventType<PaymentSnapshot>('payment.reversed.v1');
 
 /** A payment with its final refund. The aggregate is the refund. */

@@ -225,7 +225,7 @@ function readState(body: Record<string, unknown>): SessionState {
   return state;
 }
 
-/** `..` or an empty text would address another resource. */
+/** Encodes an id for a path. Refuses `..` and an empty text, because they would address another resource. */
 function pathSegment(value: string, name: string): string {
   if (typeof value !== 'string' || !/^[\w-]{1,100}$/.test(value)) throw new TypeError(`${name} is malformed`);
   return value;

@@ -117,7 +117,7 @@ function readDelivery(body: Record<string, unknown>): WebhookDelivery {
   return delivery as unknown as WebhookDelivery;
 }
 
-/** `..` or an empty text would address another resource. */
+/** Encodes an id for a path. Refuses `..` and an empty text, because they would address another resource. */
 function segment(id: string): string {
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id)) throw new TypeError('id is malformed');
   return id;

@@ -44,8 +44,8 @@ export class MerchantSite extends PaymentLookUps {
   /**
    * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`,
    * the client retries after a lost connection, 429, 502, 503 and 504. Without one, it does not retry, because each
-   * request would create another invoice. It does not retry while a customer pays the invoice to be replaced, because
-   * that takes longer than a till should wait.
+   * request would create another invoice. It does not retry while a customer pays the invoice to be replaced, because a
+   * payment takes longer than a till should wait.
    *
    * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is
    *   being paid

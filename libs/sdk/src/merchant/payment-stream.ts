@@ -7,8 +7,8 @@ import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export interface StreamOptions {
   /**
-   * `id` of the last notice that you have stored: the stream continues after it. By default, it begins with the next
-   * notice.
+   * `id` of the last notice that you have stored. The stream continues after this notice. By default, the stream begins
+   * with the next new notice.
    */
   after?: string | undefined;
   /** Aborting this signal ends the stream. */
@@ -70,7 +70,7 @@ export async function* streamPayments(
   }
 }
 
-/** Resolves when the signal is aborted; never without a signal. */
+/** Resolves when the signal is aborted. Without a signal, it never resolves. */
 function waitForAbort(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();

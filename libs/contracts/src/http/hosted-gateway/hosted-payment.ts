@@ -75,7 +75,8 @@ export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean 
 
 /**
  * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one
- * for the webhook, because a merchant compares the two. Throws for a payment that is not final.
+ * for the webhook, because a merchant compares the API's response with the webhook. Throws for a payment that is not
+ * final.
  */
 export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final.`);
