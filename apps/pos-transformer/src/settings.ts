@@ -32,7 +32,7 @@ export class SiteSettings {
   @Max(Number.MAX_SAFE_INTEGER)
   siteId: number;
 
-  /** The till's identifier on invoices; a till that sends `x-till` has its own. */
+  /** The till's identifier on invoices. For a till that sends the header `x-till`, the header is used instead. */
   @Matches(/^[\x20-\x7e]{1,100}$/, { message: '$property must be 1 to 100 printable ASCII characters' })
   siteReference: string;
 

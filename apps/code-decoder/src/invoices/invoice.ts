@@ -117,7 +117,7 @@ export function normaliseLineItem({
 }: LineItemRequest): LineItem {
   return {
     ...omitNulls({ name, productCode, sku }),
-    // Without leading zeros, because a retry with `007` instead of `7` is the same request.
+    // Leading zeros are removed, because a retry with `007` instead of `7` is the same request.
     unitPrice: String(Number(unitPrice)),
     ...omitNulls({ categories, quantity }),
   };

@@ -187,8 +187,8 @@ test('after concurrent different requests with one externalReference, exactly on
   const created = responses.filter(({ status }) => status === 201);
   expect(created.length).toBeGreaterThan(0);
   const rejected = responses.filter(({ status }) => status !== 201);
-  // Concurrent requests stored their invoices first in every attempt (40), or the invoice to replace was already
-  // replaced (20).
+  // Error 20: a concurrent request had already replaced the invoice to replace. Error 40: in every attempt, a
+  // concurrent request stored its invoice first.
   const expectedErrors = [
     [409, '20'],
     [409, '40'],
@@ -290,7 +290,7 @@ describe('the authorisation of the invoice API (A7)', () => {
     expect([response.status, response.text]).toEqual([401, '']);
   });
 
-  test('a key of another merchant or site is a 403, an unknown site a 404, and an invalid site id a 400', async () => {
+  test('a key of another merchant or site is a 403, an unknown site a 404, an invalid site id a 400', async () => {
     const otherMerchant = await decoder.createMerchant();
     const otherSite = await decoder.createMerchant({ merchantId: merchant.merchantId });
     expect((await create({ 'x-api-key': otherMerchant.siteKey })).status).toBe(403);

@@ -6,7 +6,7 @@ import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from
 import { parseDecodeResponse } from './parse-decode-response.js';
 import type { ProviderSettings } from './provider-settings.js';
 
-/** Limit for a response. It is larger than 500 line items of maximum length. */
+/** Limit for the size of a response. A response with 500 line items of maximum length is below this limit. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 /** Limit of concurrent requests to one provider. Further requests wait, at most until their timeout. */

@@ -64,7 +64,7 @@ const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => b
 };
 
 /**
- * Fragments have at least 3 characters. Shorter ones would match almost every code, and one provider would get all
+ * Fragments have at least 3 characters. Shorter fragments would match almost every code, and one provider would get all
  * codes.
  */
 function isFragmentList(value: unknown): boolean {

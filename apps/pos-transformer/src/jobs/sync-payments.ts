@@ -11,7 +11,7 @@ import { Platform } from '../platform/platform.js';
 import { SettleRefund } from '../refunds/settle-refund.js';
 import { Store } from '../store/store.js';
 
-/** The stream has a heartbeat every 15 s (M6). After this time without one, the job polls the invoices. */
+/** The stream has a heartbeat every 15 s (M6). After this time without a heartbeat, the job polls the invoices. */
 export const STREAM_TIMEOUT_MS = 20_000;
 /** Limit for one site. A key may send five requests a second (M4), and tills need some of them. */
 const MAX_POLLS_PER_ROUND = 8;

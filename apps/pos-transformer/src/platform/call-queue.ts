@@ -110,8 +110,8 @@ export class CallQueue {
         await this.send(call);
       }
     } finally {
-      // Reset here, not in the `finally` of drain(), which runs in a later microtask: a drain() in between would do
-      // nothing.
+      // The flag is reset here, because the `finally` of drain() runs in a later microtask. A call of drain() before
+      // that microtask would do nothing.
       this.isDraining = false;
     }
   }
@@ -123,8 +123,8 @@ export class CallQueue {
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
       .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed, so the result cannot be written. The counted attempt remains: after the next start, the call
-    // is treated as one that may have reached the platform.
+    // The store is closed, so the result cannot be written. But the attempt was counted before it began. Therefore,
+    // after the next start, the call is treated as a call that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
     if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
