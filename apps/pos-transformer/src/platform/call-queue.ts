@@ -19,7 +19,7 @@ export interface CallQueueOptions {
   readonly log: ServiceLog;
 }
 
-/** Short, so that tills can show codes soon after an outage. */
+/** Maximum pause while the platform is unreachable. It is short, so that tills can show codes soon after an outage. */
 const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
 /** Pause before a retry while a customer is paying the invoice. */
 const IN_PROGRESS_RETRY_MS = 2_000;
@@ -35,8 +35,8 @@ export class CallQueue {
   private draining: Promise<void> = Promise.resolve();
   private isDraining = false;
   /**
-   * By call id. A call may have several waiters, because a till that repeats a total waits for the call of the first
-   * request.
+   * Functions that report the outcome of a call to waiting tills, by call id. A call may have several waiters, because
+   * a till that repeats a total waits for the call of the first request.
    */
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
@@ -180,7 +180,8 @@ export class CallQueue {
     const dueAt = calls.nextDueAt(siteId, name);
     if (dueAt === undefined) return;
     const now = clock.now().getTime();
-    // At least 250 ms: a due call that waits for an earlier call of the same subject would otherwise cause a busy loop.
+    // The pause is at least 250 ms. A due call may wait for an earlier call of the same subject, and would otherwise
+    // cause a busy loop.
     const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }

@@ -13,7 +13,7 @@ export type Failure =
   /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** No response (0), overloaded or unavailable. */
+/** The platform is overloaded or unavailable, or sent no response (0). */
 const UNREACHABLE: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 /** The key is wrong or revoked. The calls stay in the queue, because an administrator can correct the key. */
 const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);

@@ -46,8 +46,8 @@ export class InvoiceCalls {
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer
-        // total ends.
+        // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the
+        // call of the newer total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });

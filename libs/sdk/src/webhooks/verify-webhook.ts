@@ -83,7 +83,7 @@ export interface VerifyWebhookInput extends SignedRequest {
 const DEFAULT_TOLERANCE_SECONDS = 300;
 /** Maximum size of a body (row C6). */
 const MAX_BODY_BYTES = 256 * 1024;
-/** More than any rotation needs. The limit bounds the work that an attacker can cause. */
+/** No rotation needs more signatures. The limit bounds the work that an attacker can cause. */
 const MAX_SIGNATURES = 16;
 
 /**
