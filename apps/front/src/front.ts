@@ -35,8 +35,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 5_000;
 /**
  * The front buffers a body until the app has responded, so that it can send the request again after a restart of the
- * app. The limit is twice that of the apps (C6), so that a body slightly above the limit of the apps gets the error of
- * the app.
+ * app. The limit is twice the limit of the apps (C6), so that the app itself refuses a body that is slightly too large.
  */
 const MAX_BODY_BYTES = 512 * 1024;
 /**
@@ -47,7 +46,7 @@ const UPSTREAM_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A shutdown waits at most this long for requests in flight. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** Connections to one app. Each open event stream occupies one, and a replica has up to 1 000 streams (M6). */
+/** Connections to one app. Each open event stream occupies a connection, and a replica has up to 1 000 streams (M6). */
 const MAX_UPSTREAM_CONNECTIONS = 2_048;
 /** Interval and number of retries of a request whose connection was refused. */
 const RETRY_INTERVAL_MS = 200;
@@ -87,7 +86,7 @@ export function newFront(front: Front): FastifyInstance {
     },
   });
   fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, classifyProxyError(error)));
-  // The route is registered in a plugin, which runs after the plugin above: only then does `reply.from` exist.
+  // The route needs `reply.from`, which the plugin above adds. Therefore a second plugin registers the route.
   void fastify.register((routes, _options, done) => {
     routes.all('/', (request, reply) => handle({ ...front, streams }, request, reply));
     done();

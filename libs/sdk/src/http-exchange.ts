@@ -118,7 +118,7 @@ export class HttpExchange {
     return this.fetch(request.url, {
       method: request.method,
       headers: request.headers,
-      // A redirect would send the key to its target.
+      // If a redirect were followed, the key would be sent to another address.
       redirect: 'error',
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -218,7 +218,7 @@ export function createApiError(apiResponse: ApiResponse): SvcApiError {
 function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { message: string }[] | undefined {
   const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
   const { origin, pathname } = new URL(url);
-  // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has one.
+  // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has a title.
   const hasFormatOfApi = !pathname.includes('/api/v3') || title === undefined;
   if (httpStatus !== 404 || text === '' || (errors !== undefined && hasFormatOfApi)) return undefined;
   return [
@@ -230,7 +230,7 @@ function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { mes
 
 const MAX_URL_LENGTH = 2048;
 
-/** URL of the help page in the header `Link` (RFC 8288), which responses without a body also have. */
+/** URL of the help page in the header `Link` (RFC 8288). Responses without a body also have this header. */
 function helpPageUrl({ headers, url }: ApiResponse): string | undefined {
   const page = /^<([^<>]+)>; rel="help"$/.exec(headers.get('link') ?? '')?.[1];
   if (page === undefined || page.length > MAX_URL_LENGTH || !URL.canParse(page, url)) return undefined;

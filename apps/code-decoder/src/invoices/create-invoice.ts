@@ -15,8 +15,8 @@ import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 /** Timeout for a response of payment-processor. After this time, the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
 /**
- * Attempts if concurrent requests have the same externalReference. In each attempt, at least one of these requests
- * succeeds.
+ * Maximum number of attempts if concurrent requests have the same externalReference. In each attempt, at least one of
+ * these requests succeeds.
  */
 const MAX_ATTEMPTS = 4;
 

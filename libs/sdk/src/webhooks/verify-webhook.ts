@@ -74,8 +74,8 @@ export interface SignedRequest {
 
 export interface VerifyWebhookInput extends SignedRequest {
   /**
-   * Compared with the payment after the signature was verified. Alternatively, look up the order and use
-   * `assertExpectedPayment`.
+   * The order with which the payment is compared after the signature was verified. Alternatively, look up the order and
+   * use `assertExpectedPayment`.
    */
   expected?: ExpectedPayment;
 }
