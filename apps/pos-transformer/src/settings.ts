@@ -25,7 +25,7 @@ import {
   type ValidationError,
 } from 'class-validator';
 
-/** One site of the merchant: a store or a part of one. */
+/** One site of the merchant: a store, or a part of a store. */
 export class SiteSettings {
   @IsInt()
   @Min(1)

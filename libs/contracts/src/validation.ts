@@ -15,7 +15,7 @@ export const MAX_CUSTOM_FIELD_VALUE_LENGTH = 512;
 /**
  * Text from a person or a system: 1 to `maxLength` characters, not only white space. Control characters and lone
  * surrogates are refused: PostgreSQL cannot store U+0000, and UTF-8 encoding changes a lone surrogate, so that the body
- * of a repeat would differ from the stored one.
+ * of a repeat would differ from the stored body.
  */
 export function IsText(maxLength: number, options?: ValidationOptions): PropertyDecorator {
   return (target, propertyKey) =>

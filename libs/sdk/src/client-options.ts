@@ -1,5 +1,5 @@
 /**
- * Validates the options of a client when it is created. Without this, a missing setting would cause an "Invalid URL"
+ * Validates the options of a client when it is created. Otherwise a missing setting would cause an "Invalid URL"
  * error or a 401 at the first call.
  */
 

@@ -191,7 +191,7 @@ function addAddressHint(reason: string): string {
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return describeCause(error.cause);
-  // If both the IPv6 and the IPv4 address of a host refuse, the error has no message, but contains one error for each.
+  // If both the IPv6 and the IPv4 address of a host refuse, the error has no message, but one nested error per address.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describeCause).join('; ');
   return error.message || error.name;
 }

@@ -159,7 +159,7 @@ describe('the code', () => {
     const first = await decoder.createInvoice(owner, { externalReference: 'first' });
     const second = await decoder.createInvoice(owner, { externalReference: 'second' });
     const [newer, older] = first.reference > second.reference ? [first, second] : [second, first];
-    // Both invoices were created in the same millisecond, so the one with the greater id counts as the newer one.
+    // Both invoices were created in the same millisecond, so the invoice with the greater id counts as newer.
     expect(await decodeReference(code, 'test')).toBe(newer.reference);
     expect((await call('DELETE', owner, `/invoices?externalReference=${newer.externalReference}`)).status).toBe(204);
     expect(await decodeReference(code, 'test')).toBe(older.reference);

@@ -92,7 +92,7 @@ export class InvoiceRepository {
   }
 
   /**
-   * The open or reserved invoice with this externalReference. If no such invoice is open or reserved, the newest one.
+   * The open or reserved invoice with this externalReference. If no such invoice is open or reserved, the newest.
    * The open invoice is not always the newest: the clocks of replicas differ, so a replacement may have an earlier time
    * than the replaced invoice. A till may use the same reference for years, therefore each half of the query reads at
    * most one row.

@@ -47,8 +47,9 @@ export interface StoredInvoice {
 }
 
 /**
- * The state of an invoice for payers. During a payment it is open, even past its expiry, because the payment may
- * succeed. An invoice that was closed after its expiry, because a new one replaced it, stays expired.
+ * The state of an invoice for payers. During a payment the invoice is open, even past its expiry, because the payment
+ * may succeed. If a new invoice replaces an expired invoice, the expired invoice is closed, but its state stays
+ * expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,

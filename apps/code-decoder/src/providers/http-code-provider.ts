@@ -14,7 +14,7 @@ const MAX_CONNECTIONS = 20;
 
 /**
  * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code
- * in the format of the specification, with 404 for an unknown code, or with 410 for an expired one. The address of the
+ * in the format of the specification, with 404 for an unknown code, or with 410 for an expired code. The address of the
  * provider is checked like the webhook address of a merchant (E7), so that this service cannot be configured to send
  * requests to hosts of an internal network.
  */

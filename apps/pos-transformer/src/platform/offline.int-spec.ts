@@ -225,7 +225,7 @@ it('an invoice whose response arrives after the refusal of a newer total is stil
 });
 
 describe('a call that the platform refuses', () => {
-  it('permanently ends, causes an alert, and blocks no other basket', async () => {
+  it('for a permanent reason ends, causes an alert, and blocks no other basket', async () => {
     pos.platform.outage = 'unreachable';
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
@@ -237,7 +237,7 @@ describe('a call that the platform refuses', () => {
     expect(countWaitingCalls()).toBe(0);
   });
 
-  it('temporarily is retried, after the other calls', async () => {
+  it('for a temporary reason is retried, after the other calls', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 500 });
     expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
     expect((await pos.sendBasket('18', 200)).body.Result).toBe('OK');
@@ -284,7 +284,7 @@ describe('a call that the platform refuses', () => {
     expect([countWaitingCalls(), openInvoiceAmounts()]).toEqual([0, [100]]);
   });
 
-  it('because a customer is paying does not count as a failure', async () => {
+  it('because a customer is paying is not counted as a failed call', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';

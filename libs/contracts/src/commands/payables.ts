@@ -10,7 +10,7 @@ export const ClosePayableV1 = commandType<{ payable: PayableDescriptor<PayableSo
   'close-payable.v1',
 );
 
-/** The new payable, and the one that it replaces. */
+/** The new payable, and the payable that it replaces. */
 export interface OpenPayable {
   payable: PayableDescriptor<PayableSource>;
   /** The payable to close in the same transaction, so that a payer can never pay both payables. */

@@ -91,7 +91,7 @@ export interface PayableSnapshot {
 
 /** Full state of a payment. Published by payment-processor at each change. */
 export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSessionSource> {
-  /** UUID of the payment. For hosted payments, the page creates a new one for each submission (C4). */
+  /** UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
   paymentReference: string;

@@ -14,7 +14,7 @@ export interface Problem {
   detail: string;
   /** Id of the request, as in `x-request-id` (C8). */
   instance: string;
-  /** One for each invalid field (C5), at least one. */
+  /** One error for each invalid field (C5), at least one error. */
   errors: ProblemField[];
 }
 

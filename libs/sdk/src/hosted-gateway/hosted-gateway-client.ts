@@ -59,7 +59,9 @@ export interface CreateSessionRequest {
 export interface NotificationPage {
   /** `id` is the `webhook-id` of every delivery of this notification: apply each id once. */
   notifications: { id: string; payment: HostedPayment }[];
-  /** Store it, and pass it to the next call. Undefined if there are no notifications at all. */
+  /**
+   * Position after this page. Store it, and pass it to the next call. Undefined if there are no notifications at all.
+   */
   after: string | undefined;
   /** Whether more notifications can be read immediately. */
   hasMore: boolean;
@@ -72,14 +74,14 @@ export interface CreatedSession {
   /** True if an earlier request with this `requestId` created the session. */
   replayed: boolean;
   /**
-   * Check it when a customer returns to pay, because the same `requestId` returns the same session even if it is final.
-   * A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
+   * Check the state when a customer returns to pay, because the same `requestId` returns the same session even if it is
+   * final. A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
    * `requestId`.
    */
   state: SessionState;
 }
 
-/** `open`: can be paid. `processing`: the bank has not responded yet. The others are final. */
+/** `open`: can be paid. `processing`: the bank has not responded yet. The other states are final. */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
 /** The current state of a session. */

@@ -107,8 +107,8 @@ const MAX_USER_MESSAGE_LENGTH = 500;
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
 /**
- * Message for the payer: the message of the first error, or, if it is empty, the catalogue's message for its
- * errorReference.
+ * Message for the payer: the message of the first error. If this message is empty, the catalogue's message for the
+ * errorReference is used.
  */
 function userMessage(errors: readonly PaymentError[]): string {
   const firstError = errors[0];

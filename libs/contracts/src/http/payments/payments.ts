@@ -24,7 +24,7 @@ export interface SinglePayment {
   merchantName: string;
   /**
    * A number, although the history has the status as text ({@link PaymentHistoryItem}). The specification defines both
-   * forms, and clients depend on them, so neither changes within `/v1`.
+   * forms, and clients depend on them, so both forms stay unchanged within `/v1`.
    */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
