@@ -2,7 +2,8 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 /**
- * Values of one field at its limits, which validation must accept, and just beyond the limits, which it must reject.
+ * Values of one field. Validation must accept the values at the limits of the field, and reject the values just beyond
+ * the limits.
  */
 export interface Bounds {
   readonly accepted: readonly unknown[];

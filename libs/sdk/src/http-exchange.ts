@@ -127,8 +127,7 @@ export class HttpExchange {
 
   /**
    * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last
-   * error. After a response for which `isFinal` returns true, the request is not sent again, although it may succeed
-   * later.
+   * error. If `isFinal` returns true for a response, the request is not sent again, although it may succeed later.
    */
   async sendWithRetries(
     request: ApiRequest,

@@ -11,8 +11,8 @@ import type {
 } from '@svc/contracts';
 
 /**
- * Number of failed payments after which an invoice is refused. It is higher than for a hosted session, because
- * different people may try to pay a till's invoice. It is the maximum that a payable allows.
+ * Number of failed payments after which an invoice is refused. This number is higher than the number for a hosted
+ * session, because different people may try to pay a till's invoice. A payable allows no higher number.
  */
 export const MAX_INVOICE_ATTEMPTS = 100;
 

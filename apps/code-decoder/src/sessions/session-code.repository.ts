@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** The data of a hosted session to which its code is decoded. */
+/** The data of a hosted session that decoding its code requires. */
 export interface CodedSession {
   /** UUID. It is also the id of the session's payable. */
   readonly sessionId: string;

@@ -58,7 +58,7 @@ const decodeState = async (code: string): Promise<string | number> => {
   return status === 200 ? (body.invoice.state as string) : status;
 };
 
-/** The event of a payment in this state, after which the session's payable has the given state. */
+/** The event of a payment in the state `state`. Its payable, the session's payable, has the state `payableState`. */
 function createPaymentEvent(
   payable: PayableDescriptor,
   state: 'success' | 'failed',

@@ -77,8 +77,8 @@ export class TotalRepository {
   }
 
   /**
-   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response
-   * was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
+   * Totals without a stored invoice reference. The platform may have created the invoice of such a total, if only the
+   * response was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
    */
   listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from

@@ -8,7 +8,7 @@ export type Failure =
   | { readonly kind: 'in-progress'; readonly message: string }
   | { readonly kind: 'already-paid'; readonly message: string }
   | { readonly kind: 'not-found'; readonly message: string }
-  /** Only this call waits and is retried later. */
+  /** Only this call is retried later. The other calls of the queue do not wait for it. */
   | { readonly kind: 'later'; readonly message: string }
   /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly message: string };

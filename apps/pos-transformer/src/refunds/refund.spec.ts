@@ -25,7 +25,7 @@ describe('T10: findRepeatedRefund', () => {
   it.each<[string, Partial<Refund>]>([
     ['of the same payment and amount', {}],
     ['created two minutes ago', AT_TWO_MINUTES],
-    ['that was queued long ago', { state: 'queued', ...LONG_AGO }],
+    ['that has been queued for a long time', { state: 'queued', ...LONG_AGO }],
     ['that has been pending for a long time', { state: 'pending', ...LONG_AGO }],
     ['that the bank declined', { state: 'failed' }],
     ['that was refused', { state: 'refused' }],

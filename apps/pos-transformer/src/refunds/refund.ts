@@ -3,9 +3,9 @@ import type { MerchantPayment } from '@svc/sdk';
 import { calculateAmounts } from '../payments/payment.js';
 
 /**
- * `queued`: the platform has not responded. `pending`: the bank has not decided; if the refund has a `refusal`, the
- * transformer gave up and the outcome is unknown. `succeeded`, `failed` (declined by the bank) and `refused` (by the
- * platform) are final.
+ * `queued`: the platform has not responded. `pending`: the bank has not decided. If a pending refund has a `refusal`,
+ * the transformer gave up and the outcome is unknown. `succeeded`, `failed` (declined by the bank) and `refused` (by
+ * the platform) are final.
  */
 export type RefundState = 'queued' | 'pending' | 'succeeded' | 'failed' | 'refused';
 

@@ -19,12 +19,12 @@ export type PaymentSource = PayableSource | CodeSource;
 export interface HostedSessionSource {
   kind: 'session';
   sessionId: string;
-  /** The API version that created the session; it decides how the webhook is signed (H5). */
+  /** The API version that created the session. This version decides how the webhook is signed (H5). */
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
   /**
-   * The 20 digits of the session's code (D5), with which a payer can pay it. Absent for sessions of earlier releases.
+   * The 20 digits of the code (D5) with which a payer can pay the session. Absent for sessions of earlier releases.
    */
   code?: string;
 }

@@ -116,7 +116,7 @@ describe('formatExpiry', () => {
       }),
       { numRuns: 3_000 },
     );
-    // Each kind of result occurred, so the property was tested for each.
+    // Each kind of result occurred, so the property was tested for each kind.
     for (const [kind, count] of Object.entries(resultCounts)) expect([kind, count > 0]).toEqual([kind, true]);
   });
 });

@@ -22,7 +22,7 @@ export interface HostedGatewayClientOptions extends HttpExchangeOptions {
   siteId: string | number;
   /** The site's or the merchant's API key. Required, unless the site is configured to need no key (A8). */
   apiKey?: string;
-  /** The API version; it decides how the webhook is signed (H5). Default `v3.1`. */
+  /** The API version, which decides how the webhook is signed (H5). Default `v3.1`. */
   version?: 'v3.1' | 'v3';
 }
 
