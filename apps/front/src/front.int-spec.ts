@@ -265,7 +265,7 @@ describe('the front (reverse proxy)', () => {
     expect(receivedRequests).toHaveLength(0);
   });
 
-  it('accepts a GET with a body, and a POST without one', async () => {
+  it('accepts a GET with a body, and a POST without a body', async () => {
     const url = await startFront('gateway');
     const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
     get.end('{}');
