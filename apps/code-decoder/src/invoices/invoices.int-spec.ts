@@ -157,7 +157,7 @@ test('an invoice can be closed, and closing it again changes nothing', async () 
   expect(withoutReference).toMatchObject({ status: 400, body: { errors: [{ field: 'externalReference' }] } });
 });
 
-test('an invoice expires after an hour, and the same request then creates a new one', async () => {
+test('an invoice expires after an hour, and the same request then creates a new invoice', async () => {
   const payload = buildInvoiceRequest();
   const { body } = await postInvoice(payload);
   decoder.clock.advance(3_600_000);
@@ -167,7 +167,7 @@ test('an invoice expires after an hour, and the same request then creates a new 
   const next = await postInvoice(payload);
   expect(next.status).toBe(201);
   expect(decoder.payables.getState(body.reference as string)).toBe('closed');
-  // The expired invoice was closed because of the new one, and its state stays expired.
+  // The expired invoice was closed because of the new invoice, but its state stays expired.
   expect((await getInvoice(body.reference as string)).status).toBe(410);
 });
 

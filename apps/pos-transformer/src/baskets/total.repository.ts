@@ -77,8 +77,9 @@ export class TotalRepository {
   }
 
   /**
-   * Totals without a stored invoice reference. The platform may have created the invoice of such a total, if only the
-   * response was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
+   * Totals for which the platform may have created an invoice that is unknown here, because the response was lost. If
+   * that invoice has been paid meanwhile, a repeated call creates a second invoice. Therefore a total with a stored
+   * invoice is also returned if its call was attempted more than once.
    */
   listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
