@@ -29,8 +29,8 @@ export class CodeDecoderConfig extends ServiceConfig {
   SVC_CODE_SHORT_FRAGMENTS?: string;
 
   /**
-   * Third-party providers of codes (D4): a JSON list of ProviderSettings (providers/provider-settings.ts). A secret: it contains
-   * credentials.
+   * Third-party providers of codes (D4): a JSON list of ProviderSettings (providers/provider-settings.ts). The list is
+   * secret, because it contains credentials.
    */
   @IsOptional()
   @IsProviderList()

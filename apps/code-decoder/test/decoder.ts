@@ -24,7 +24,7 @@ export { buildInvoiceRequest };
 export const CODES_URL = 'https://pay.svc.example';
 export const ADMIN_KEY = 'an administration key for tests 1';
 
-/** A merchant with one site and a key for each of them. */
+/** A merchant with one site. The merchant has an API key, and the site has its own API key. */
 export interface Merchant {
   readonly merchantId: number;
   readonly siteId: number;

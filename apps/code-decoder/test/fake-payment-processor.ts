@@ -12,14 +12,16 @@ import {
 } from '@svc/contracts';
 import type { EmbeddedBroker, ReplyEnvelope } from '@svc/messaging';
 
-/** A fake payment-processor: it opens and closes payables by the rules of the real one, and records the commands. */
+/**
+ * A fake payment-processor. It opens and closes payables by the rules of the real service, and records the commands.
+ */
 export interface FakePaymentProcessor {
   /** Payables in the order in which they were opened. */
   readonly opened: readonly PayableDescriptor<PayableSource>[];
   getState(payableId: string): PayableState | undefined;
   /** Sets the state of a payable, as a payment does. */
   set(payableId: string, state: PayableState): PayableSnapshot;
-  /** Adds a payable of another service, such as that of a hosted session. */
+  /** Adds a payable of another service, such as the payable of a hosted session. */
   add(payable: PayableDescriptor<PayableSource>, state: PayableState): void;
   /** Payable ids of the FindPayable commands that were received. */
   readonly queried: readonly string[];

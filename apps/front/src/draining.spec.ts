@@ -35,7 +35,7 @@ describe('AppDraining with timeouts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  /** Whether the promise has settled one millisecond before the given time, and whether it has at that time. */
+  /** Two results: whether the promise has settled a millisecond before the time, and whether it has settled then. */
   const isSettledBeforeAndAt = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
     let isSettled = false;
     void promise.then(() => (isSettled = true));

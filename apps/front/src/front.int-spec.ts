@@ -58,7 +58,7 @@ describe('the front (reverse proxy)', () => {
     if (upstreamApp.listening) await new Promise((resolve) => upstreamApp.close(resolve));
   }
 
-  /** Starts a front for the host, whose apps are all the server {@link upstreamApp}, and returns its URL. */
+  /** Starts a front for the host and returns its URL. The server {@link upstreamApp} replaces every app. */
   async function startFront(host: Host, tls?: TlsOptions): Promise<string> {
     const upstreams = new Map([
       ['hosted-gateway', `http://127.0.0.1:${port}`],
@@ -232,7 +232,7 @@ describe('the front (reverse proxy)', () => {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('responds to /health/ready whether every app is ready, with the reason of each app that is not', async () => {
+  it('reports at /health/ready whether every app is ready, and why an app is not ready', async () => {
     const url = `${await startFront('admin')}/health/ready`;
     expect((await fetch(url)).status).toBe(200);
     handleInApp = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');
@@ -265,7 +265,7 @@ describe('the front (reverse proxy)', () => {
     expect(receivedRequests).toHaveLength(0);
   });
 
-  it('accepts a GET with a body, and a POST without one', async () => {
+  it('accepts a GET with a body, and a POST without a body', async () => {
     const url = await startFront('gateway');
     const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
     get.end('{}');

@@ -27,16 +27,15 @@ export interface Front {
 }
 
 /**
- * Same limits as the listener of all-in-one. A client that sends very slowly must not occupy a file descriptor for
- * long.
+ * The limits are the same as those of the listener of all-in-one. A client that sends very slowly must not occupy a
+ * file descriptor for long.
  */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 5_000;
 /**
  * The front buffers a body until the app has responded, so that it can send the request again after a restart of the
- * app. The limit is twice that of the apps (C6), so that a body slightly above the limit of the apps gets the error of
- * the app.
+ * app. The limit is twice the limit of the apps (C6), so that the app itself refuses a body that is slightly too large.
  */
 const MAX_BODY_BYTES = 512 * 1024;
 /**
@@ -47,7 +46,7 @@ const UPSTREAM_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A shutdown waits at most this long for requests in flight. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** Connections to one app. Each open event stream occupies one, and a replica has up to 1 000 streams (M6). */
+/** Connections to one app. Each open event stream occupies a connection, and a replica has up to 1 000 streams (M6). */
 const MAX_UPSTREAM_CONNECTIONS = 2_048;
 /** Interval and number of retries of a request whose connection was refused. */
 const RETRY_INTERVAL_MS = 200;
@@ -87,7 +86,7 @@ export function newFront(front: Front): FastifyInstance {
     },
   });
   fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, classifyProxyError(error)));
-  // The route is registered in a plugin, which runs after the plugin above: only then does `reply.from` exist.
+  // The route needs `reply.from`, which the plugin above adds. Therefore a second plugin registers the route.
   void fastify.register((routes, _options, done) => {
     routes.all('/', (request, reply) => handle({ ...front, streams }, request, reply));
     done();
@@ -103,20 +102,20 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
-    // The route table needs the path exactly as the client sent it. Fastify's router would normalise it, so it only
-    // gets '/'.
+    // The route table needs the path exactly as the client sent it. Fastify's router would normalise the path.
+    // Therefore the router always gets the path '/'.
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
   return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
-/** Open event streams. Such a response has no end: a shutdown closes it, and the client connects again. */
+/** Open event streams. An event stream has no end. Therefore a shutdown closes it, and the client connects again. */
 type Streams = Set<FastifyReply['raw']>;
 
 /**
- * Whether the response is an event stream. The Accept header of the request does not show it, because some clients send
- * no type there.
+ * Whether the response is an event stream. The Accept header of the request is not used, because some clients do not
+ * name the type of the stream there.
  */
 function isEventStream(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
@@ -124,7 +123,7 @@ function isEventStream(contentType: unknown): boolean {
 
 /**
  * On shutdown, requests in flight may complete within {@link SHUTDOWN_TIMEOUT_MS}, and then their connections are
- * closed. The caller adds event streams to the returned set. These are closed immediately on shutdown.
+ * closed. The caller adds event streams to the returned set. Event streams are closed immediately on shutdown.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
   let isClosing = false;

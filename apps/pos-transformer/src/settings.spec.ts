@@ -88,6 +88,6 @@ test.each<[string, object, Record<string, string>, string]>([
   expect(() => parseWith(changes, env)).toThrow(message),
 );
 
-test.each([[null], [[]], ['text']])('the configuration %j is refused, because it is no object', (json) =>
+test.each([[null], [[]], ['text']])('the configuration %j is refused, because it is not an object', (json) =>
   expect(() => parseSettings(json, {}, '/')).toThrow('must hold a JSON object'),
 );

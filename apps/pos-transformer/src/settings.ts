@@ -25,14 +25,14 @@ import {
   type ValidationError,
 } from 'class-validator';
 
-/** One site of the merchant: a store or a part of one. */
+/** One site of the merchant: a store, or a part of a store. */
 export class SiteSettings {
   @IsInt()
   @Min(1)
   @Max(Number.MAX_SAFE_INTEGER)
   siteId: number;
 
-  /** The till's identifier on invoices; a till that sends `x-till` has its own. */
+  /** The till's identifier on invoices. For a till that sends the header `x-till`, the header is used instead. */
   @Matches(/^[\x20-\x7e]{1,100}$/, { message: '$property must be 1 to 100 printable ASCII characters' })
   siteReference: string;
 

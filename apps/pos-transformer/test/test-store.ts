@@ -27,7 +27,7 @@ export class TestStore {
     return this.insert('baskets', { ...row, ...changes });
   }
 
-  /** Inserts a total created now; an open one has an invoice that is valid for an hour. */
+  /** Inserts a total that is created now. An open total has an invoice that is valid for an hour. */
   insertTotal(
     basketId: number,
     state = 'open',

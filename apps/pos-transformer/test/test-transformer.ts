@@ -12,7 +12,9 @@ import { type FakeInvoice, FakePlatform } from './fake-platform.js';
 
 export const SITE = 5001;
 export const OTHER_SITE = 5002;
-/** Long enough for the retries of the SDK, so that a test does not depend on its duration. */
+/**
+ * The timeouts are long enough for the retries of the SDK, so that the result of a test does not depend on its speed.
+ */
 const RESPONSE_TIMEOUT_MS = { invoices: 8_000, refunds: 8_000 };
 
 export interface Reply {

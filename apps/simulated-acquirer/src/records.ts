@@ -26,11 +26,11 @@ export interface ChargeRecord {
    * stored.
    */
   readonly payerContext?: readonly string[];
-  /** ISO 8601 UTC. Absent from lines of earlier releases, which appear on no statement. */
+  /** ISO 8601 UTC. Absent from lines of earlier releases. Such lines appear on no statement. */
   readonly at?: string;
   /**
-   * The verification that the bank requires before it charges. Present with the outcome `challenged`, and after a
-   * reversal of it.
+   * The verification that the bank requires before it charges. Present with the outcome `challenged`, and after the
+   * reversal of such a charge.
    */
   readonly challenge?: Challenge;
 }

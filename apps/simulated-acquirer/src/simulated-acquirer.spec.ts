@@ -235,7 +235,7 @@ describe('live mode', () => {
   });
 });
 
-test('the bank has its records after a restart, even if the last line was cut off', async () => {
+test('the bank still has its records after a restart, even if the last line of the file was cut off', async () => {
   const charge = createChargeRequest();
   await post('/charges', charge);
   await acquirer.close();

@@ -80,7 +80,7 @@ const REFUND_BODY = {
 type ChargeResponse = ChargeRecord & { readonly challengeUrl?: string };
 
 /**
- * Serves the simulated bank over HTTP. It is for test cards only, not for real ones.
+ * Serves the simulated bank over HTTP. It is for test cards only, not for real cards.
  *
  * The platform calls `POST /charges`, `GET /charges/{key}`, `POST /charges/{key}/reversal`, `POST /refunds`, `GET
  * /refunds/{key}`, `GET /statements/{day}?after=`, `GET /challenges/{reference}/state`, `POST /cards` and `DELETE
@@ -201,7 +201,7 @@ function serveStatements(app: FastifyInstance, bank: SimulatedBank): void {
   );
 }
 
-/** Refuses new charges and cards of live mode. Existing ones can still be read, reversed and refunded. */
+/** Refuses new charges and cards of live mode. Existing charges can still be read, reversed and refunded. */
 function rejectLiveMode(app: FastifyInstance, config: SimulatedAcquirerConfig): void {
   const isLiveAllowed = config.SVC_ACQUIRER_LIVE === 'simulated' && config.SVC_ENVIRONMENT === 'development';
   app.addHook('preHandler', async (request, reply) => {

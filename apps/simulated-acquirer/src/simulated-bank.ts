@@ -54,7 +54,10 @@ const APPROVED_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
 /** A pending refund succeeds at the poll of this number. */
 const POLLS_UNTIL_REFUND_SUCCEEDS = 2;
 
-/** Long enough that a tester can reload the payment page meanwhile, but below the platform's timeout of 8 s. */
+/**
+ * Delay of a late response. It is long enough that a tester can reload the payment page meanwhile, but below the
+ * platform's timeout of 8 s.
+ */
 const LATE_RESPONSE_MS = 6_000;
 
 function cardNumberBehaviour(cardNumber: string): CardBehaviour {
@@ -98,7 +101,7 @@ export interface RefundRequest extends BankAccount {
 export class KeyConflictError extends Error {}
 
 /**
- * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each
+ * A bank for development and tests. Like a real bank, it charges and refunds before it responds, at most once for each
  * key. Charges and refunds can be read, charges can be reversed, and each account has a statement for each day.
  */
 export class SimulatedBank {

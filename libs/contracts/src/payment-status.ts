@@ -21,12 +21,12 @@ export type PaymentStatusText = keyof typeof PaymentStatus;
 /** The names of ResponseStatus (H4). */
 export type ResponseStatusText = keyof typeof ResponseStatus;
 
-/** Reads a PaymentStatus written as text or as a number (H4: readers accept both). Undefined when it is neither. */
+/** Reads a PaymentStatus that is text or a number (H4: readers accept both). Returns undefined for other values. */
 export function readPaymentStatus(value: unknown): PaymentStatus | undefined {
   return readEnum(PaymentStatus, value);
 }
 
-/** Reads a ResponseStatus written as text or as a number (H4). Undefined when it is neither. */
+/** Reads a ResponseStatus that is text or a number (H4). Returns undefined for other values. */
 export function readResponseStatus(value: unknown): ResponseStatus | undefined {
   return readEnum(ResponseStatus, value);
 }

@@ -4,14 +4,14 @@ export type Host = 'api' | 'gateway' | 'shop' | 'admin';
 export interface Route {
   readonly host: Host;
   /**
-   * A path without `*` also matches the paths below it; the longest match wins. A path with `*` matches only whole
-   * paths, and each `*` matches one segment. No two paths with `*` may match the same path, because a Kubernetes
-   * Gateway guarantees no order among them.
+   * A path without `*` also matches the paths below it. If several paths match, the longest one wins. A path with `*`
+   * matches only whole paths, and each `*` matches one segment. No two paths with `*` may match the same path, because
+   * a Kubernetes Gateway guarantees no order among them.
    */
   readonly path: string;
   /** The route applies only to this method. If two apps share a path, the route with the method wins. */
   readonly method?: 'GET' | 'POST';
-  /** Folder name of the app that serves it. */
+  /** Folder name of the app that serves the route. */
   readonly app: string;
 }
 

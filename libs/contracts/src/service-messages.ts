@@ -1,8 +1,8 @@
 /**
  * The event types that each service publishes and consumes, the commands to which it responds (`answers`), and the
  * commands that it sends (`requests`). The permissions of each service's RabbitMQ user are generated only from this
- * table (ADR 26). Each event type has one publisher, and to each command one service responds. Remove a line one
- * release after the last code that uses it, because both releases run during a rollout.
+ * table (ADR 26). Each event type has one publisher, and each command has one service that responds to it. Remove a
+ * line one release after the last code that uses it, because both releases run during a rollout.
  *
  * This file imports nothing, so that tools can run it without a build. A test compares it with the code of the
  * services.

@@ -13,8 +13,9 @@ export const MAX_CUSTOM_FIELD_KEY_LENGTH = 64;
 export const MAX_CUSTOM_FIELD_VALUE_LENGTH = 512;
 
 /**
- * Text from a person or system: 1 to `maxLength` characters, not only white space, no control characters and no lone surrogates
- * (PostgreSQL cannot store U+0000, and UTF-8 encoding changes a lone surrogate, so a repeat would look like a different body).
+ * Text from a person or a system: 1 to `maxLength` characters, not only white space. Control characters and lone
+ * surrogates are refused: PostgreSQL cannot store U+0000, and UTF-8 encoding changes a lone surrogate, so that the body
+ * of a repeat would differ from the stored body.
  */
 export function IsText(maxLength: number, options?: ValidationOptions): PropertyDecorator {
   return (target, propertyKey) =>
@@ -41,7 +42,8 @@ export function isText(value: unknown, maxLength: number): value is string {
 }
 
 /**
- * A language tag of BCP 47 such as `zu-ZA`, at most {@link MAX_LOCALE_LENGTH} characters. It need not be a supported language.
+ * A language tag of BCP 47 such as `zu-ZA`, at most {@link MAX_LOCALE_LENGTH} characters. The language need not be
+ * supported.
  */
 export function IsLocale(options?: ValidationOptions): PropertyDecorator {
   return (target, propertyKey) =>

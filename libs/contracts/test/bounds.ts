@@ -2,7 +2,8 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 /**
- * Values of one field at its limits, which validation must accept, and just beyond the limits, which it must reject.
+ * Values of one field. Validation must accept the values at the limits of the field, and reject the values just beyond
+ * the limits.
  */
 export interface Bounds {
   readonly accepted: readonly unknown[];
@@ -42,7 +43,7 @@ export const nested = (valid: object, invalid: object): Bounds => ({
   accepted: [valid],
   rejected: [undefined, null, 7, 'x', [valid], [], invalid],
 });
-/** Bounds of a list of at maxLength `maxItems` nested objects. */
+/** Bounds of a list of at most `maxItems` nested objects. */
 export const nestedList = (maxItems: number, valid: object, invalid: object): Bounds => ({
   accepted: [[], Array<object>(maxItems).fill(valid)],
   rejected: [

@@ -1,5 +1,5 @@
 /**
- * Validates the options of a client when it is created. Without this, a missing setting would cause an "Invalid URL"
+ * Validates the options of a client when it is created. Otherwise a missing setting would cause an "Invalid URL"
  * error or a 401 at the first call.
  */
 
@@ -16,8 +16,8 @@ export function requiredBaseUrl(value: unknown, name: string): string {
 }
 
 /**
- * An id of a merchant or a site, for a path or a header. In a path, `..` or an empty text would address another
- * resource.
+ * Validates the id of a merchant or a site, which is sent in a path or a header. The id must consist of digits, because
+ * `..` or an empty text in a path would address another resource.
  */
 export function requiredDigits(value: unknown, name: string): string {
   if (value === undefined || value === null) throw missingOptionError(name);

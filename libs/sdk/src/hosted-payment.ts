@@ -116,7 +116,7 @@ export function readObject(value: unknown, field: string): Record<string, unknow
   return value as Record<string, unknown>;
 }
 
-/** Converts a status, which may be text or a number (row H4), to text. Undefined if it is neither. */
+/** Converts a status, which may be text or a number (row H4), to text. Returns undefined for other values. */
 export function readResponseStatus(value: unknown): ResponseStatus | undefined {
   return parseEnum(value, RESPONSE_STATUSES);
 }

@@ -16,7 +16,7 @@ export interface HttpExchangeOptions {
   fetch?: typeof globalThis.fetch;
   /**
    * Timeout of one attempt, including connecting and reading; default 10 000. All attempts together take at most three
-   * times this.
+   * times this timeout.
    */
   timeoutMs?: number;
   /** Waits between attempts; a test may replace it. */
@@ -51,8 +51,8 @@ const INITIAL_BACKOFF_MS = 250;
 const MAX_DURATION_IN_TIMEOUTS = 3;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
- * The server has not processed the request, or it is unknown whether it has; then a retry is safe because the call is
- * idempotent.
+ * With these statuses, either the server has not processed the request, or it is unknown whether the server has
+ * processed it. A retry is safe in both cases, because only idempotent calls are retried.
  */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 
@@ -118,7 +118,7 @@ export class HttpExchange {
     return this.fetch(request.url, {
       method: request.method,
       headers: request.headers,
-      // A redirect would send the key to its target.
+      // If a redirect were followed, the key would be sent to another address.
       redirect: 'error',
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -127,8 +127,7 @@ export class HttpExchange {
 
   /**
    * Sends the request, and sends it again after temporary failures. Returns the last response, or throws the last
-   * error. After a response for which `isFinal` returns true, the request is not sent again, although it may succeed
-   * later.
+   * error. If `isFinal` returns true for a response, the request is not sent again, although it may succeed later.
    */
   async sendWithRetries(
     request: ApiRequest,
@@ -191,7 +190,7 @@ function addAddressHint(reason: string): string {
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return describeCause(error.cause);
-  // If both the IPv6 and the IPv4 address of a host refuse, the error has no message, but contains one error for each.
+  // If both the IPv6 and the IPv4 address of a host refuse, the error has no message, but one nested error per address.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describeCause).join('; ');
   return error.message || error.name;
 }
@@ -218,7 +217,7 @@ export function createApiError(apiResponse: ApiResponse): SvcApiError {
 function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { message: string }[] | undefined {
   const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
   const { origin, pathname } = new URL(url);
-  // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has one.
+  // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has a title.
   const hasFormatOfApi = !pathname.includes('/api/v3') || title === undefined;
   if (httpStatus !== 404 || text === '' || (errors !== undefined && hasFormatOfApi)) return undefined;
   return [
@@ -230,7 +229,7 @@ function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { mes
 
 const MAX_URL_LENGTH = 2048;
 
-/** URL of the help page in the header `Link` (RFC 8288), which responses without a body also have. */
+/** URL of the help page in the header `Link` (RFC 8288). Responses without a body also have this header. */
 function helpPageUrl({ headers, url }: ApiResponse): string | undefined {
   const page = /^<([^<>]+)>; rel="help"$/.exec(headers.get('link') ?? '')?.[1];
   if (page === undefined || page.length > MAX_URL_LENGTH || !URL.canParse(page, url)) return undefined;

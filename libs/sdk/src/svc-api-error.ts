@@ -9,8 +9,8 @@ export class SvcApiError extends Error {
   /** HTTP status; 0 if there was no response. */
   readonly httpStatus: number;
   /**
-   * Status of the gateway's envelope. For other responses it is derived from the HTTP status; without a response,
-   * `InternalServer`.
+   * Status of the gateway's envelope. If the response has no envelope, the status is derived from the HTTP status.
+   * Without a response, it is `InternalServer`.
    */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];

@@ -12,7 +12,7 @@ export class CodesController {
 
   /**
    * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path. It may contain slashes,
-   * because base64 does.
+   * because a slash is a character of base64.
    *
    * @returns 200 The merchant, and the current state of the invoice, which may be `closed`.
    * @throws request.invalid The code is not base64 of text, or exceeds 2 KiB.

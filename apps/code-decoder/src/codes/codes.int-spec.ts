@@ -154,7 +154,7 @@ test('a code is found in every encoding and spelling of its text', async () => {
   expect(codePath(codeWithSlashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('a decoded invoice is open during a payment, closed after it, and a 410 if it has expired unpaid', async () => {
+test('a decoded invoice is open during a payment and closed after it; an unpaid expired invoice is a 410', async () => {
   const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'basket-1' });
   await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
@@ -178,7 +178,7 @@ test('a replaced invoice is decoded as closed, and its replacement as open', asy
   expect((await decode(replacement.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
 });
 
-test('a static code is decoded to the newest open invoice of its till, and is a 404 if there is none', async () => {
+test('a static code is decoded to the newest open invoice of its till; without one, it is a 404', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const tillCode = body.code as string;
   const decodeAmountOrStatus = async () => {
@@ -217,7 +217,7 @@ test.each([
 });
 
 test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'.repeat(1_500)])(
-  'the code %s has no supported format, no provider knows it, and it is a 422',
+  'the code %s is a 422, because it has no supported format and no provider knows it',
   async (code) => expect((await decode(code)).status).toBe(422),
 );
 

@@ -62,8 +62,8 @@ export class DecodeCode {
   }
 
   /**
-   * Decodes a code of this platform: to the invoice or hosted session of a dynamic code, or to the open invoice at the
-   * till of a static code.
+   * Decodes a code of this platform. A dynamic code belongs to an invoice or a hosted session, and is decoded to it. A
+   * static code belongs to a till, and is decoded to the open invoice at the till.
    */
   private async decodeOwnCode(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
     const invoice = await this.invoices.findByCode(mode, code);

@@ -12,18 +12,18 @@ import {
 } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
-/** Timeout for a response of payment-processor. After it the till gets a 503 and retries. */
+/** Timeout for a response of payment-processor. After this time, the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
 /**
- * Attempts if concurrent requests have the same externalReference. In each attempt, at least one of these requests
- * succeeds.
+ * Maximum number of attempts if concurrent requests have the same externalReference. In each attempt, at least one of
+ * these requests succeeds.
  */
 const MAX_ATTEMPTS = 4;
 
 /**
  * Creates an invoice that can be paid and decoded as soon as `execute` returns (D6). It opens the payable before it
- * stores the invoice, so that no invoice is visible that cannot be paid. If the process ends between the two steps, the
- * payable expires unused, because its id was never published. If payment-processor does not respond, it throws
+ * stores the invoice, so that every visible invoice can be paid. If the process ends between the two steps, the payable
+ * expires unused, because its id was never published. If payment-processor does not respond, `execute` throws
  * `service.not-ready` and creates nothing.
  */
 @Injectable()
@@ -56,8 +56,8 @@ export class CreateInvoice {
       const invoice = this.newInvoice(owner, request, fingerprint);
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
       if (await this.invoices.create(invoice)) return { invoice, isReplayed: false };
-      // A concurrent request with this externalReference stored its invoice first. Close the payable of this one, which
-      // is not visible.
+      // A concurrent request with this externalReference stored its invoice first. Close the payable of this request's
+      // invoice, which is not stored.
       await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {

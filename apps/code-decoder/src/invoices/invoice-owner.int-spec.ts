@@ -1,4 +1,4 @@
-/** An invoice and the code of a till belong to one site in one mode. Decoding a code needs no owner, only the mode. */
+/** An invoice and the code of a till belong to one site in one mode. Any partner in this mode may decode the code. */
 import { newOwnCode } from '@svc/kernel';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { codePath, createPartner } from '../../test/partner.js';
@@ -79,7 +79,7 @@ test('the same externalReference belongs to a separate invoice at each site and 
   }
 });
 
-test('a key is a 403 at another merchant with the same site number, and a 404 on the path of a foreign site', async () => {
+test('a key gets a 403 on the path of another merchant, and a 404 on its own path with a foreign site', async () => {
   const otherMerchant = otherOwners['another merchant whose site has the same number'];
   for (const key of [otherMerchant.siteKey, otherMerchant.merchantKey]) {
     const { status } = await decoder.call('GET', `${owner.path}/invoices/x`, { headers: { 'x-api-key': key } });
@@ -94,7 +94,7 @@ test('a key is a 403 at another merchant with the same site number, and a 404 on
 
 describe('the code', () => {
   test('of an invoice is decoded with the name of its own merchant', async () => {
-    // Until the event of the merchant arrives, its name is that in the event of its site.
+    // Until the event of the merchant arrives, the merchant has the name from the event of its site.
     const first = await decoder.createMerchant({ name: 'Name of a site' });
     const { merchantId, siteId } = first;
     const merchants = [
@@ -159,7 +159,7 @@ describe('the code', () => {
     const first = await decoder.createInvoice(owner, { externalReference: 'first' });
     const second = await decoder.createInvoice(owner, { externalReference: 'second' });
     const [newer, older] = first.reference > second.reference ? [first, second] : [second, first];
-    // Both invoices were created in the same millisecond, so the one with the greater id counts as the newer one.
+    // Both invoices were created in the same millisecond, so the invoice with the greater id counts as newer.
     expect(await decodeReference(code, 'test')).toBe(newer.reference);
     expect((await call('DELETE', owner, `/invoices?externalReference=${newer.externalReference}`)).status).toBe(204);
     expect(await decodeReference(code, 'test')).toBe(older.reference);

@@ -92,10 +92,10 @@ export class InvoiceRepository {
   }
 
   /**
-   * The open or reserved invoice with this externalReference, or the newest one if none is open or reserved. To return
-   * always the newest would be wrong: the clocks of replicas differ, so a replacement may have an earlier time than the
-   * replaced invoice. A till may use the same reference for years, therefore each half of the query reads at most one
-   * row.
+   * The open or reserved invoice with this externalReference. If no such invoice is open or reserved, the newest.
+   * The open invoice is not always the newest: the clocks of replicas differ, so a replacement may have an earlier time
+   * than the replaced invoice. A till may use the same reference for years, therefore each half of the query reads at
+   * most one row.
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -138,7 +138,10 @@ export class InvoiceRepository {
     return row;
   }
 
-  /** Stores the states of payables that payment-processor reported, in one statement. The newest version of each invoice wins. */
+  /**
+   * Stores the states of payables that payment-processor reported, in one statement. The newest version of each invoice
+   * wins.
+   */
   async applyPayableChanges(changes: readonly PayableChange[]): Promise<void> {
     const newest = [
       ...new Map(

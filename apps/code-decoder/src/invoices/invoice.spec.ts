@@ -241,8 +241,8 @@ test('leading zeros of a price, and null instead of an absent member, do not cha
     expect(fingerprintWithLineItem({ [member]: null })).toBe(fingerprintWithLineItem({ [member]: undefined }));
 });
 
-// The fingerprint is stored with each invoice. If a release computed another one, a till's retry would replace its
-// invoice.
+// The fingerprint is stored with each invoice. If a release computed another fingerprint, a till's retry would replace
+// its invoice.
 test('every release computes the same fingerprint for a request', () => {
   expect(fingerprintWithLineItem({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
 });

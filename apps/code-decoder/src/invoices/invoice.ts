@@ -11,8 +11,8 @@ import type {
 } from '@svc/contracts';
 
 /**
- * Number of failed payments after which an invoice is refused. It is higher than for a hosted session, because
- * different people may try to pay a till's invoice. It is the maximum that a payable allows.
+ * Number of failed payments after which an invoice is refused. This number is higher than the number for a hosted
+ * session, because different people may try to pay a till's invoice. A payable allows no higher number.
  */
 export const MAX_INVOICE_ATTEMPTS = 100;
 
@@ -47,8 +47,9 @@ export interface StoredInvoice {
 }
 
 /**
- * The state of an invoice for payers. During a payment it is open, even past its expiry, because the payment may
- * succeed. An invoice that was closed after its expiry, because a new one replaced it, stays expired.
+ * The state of an invoice for payers. During a payment the invoice is open, even past its expiry, because the payment
+ * may succeed. If a new invoice replaces an expired invoice, the expired invoice is closed, but its state stays
+ * expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,
@@ -117,7 +118,7 @@ export function normaliseLineItem({
 }: LineItemRequest): LineItem {
   return {
     ...omitNulls({ name, productCode, sku }),
-    // Without leading zeros, because a retry with `007` instead of `7` is the same request.
+    // Leading zeros are removed, because a retry with `007` instead of `7` is the same request.
     unitPrice: String(Number(unitPrice)),
     ...omitNulls({ categories, quantity }),
   };

@@ -157,7 +157,7 @@ test('an invoice can be closed, and closing it again changes nothing', async () 
   expect(withoutReference).toMatchObject({ status: 400, body: { errors: [{ field: 'externalReference' }] } });
 });
 
-test('an invoice expires after an hour, and the same request then creates a new one', async () => {
+test('an invoice expires after an hour, and the same request then creates a new invoice', async () => {
   const payload = buildInvoiceRequest();
   const { body } = await postInvoice(payload);
   decoder.clock.advance(3_600_000);
@@ -167,7 +167,7 @@ test('an invoice expires after an hour, and the same request then creates a new 
   const next = await postInvoice(payload);
   expect(next.status).toBe(201);
   expect(decoder.payables.getState(body.reference as string)).toBe('closed');
-  // The expired invoice was closed because of the new one, and its state stays expired.
+  // The expired invoice was closed because of the new invoice, but its state stays expired.
   expect((await getInvoice(body.reference as string)).status).toBe(410);
 });
 
@@ -187,8 +187,8 @@ test('after concurrent different requests with one externalReference, exactly on
   const created = responses.filter(({ status }) => status === 201);
   expect(created.length).toBeGreaterThan(0);
   const rejected = responses.filter(({ status }) => status !== 201);
-  // Concurrent requests stored their invoices first in every attempt (40), or the invoice to replace was already
-  // replaced (20).
+  // Error 20: a concurrent request had already replaced the invoice to replace. Error 40: in every attempt, a
+  // concurrent request stored its invoice first.
   const expectedErrors = [
     [409, '20'],
     [409, '40'],
@@ -290,7 +290,7 @@ describe('the authorisation of the invoice API (A7)', () => {
     expect([response.status, response.text]).toEqual([401, '']);
   });
 
-  test('a key of another merchant or site is a 403, an unknown site a 404, and an invalid site id a 400', async () => {
+  test('a key of another merchant or site is a 403, an unknown site a 404, an invalid site id a 400', async () => {
     const otherMerchant = await decoder.createMerchant();
     const otherSite = await decoder.createMerchant({ merchantId: merchant.merchantId });
     expect((await create({ 'x-api-key': otherMerchant.siteKey })).status).toBe(403);

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A limit for merchant_order_id in the schema as well, for new rows immediately. The next migration validates existing rows,
- * because this one locks the table until it commits.
+ * Adds a limit for merchant_order_id to the schema. The limit applies to new rows immediately. The next migration
+ * validates the existing rows, because this migration locks the table until it commits.
  */
 export class SessionCodeBounds1763500006020 implements MigrationInterface {
   readonly name = 'SessionCodeBounds1763500006020';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Validates the rows from before SessionCodeBounds, without blocking other transactions. */
+/** Validates the rows that are older than the migration SessionCodeBounds, without blocking other transactions. */
 export class SessionCodeBoundsHold1763500006021 implements MigrationInterface {
   readonly name = 'SessionCodeBoundsHold1763500006021';
 

@@ -6,7 +6,7 @@ const FRAGMENTS: CodeFragments = {
 };
 const TWENTY_DIGITS = '12345678901234567890';
 
-/** Codes, and the format of the specification that each one matches; undefined if it matches none. */
+/** Codes with the format of the specification that each code matches; undefined if a code matches no format. */
 const CODES: readonly (readonly [string, CodeFormat | undefined])[] = [
   // Format 1: contains a host fragment of the service or of a provider
   [`https://pay.svc.example/c/${TWENTY_DIGITS}`, 'host'],

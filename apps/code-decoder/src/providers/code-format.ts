@@ -22,7 +22,7 @@ const FORMATS: readonly (readonly [CodeFormat, RegExp])[] = [
   ['crstpc', /^CRSTPC(?:-\d+){5}$/],
 ];
 
-/** The format of the trimmed code. If it has several formats, the first in the order of the specification. */
+/** The format of the trimmed code. If the code has several formats, the first one in the specification counts. */
 export function matchCodeFormat(code: string, fragments: CodeFragments): CodeFormat | undefined {
   const text = code.trim();
   const fragmentKind = matchFragment(text, fragments);
@@ -31,7 +31,7 @@ export function matchCodeFormat(code: string, fragments: CodeFragments): CodeFor
 }
 
 /**
- * The kind of fragment that the trimmed code contains. If it contains one, the code belongs to the owner of the
+ * The kind of fragment that the trimmed code contains. A code that contains a fragment belongs to the owner of the
  * fragments.
  */
 export function matchFragment(text: string, { hosts, shortLinks }: CodeFragments): 'host' | 'short-link' | undefined {

@@ -52,7 +52,7 @@ function createCodeProviders(...providers: { settings: object }[]): CodeProvider
   return codeProviders;
 }
 
-test('a code with the fragment of a provider is sent only to it, any other code to those that verify unknown codes', async () => {
+test('a code with a fragment is sent only to its provider, other codes to all that verify unknown codes', async () => {
   const [first, second, verifying] = [
     await startProvider('first', 200),
     await startProvider('second', 200),

@@ -43,8 +43,8 @@ export class CodeProviders implements OnApplicationShutdown {
   }
 
   /**
-   * Queries concurrently all providers whose fragments the code contains. If it contains none, it queries the providers
-   * that verify unknown codes (D3).
+   * Queries concurrently all providers whose fragments the code contains. If the code contains no fragment, the
+   * providers that verify unknown codes are queried (D3).
    */
   async find(mode: Mode, code: string): Promise<LookupResult> {
     const providers = this.providers.filter((provider) => provider.mode === mode);

@@ -66,7 +66,7 @@ test('find sends the code as base64url with the credentials, and returns the dec
 test.each([
   [404, 'unknown'],
   [410, 'expired'],
-])('find returns for the HTTP status %d that the code is %s', async (status, kind) => {
+])('if the provider responds with the status %d, find returns that the code is %s', async (status, kind) => {
   handleRequest = (_, response) => void response.writeHead(status).end('whatever');
   expect(await createProvider().find('x')).toEqual({ kind });
 });

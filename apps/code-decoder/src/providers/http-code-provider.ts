@@ -6,7 +6,7 @@ import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from
 import { parseDecodeResponse } from './parse-decode-response.js';
 import type { ProviderSettings } from './provider-settings.js';
 
-/** Limit for a response. It is larger than 500 line items of maximum length. */
+/** Limit for the size of a response. A response with 500 line items of maximum length is below this limit. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 /** Limit of concurrent requests to one provider. Further requests wait, at most until their timeout. */
@@ -14,7 +14,7 @@ const MAX_CONNECTIONS = 20;
 
 /**
  * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code
- * in the format of the specification, with 404 for an unknown code, or with 410 for an expired one. The address of the
+ * in the format of the specification, with 404 for an unknown code, or with 410 for an expired code. The address of the
  * provider is checked like the webhook address of a merchant (E7), so that this service cannot be configured to send
  * requests to hosts of an internal network.
  */

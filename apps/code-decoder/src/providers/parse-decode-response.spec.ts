@@ -86,7 +86,7 @@ const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly
     ['', '-1', 0.5, '100000000001'],
   ],
 ];
-/** The same for optional members. */
+/** Each optional member, in the same form as the required members above. */
 const OPTIONAL: typeof REQUIRED = [
   ['currencySymbol', (value) => createResponse({}, { currencySymbol: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['editable', (value) => createResponse({}, { features: { amount: { editable: value } } }), ['yes', 1]],

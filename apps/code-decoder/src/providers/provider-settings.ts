@@ -14,8 +14,8 @@ export interface ProviderSettings {
   /** Timeout of a request in milliseconds, from 100 to 10 000. */
   readonly timeoutMs: number;
   /**
-   * Fragments of the addresses in its codes (D2), at most 20. A code that contains one of them belongs to this
-   * provider.
+   * Fragments of the addresses in its codes (D2), at most 20. A code that contains one of these fragments belongs to
+   * this provider.
    */
   readonly hosts: readonly string[];
   /** Fragments of the provider's short links (D2), at most 20. */
@@ -64,7 +64,7 @@ const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => b
 };
 
 /**
- * Fragments have at least 3 characters. Shorter ones would match almost every code, and one provider would get all
+ * Fragments have at least 3 characters. Shorter fragments would match almost every code, and one provider would get all
  * codes.
  */
 function isFragmentList(value: unknown): boolean {

@@ -8,9 +8,9 @@ const RESPONSE_TIMEOUT_MS = 2_000;
 
 /**
  * Queries payment-processor for the state of a session past its expiry. A session does not expire while a payment is in
- * progress (H2, D3), and this service does not store whether one is (docs/adr/0033). If payment-processor does not
- * respond, the session counts as expired, because codes of this platform must be decoded even if other services are
- * down.
+ * progress (H2, D3), and this service does not store whether a payment is in progress (docs/adr/0033). If
+ * payment-processor does not respond, the session counts as expired, because codes of this platform must be decoded
+ * even if other services are down.
  */
 @Injectable()
 export class CheckExpiredSession {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** The data of a hosted session to which its code is decoded. */
+/** The data of a hosted session that decoding its code requires. */
 export interface CodedSession {
   /** UUID. It is also the id of the session's payable. */
   readonly sessionId: string;
@@ -30,8 +30,9 @@ export interface SessionVersion {
 
 /**
  * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
- * session, and payment-processor its closing time. The row does not contain whether a payment is in progress. That
- * would require two writes for each payment of the platform, therefore CheckExpiredSession queries it when needed.
+ * session, and payment-processor publishes its closing time. The row does not contain whether a payment is in progress,
+ * because this would require two writes for each payment of the platform. CheckExpiredSession queries payment-processor
+ * for it when necessary.
  */
 @Injectable()
 export class SessionCodeRepository {

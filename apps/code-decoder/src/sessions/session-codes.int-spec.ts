@@ -58,7 +58,7 @@ const decodeState = async (code: string): Promise<string | number> => {
   return status === 200 ? (body.invoice.state as string) : status;
 };
 
-/** The event of a payment in this state, after which the session's payable has the given state. */
+/** The event of a payment in the state `state`. Its payable, the session's payable, has the state `payableState`. */
 function createPaymentEvent(
   payable: PayableDescriptor,
   state: 'success' | 'failed',
@@ -265,7 +265,7 @@ test.each([
   ['site', () => ({ siteId: 999_999 })],
   ['merchant', () => ({ merchantId: 999_999 })],
 ])(
-  'a session of a %s whose event has not arrived is a 503, so data of another site or merchant are not used',
+  'a session is a 503 until the event of its %s has arrived; data of another site or merchant are not used',
   async (_, createIds) => {
     const { code, created } = createSession(createIds());
     await decoder.deliver(created);
@@ -274,7 +274,7 @@ test.each([
   },
 );
 
-test('an extended session has the later expiry, in whatever order its events arrive', async () => {
+test('an extended session has the later expiry, regardless of the order of its events', async () => {
   for (const isExtendedFirst of [false, true]) {
     const { code, payable, created } = createSession();
     const extendedPayable = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };

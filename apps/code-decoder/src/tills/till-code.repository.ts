@@ -27,7 +27,7 @@ export class TillCodeRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns the till's code, or creates it. It never changes, because it is printed. */
+  /** Returns the till's code, or creates it. The code never changes, because it is printed. */
   async getOrCreate(site: InvoiceOwner, siteReference: string): Promise<{ code: string; isNew: boolean }> {
     const newCode = await this.create(site, siteReference);
     if (newCode !== undefined) return { code: newCode, isNew: true };

@@ -60,7 +60,7 @@ test('a code can be requested as text or QR code, and another media type is a 40
   expect((await callTillCode('GET', 'V')).status).toBe(404);
 });
 
-test('an invalid siteReference is a 400, and an invalid key a 401', async () => {
+test('an invalid siteReference is a 400, and an invalid key is a 401', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
     expect(await callTillCode('PUT', till)).toMatchObject({
       status: 400,

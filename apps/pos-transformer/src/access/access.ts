@@ -22,8 +22,8 @@ export interface Caller {
  *
  * For a caller without the key, two checks protect against web pages that are open in a browser of the store:
  * - Against DNS rebinding, the Host header must be an IP address, `localhost` or the configured name.
- * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough: `reset` has
- *   no body, so browsers send it without a preflight.
+ * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough, because
+ *   `reset` has no body, and browsers send a request without a body without a preflight.
  */
 export function isCallerAllowed(
   { apiKey, allowedClients, publicUrl }: Pick<TransformerSettings, 'apiKey' | 'allowedClients' | 'publicUrl'>,
@@ -54,7 +54,7 @@ function isOwnPage({ host, origin, fetchSite }: Caller): boolean {
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);
-  // Parse Host with the scheme of Origin: `URL` then omits the scheme's default port from both.
+  // Host is parsed with the scheme of Origin, because `URL` then omits the default port of the scheme from both.
   const ownUrl = `${protocol}//${host}`;
   return originHost !== '' && URL.canParse(ownUrl) && originHost === new URL(ownUrl).host;
 }

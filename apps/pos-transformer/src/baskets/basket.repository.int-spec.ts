@@ -36,7 +36,7 @@ describe('findOrder', () => {
     expect(find()).toBeUndefined();
   });
 
-  it('finds an order of another till if it is the only saved one, and not if it is open', () => {
+  it('finds a saved order of another till if no second till has saved the order, but never an open order', () => {
     insertOrder({ state: 'open' });
     expect(find('U')).toBeUndefined();
     const saved = insertOrder({ till: 'V', state: 'saved' });
@@ -57,7 +57,7 @@ describe('findNewestOrder', () => {
     expect([find('T'), find('T', 2)]).toEqual([newest, undefined]);
   });
 
-  it.each(['open', 'saved'])('returns a basket of another till if it is the only one that is %s', (state) => {
+  it.each(['open', 'saved'])('returns a basket of another till that is %s if no other is open or saved', (state) => {
     insertOrder({ state: 'complete' });
     const active = insertOrder({ state });
     expect(find('U')).toBe(active);
@@ -65,7 +65,7 @@ describe('findNewestOrder', () => {
     expect(find('U')).toBeUndefined();
   });
 
-  it('returns a closed basket of another till if it is the only one, and none is open or saved', () => {
+  it('returns a closed basket of another till if the order has no other basket', () => {
     const closed = insertOrder({ state: 'complete' });
     expect(find('U')).toBe(closed);
     insertOrder({ till: 'V', state: 'void' });
@@ -88,7 +88,7 @@ it('findByExternalReference returns the newest basket with the external referenc
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('findDisplayed returns the last changed open basket of the till; of two with the same time, the newer one', () => {
+it('findDisplayed returns the open basket that changed last; if two changed at the same time, the newer basket', () => {
   const findDisplayedId = (siteId = 1): number | undefined => getBasketId(baskets.findDisplayed({ siteId, till: 'T' }));
   insertOrder({ reference: '1' });
   const newer = insertOrder({ reference: '2' });

@@ -57,8 +57,8 @@ export class BasketRepository {
   }
 
   /**
-   * The open or saved basket of the order at this till. Without one, the saved basket of another till, if it is the
-   * only one.
+   * The open or saved basket of the order at this till. If this till has no such basket, the saved basket of another
+   * till, but only if exactly one saved basket exists.
    */
   findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const active = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
@@ -68,9 +68,10 @@ export class BasketRepository {
   }
 
   /**
-   * The newest basket of an order at this till, open or closed. Without one, the order's basket at another till of the
-   * site, if it is the only one: a request identifies an order only by MerchantOrderId (T3). Closed baskets count only
-   * if none is open or saved, because a site may reuse its order numbers.
+   * The newest basket of an order at this till, open or closed. If this till has no basket of the order, the basket at
+   * another till of the site, but only if exactly one exists, because a request identifies an order only by
+   * MerchantOrderId (T3). Closed baskets count only if no basket is open or saved, because a site may reuse its order
+   * numbers.
    */
   findNewestOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const all = this.listOrders(siteId, reference);

@@ -32,7 +32,7 @@ describe('lines of a basket (T3)', () => {
     expect(putLine(full, line({ id: 499, quantity: 0 })).lines).toHaveLength(499);
   });
 
-  it('a basket contains, for each id, the last line sent with it, unless that line had quantity 0', () => {
+  it('for each line id, a basket contains the line that was sent last, unless this line had quantity 0', () => {
     const anyLine = fc.record({ id: fc.integer({ min: 0, max: 9 }), quantity: fc.integer({ min: -2, max: 2 }) });
     fc.assert(
       fc.property(fc.array(anyLine, { maxLength: 40 }), (changes) => {
@@ -74,7 +74,7 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
     ['T3: the sum minus a return is correct', [{}, { total: -950 }], 8_000, true],
     ['T3: the sum of lines that are each rounded half up is correct', [{ total: 0.5 }, { total: 0.5 }], 2, true],
     ['T3: the rounded sum of unrounded lines is correct', [{ total: 0.5 }, { total: 0.5 }], 1, true],
-    ['T3: an amount that neither way of rounding results in is wrong', [{ total: 0.5 }, { total: 0.5 }], 3, false],
+    ['T3: an amount that differs from both rounded sums is wrong', [{ total: 0.5 }, { total: 0.5 }], 3, false],
   ])('%s', (_, lines, amount, isCorrect) =>
     expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isCorrect),
   );
@@ -82,9 +82,9 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
   const order = { Products: [], BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderValue: 650 }] };
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
     ['T3: prices times quantities, minus discounts and tenders, is correct', [{ total: 0 }], 8_000, true],
-    ['T3: prices times quantities without these deductions is wrong', [{ total: 0 }], 8_950, false],
+    ['T3: prices times quantities, without the deductions, is wrong', [{ total: 0 }], 8_950, false],
     ['T3: a positive amount is wrong for an order without products', [], 100, false],
-    ['T3: minus the deductions is correct for an order without products', [], -950, true],
+    ['T3: the negative sum of the deductions is correct for an order without products', [], -950, true],
   ])('%s', (_, lines, amount, isCorrect) =>
     expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(
       isCorrect,

@@ -14,7 +14,7 @@ export interface BasketLine {
   readonly price: number;
   /** Fractional for weighed goods, negative for returns, never 0. */
   readonly quantity: number;
-  /** The line's total as the till sent it; fractional where the quantity is. */
+  /** The line's total as the till sent it. It may be fractional if the quantity is fractional. */
   readonly total: number;
 }
 

@@ -32,7 +32,7 @@ export function buildInvoiceRequest(invoice: BasketInvoice): CreateInvoiceReques
 function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): LineItem {
   return {
     ...(name.trim() === '' ? {} : { name }),
-    // The platform requires a product code for each line, but some tills have goods without one.
+    // The platform requires a product code for each line, but some tills have goods without a product code.
     productCode: productCode.trim() === '' ? `line-${id}` : productCode,
     unitPrice: String(price),
     quantity,

@@ -19,8 +19,8 @@ const MAX_CODE_LENGTH = 100;
 const MAX_NOTE_LENGTH = 512;
 const MAX_DEDUCTIONS = 500;
 /**
- * Far above the 500 lines that a basket may have, because a basket with more lines must get a STOP (T3), not a
- * validation error.
+ * The limit is far above the 500 lines that a basket may have, because a basket with more than 500 lines must get a
+ * STOP (T3), not a validation error.
  */
 const MAX_PRODUCTS = 1_500;
 

@@ -103,7 +103,7 @@ describe('mayHavePayableInvoice', () => {
     ['queued', 1, 'close-invoice', false],
     ['replaced', 1, 'make-invoice', false],
     ['paid', 1, 'make-invoice', false],
-  ])('a total in state %s, after %d attempts of its call %s: returns %s', (state, tries, kind, expected) => {
+  ])('for a total in state %s, after %d attempts of its call %s, the result is %s', (state, tries, kind, expected) => {
     const total_id = db.insertTotal(basketId, state);
     db.insertCall({ kind, tries, basket_id: basketId, total_id });
     expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
@@ -127,7 +127,7 @@ it.each(STATES)('replaceEarlier replaces an older total in state %s only if it i
   ]);
 });
 
-it.each(STATES)('closeUpTo closes a total in state %s only if it is open or queued, and no newer total', (state) => {
+it.each(STATES)('closeUpTo closes a total in state %s only if it is open or queued, never a newer total', (state) => {
   const [own, newer, other] = [
     db.insertTotal(basketId, state),
     db.insertTotal(basketId, 'open'),

@@ -77,8 +77,9 @@ export class TotalRepository {
   }
 
   /**
-   * Totals for which the platform may have created an invoice whose reference is not stored here, because the response
-   * was lost. If that invoice has been paid meanwhile, a repeated call creates a second invoice.
+   * Totals for which the platform may have created an invoice that is unknown here, because the response was lost. If
+   * that invoice has been paid meanwhile, a repeated call creates a second invoice. Therefore a total with a stored
+   * invoice is also returned if its call was attempted more than once.
    */
   listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
     return from
@@ -94,9 +95,9 @@ export class TotalRepository {
   }
 
   /**
-   * Whether the platform may have a payable invoice of the basket: an open invoice, or one whose call was attempted
-   * without a response. A newer total may have cancelled that call, but the invoice remains payable until the platform
-   * replaces it.
+   * Whether the platform may have a payable invoice of the basket. This is so if an invoice is open, or if a call that
+   * creates an invoice was attempted without a response. A newer total may have cancelled that call, but its invoice
+   * remains payable until the platform replaces it.
    */
   mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
@@ -113,10 +114,10 @@ export class TotalRepository {
   }
 
   /**
-   * References of the site's invoices that may have a payment that is not stored here, the newest first.
+   * References of the site's invoices for which a payment may be missing in this store, the newest first.
    *
-   * @param after open invoices that expire after `expiry`, and replaced or closed invoices that ended after `end` (ISO
-   *   8601)
+   * @param after an open invoice is returned if it expires after `expiry`, a replaced or closed invoice if it ended
+   *   after `end` (ISO 8601)
    */
   listPayableInvoices(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
@@ -132,8 +133,8 @@ export class TotalRepository {
   }
 
   /**
-   * Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or
-   * later.
+   * Totals of open baskets whose invoices have expired. Only totals that were created before `createdBefore`, in
+   * baskets that changed at `changedAfter` or later, are returned.
    */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
     return this.store

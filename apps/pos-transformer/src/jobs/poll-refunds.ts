@@ -13,13 +13,13 @@ import { Store } from '../store/store.js';
 const MIN_PENDING_MS = 10_000;
 /** Pause between two polls of the same refund. A bank may take days to decide. */
 const POLL_INTERVAL_MS = 60_000;
-/** Limit for one site. A key may send five requests a second (M4), and tills need some of them. */
+/** Maximum for one site. A key may send five requests a second (M4), and tills need some of these requests. */
 const MAX_POLLS_PER_ROUND = 2;
 
 /**
- * Polls the refunds on which the bank has not decided. The stream of payments is not enough for two reasons. It reports
- * each decision once: if the decision arrives before the response with the refund's reference, it matches no stored
- * refund. And an interrupted stream reports nothing.
+ * Polls the refunds on which the bank has not decided. The stream of payments is not enough for two reasons. First, the
+ * stream reports each decision once. If the decision arrives before the response with the refund's reference, the
+ * decision matches no stored refund. Second, an interrupted stream reports nothing.
  */
 @Injectable()
 export class PollRefunds implements OnModuleDestroy {

@@ -10,8 +10,8 @@ import { Store } from '../store/store.js';
 const ABANDONED_AFTER_MS = 12 * 3_600_000;
 
 /**
- * A younger invoice is not renewed. The platform's invoices are valid for much longer, so if a younger one seems to have
- * expired, the clock of the store must be wrong.
+ * An invoice that is younger than this is not renewed, because the platform's invoices are valid for much longer. If
+ * such an invoice seems to have expired, the clock of the store must be wrong.
  */
 const MIN_INVOICE_AGE_MS = 300_000;
 

@@ -11,13 +11,13 @@ import { Platform } from '../platform/platform.js';
 import { SettleRefund } from '../refunds/settle-refund.js';
 import { Store } from '../store/store.js';
 
-/** The stream has a heartbeat every 15 s (M6). After this time without one, the job polls the invoices. */
+/** The stream has a heartbeat every 15 s (M6). After this time without a heartbeat, the job polls the invoices. */
 export const STREAM_TIMEOUT_MS = 20_000;
-/** Limit for one site. A key may send five requests a second (M4), and tills need some of them. */
+/** Maximum for one site. A key may send five requests a second (M4), and tills need some of these requests. */
 const MAX_POLLS_PER_ROUND = 8;
 /** An open invoice is polled until 24 hours after its expiry (M2). */
 const POLL_WINDOW_MS = 24 * 3_600_000;
-/** A payment ends within 15 minutes (P1), even if its invoice is replaced or closed meanwhile. */
+/** A replaced or closed invoice is polled for this time, because a payment of it ends within 15 minutes (P1). */
 const MAX_PAYMENT_DURATION_MS = 20 * 60_000;
 const MAX_BACKOFF_MS = 30_000;
 
@@ -70,8 +70,8 @@ export class SyncPayments implements OnModuleDestroy {
         for await (const notice of this.platform.site(siteId).stream({ after: position, signal, onOpen })) {
           if (signal.aborted) return;
           this.applyNotice(siteId, notice);
-          // Reset only after a message was processed. If it were reset when the stream opens, a message that cannot be
-          // processed would be requested again and again without a pause.
+          // The count is reset only after a message was processed. If it were reset when the stream opens, a message
+          // that cannot be processed would be requested again and again without a pause.
           failures = 0;
         }
       } catch (error) {

@@ -45,8 +45,8 @@ export function calculateAmounts({ status, tenderedAmount, vouchers }: MerchantP
 
 /**
  * Cents paid towards the invoiced amount, including vouchers but not the tip. If the merchant lets customers choose the
- * amount, it may be less than the invoiced amount. A till must then treat the basket as unpaid, although the payment
- * succeeded.
+ * amount, the result may be less than the invoiced amount. A till must then treat the basket as unpaid, although the
+ * payment succeeded.
  */
 export function coveredAmount({ tenderedAmount, tipAmount }: MerchantPayment): number {
   return tenderedAmount - tipAmount;

@@ -23,7 +23,7 @@ describe('T7: a payment', () => {
     expect([(await pos.getPayment('17')).body, (await pos.invoicePayment('17')).body]).toEqual(responses);
   });
 
-  it('of a basket that succeeded is returned instead of an earlier failed payment', async () => {
+  it('that succeeded is returned instead of an earlier failed payment of the basket', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     await pos.pay(invoice, { status: 2 });
@@ -79,7 +79,7 @@ describe('a payment of an older version of the basket', () => {
     await pos.pay(older);
   }
 
-  it('is found and closes the newer code; each later answer to the till warns about it', async () => {
+  it('is found and closes the newer code, and each later answer to the till warns about the payment', async () => {
     await payOlderVersion();
     await pos.sendPostponedCalls();
     await pos.pollPayments();
@@ -101,7 +101,7 @@ describe('a payment of an older version of the basket', () => {
 });
 
 describe('the store receives payments', () => {
-  it('through the stream, which continues after a restart at the position that was saved before it', async () => {
+  it('through the stream, which continues after a restart at the saved position', async () => {
     await pos.startStreams();
     await pos.sendBasket('17', 100);
     pos.platform.pay(pos.openInvoice());

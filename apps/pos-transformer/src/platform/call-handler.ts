@@ -10,8 +10,8 @@ export type AttemptResult =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /**
- * Sends the calls of one kind to the platform. The folder `sales` implements it for invoices, the folder `refunds` for
- * refunds.
+ * Sends the calls of one kind to the platform. The folder `sales` implements this interface for invoices, and the
+ * folder `refunds` implements it for refunds.
  */
 export interface CallHandler {
   /** Sends the call, outside any transaction. `isAwaited` returns whether a till is waiting for the outcome now. */

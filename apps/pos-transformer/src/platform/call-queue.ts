@@ -19,7 +19,7 @@ export interface CallQueueOptions {
   readonly log: ServiceLog;
 }
 
-/** Short, so that tills can show codes soon after an outage. */
+/** Maximum pause while the platform is unreachable. It is short, so that tills can show codes soon after an outage. */
 const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
 /** Pause before a retry while a customer is paying the invoice. */
 const IN_PROGRESS_RETRY_MS = 2_000;
@@ -35,8 +35,8 @@ export class CallQueue {
   private draining: Promise<void> = Promise.resolve();
   private isDraining = false;
   /**
-   * By call id. A call may have several waiters, because a till that repeats a total waits for the call of the first
-   * request.
+   * Functions that report the outcome of a call to waiting tills, by call id. A call may have several waiters, because
+   * a till that repeats a total waits for the call of the first request.
    */
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
@@ -110,8 +110,8 @@ export class CallQueue {
         await this.send(call);
       }
     } finally {
-      // Reset here, not in the `finally` of drain(), which runs in a later microtask: a drain() in between would do
-      // nothing.
+      // The flag is reset here, because the `finally` of drain() runs in a later microtask. A call of drain() before
+      // that microtask would do nothing.
       this.isDraining = false;
     }
   }
@@ -123,8 +123,8 @@ export class CallQueue {
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
       .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed, so the result cannot be written. The counted attempt remains: after the next start, the call
-    // is treated as one that may have reached the platform.
+    // The store is closed, so the result cannot be written. But the attempt was counted before it began. Therefore,
+    // after the next start, the call is treated as a call that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
     if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
@@ -180,7 +180,8 @@ export class CallQueue {
     const dueAt = calls.nextDueAt(siteId, name);
     if (dueAt === undefined) return;
     const now = clock.now().getTime();
-    // At least 250 ms: a due call that waits for an earlier call of the same subject would otherwise cause a busy loop.
+    // The pause is at least 250 ms. A due call may wait for an earlier call of the same subject, and would otherwise
+    // cause a busy loop.
     const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }

@@ -8,12 +8,12 @@ export type Failure =
   | { readonly kind: 'in-progress'; readonly message: string }
   | { readonly kind: 'already-paid'; readonly message: string }
   | { readonly kind: 'not-found'; readonly message: string }
-  /** Only this call waits and is retried later. */
+  /** Only this call is retried later. The other calls of the queue do not wait for it. */
   | { readonly kind: 'later'; readonly message: string }
   /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** No response (0), overloaded or unavailable. */
+/** The platform is overloaded or unavailable, or sent no response (0). */
 const UNREACHABLE: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 /** The key is wrong or revoked. The calls stay in the queue, because an administrator can correct the key. */
 const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);

@@ -58,7 +58,7 @@ describe('T8: while the platform cannot be reached', () => {
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
   });
 
-  it('no invoice is created for a basket that is closed before its call was attempted', async () => {
+  it('no invoice is created for a basket that was closed before its call was attempted', async () => {
     // The first call is attempted, so it may have reached the platform. The second call waits during the backoff.
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
@@ -66,7 +66,8 @@ describe('T8: while the platform cannot be reached', () => {
     pos.platform.outage = undefined;
     await pos.sendPostponedCalls();
     expect(openInvoiceAmounts()).toEqual([100]);
-    // Because the first call was attempted, its payments are polled before the retry.
+    // The first call was attempted, so its invoice may have been paid. Therefore its payments are polled before the
+    // retry.
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
@@ -82,7 +83,7 @@ describe('T8: while the platform cannot be reached', () => {
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    'an invoice of an earlier version of the basket that may have been created is closed by %s',
+    '%s closes the invoice of an earlier version of the basket, if this invoice may have been created',
     async (status) => {
       pos.platform.outage = 'lost-responses';
       await pos.sendBasket('17', 100);
@@ -190,7 +191,7 @@ it('T8: an invoice that is at most five minutes old is not renewed, even if it s
   expect(pos.platform.invoices).toHaveLength(2);
 });
 
-it('a 503 while an invoice is closed is retried immediately, so no other till has to wait', async () => {
+it('a call that closes an invoice is retried immediately after a 503, so no other till has to wait', async () => {
   await pos.sendBasket('17', 100);
   pos.platform.nextErrors.push({ method: 'DELETE', status: 503 });
   expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
@@ -224,7 +225,7 @@ it('an invoice whose response arrives after the refusal of a newer total is stil
 });
 
 describe('a call that the platform refuses', () => {
-  it('permanently ends, causes an alert, and blocks no other basket', async () => {
+  it('for a permanent reason ends, causes an alert, and blocks no other basket', async () => {
     pos.platform.outage = 'unreachable';
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
@@ -236,7 +237,7 @@ describe('a call that the platform refuses', () => {
     expect(countWaitingCalls()).toBe(0);
   });
 
-  it('temporarily is retried, after the other calls', async () => {
+  it('for a temporary reason is retried, after the other calls', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 500 });
     expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
     expect((await pos.sendBasket('18', 200)).body.Result).toBe('OK');
@@ -271,7 +272,7 @@ describe('a call that the platform refuses', () => {
     expect([countWaitingCalls(), alertMessages().length]).toEqual([0, 1]);
   });
 
-  it('T8: once after an outage of 60 attempts is not given up, and is retried soon', async () => {
+  it('T8: once, after an outage of 60 attempts, is not given up, and is retried soon', async () => {
     const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
     pos.platform.nextErrors.push(...outage, { method: 'POST', status: 500 });
     await pos.sendBasket('17', 100);
@@ -283,7 +284,7 @@ describe('a call that the platform refuses', () => {
     expect([countWaitingCalls(), openInvoiceAmounts()]).toEqual([0, [100]]);
   });
 
-  it('because a customer is paying does not count as a failure', async () => {
+  it('because a customer is paying is not counted as a failed call', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';

@@ -16,8 +16,8 @@ export interface NewCall {
   readonly siteId: number;
   readonly kind: CallKind;
   /**
-   * Calls with the same subject are sent in the order in which they were appended: an external reference, or a
-   * payment's SvcId.
+   * An external reference, or a payment's SvcId. Calls with the same subject are sent in the order in which they were
+   * appended.
    */
   readonly subject: string;
   readonly basketId?: number;
@@ -37,7 +37,8 @@ export interface OutgoingCall {
   /** Number of attempts that have begun. */
   readonly attempts: number;
   /**
-   * Number of attempts to which the platform responded with an error. The queue gives up after `MAX_FAILURES` of them.
+   * Number of attempts to which the platform responded with an error. After `MAX_FAILURES` such attempts, the queue
+   * gives up the call.
    */
   readonly failures: number;
   readonly dueAt: string;

@@ -5,7 +5,7 @@ import { type SiteSettings, TransformerSettings } from '../settings.js';
 
 /** Timeout of one attempt of a call that a till waits for. With retries, the SDK takes at most three times as long. */
 const CALL_TIMEOUT_MS = 5_000;
-/** Longer than the 20 s within which the platform responds to a refund (M5). */
+/** Timeout of one attempt to refund. It is longer than the 20 s within which the platform responds (M5). */
 const REFUND_TIMEOUT_MS = 30_000;
 
 interface PlatformSite {

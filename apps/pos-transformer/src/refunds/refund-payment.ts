@@ -28,8 +28,8 @@ const OUTCOME_UNKNOWN = warn(
 const REPEATED = warn('The same refund was requested before: this is its result.');
 
 /**
- * Refunds a payment (T10). The refund and its call are stored before the call is sent. Therefore a cashier who presses
- * twice, a restart and a lost response all lead to the same single refund.
+ * Refunds a payment (T10). The refund and its call are stored before the call is sent. Therefore only one refund is
+ * made, even if the cashier presses twice, the transformer restarts or a response is lost.
  */
 @Injectable()
 export class RefundPayment {

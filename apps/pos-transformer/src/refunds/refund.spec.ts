@@ -25,8 +25,8 @@ describe('T10: findRepeatedRefund', () => {
   it.each<[string, Partial<Refund>]>([
     ['of the same payment and amount', {}],
     ['created two minutes ago', AT_TWO_MINUTES],
-    ['that is queued since long ago', { state: 'queued', ...LONG_AGO }],
-    ['that is pending since long ago', { state: 'pending', ...LONG_AGO }],
+    ['that has been queued for a long time', { state: 'queued', ...LONG_AGO }],
+    ['that has been pending for a long time', { state: 'pending', ...LONG_AGO }],
     ['that the bank declined', { state: 'failed' }],
     ['that was refused', { state: 'refused' }],
     ['that has a RefundReference', { reference: 'R' }],

@@ -3,9 +3,9 @@ import type { MerchantPayment } from '@svc/sdk';
 import { calculateAmounts } from '../payments/payment.js';
 
 /**
- * `queued`: the platform has not responded. `pending`: the bank has not decided; if the refund has a `refusal`, the
- * transformer gave up and the outcome is unknown. `succeeded`, `failed` (declined by the bank) and `refused` (by the
- * platform) are final.
+ * `queued`: the platform has not responded. `pending`: the bank has not decided. If a pending refund has a `refusal`,
+ * the transformer gave up and the outcome is unknown. `succeeded`, `failed` (declined by the bank) and `refused` (by
+ * the platform) are final.
  */
 export type RefundState = 'queued' | 'pending' | 'succeeded' | 'failed' | 'refused';
 
@@ -37,9 +37,9 @@ export interface NewRefund {
 /**
  * The earlier refund that this request repeats; undefined if the request is new.
  *
- * If the request has a RefundReference, that is the refund with the same reference, of any age. Otherwise it is the
- * newest refund of the same payment and amount that has no final state or is at most two minutes old. The reason: a
- * cashier who gets no response repeats the refund. After two minutes, the same amount may be refunded again.
+ * A request with a RefundReference repeats the refund with the same reference, regardless of its age. A request without
+ * one repeats the newest refund of the same payment and amount that has no final state or is at most two minutes old,
+ * because a cashier who gets no response repeats the refund. After two minutes, the same amount may be refunded again.
  */
 export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
   if (newRefund.reference !== undefined) return earlier.find(({ reference }) => reference === newRefund.reference);
@@ -54,8 +54,8 @@ export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refun
 }
 
 /**
- * Why this amount of the payment cannot be refunded; undefined if the stored data allow it. The platform may still
- * refuse it.
+ * Why this amount of the payment cannot be refunded; undefined if the stored data allow the refund. The platform may
+ * still refuse the refund.
  */
 export function findRefusalReason(
   payment: MerchantPayment,

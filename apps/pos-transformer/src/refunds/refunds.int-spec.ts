@@ -36,7 +36,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('with the same RefundReference as an earlier one never creates a second refund', async () => {
+  it('with the same RefundReference as an earlier request never creates a second refund', async () => {
     const svcId = await createPaidBasket();
     expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Result).toBe('OK');
     expect((await pos.requestRefund(svcId, 400, 'R-2')).body.Result).toBe('OK');
@@ -64,8 +64,8 @@ describe('T10: a SvcRefund request', () => {
       Message: 'This is more than is left of the payment of R 10.00.',
     });
     expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('OK');
-    // The back office has refunded this payment meanwhile. The platform refuses the refund; the store has no record of
-    // it.
+    // The back office has refunded this payment meanwhile, and the store has no record of that refund. Therefore only
+    // the platform can refuse the till's refund.
     const refundedElsewhere = await createPaidBasket('18');
     pos.platform.nextErrors.push({ method: 'POST', status: 422, body: AMOUNT_EXCEEDED });
     expect((await pos.requestRefund(refundedElsewhere, 1_000)).body).toEqual({
@@ -104,7 +104,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('of a payment that is not in the store reads it from the platform; while offline it gets a STOP', async () => {
+  it('of a payment that is not in the store reads it from the platform, and gets a STOP while offline', async () => {
     await pos.sendBasket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
     pos.platform.outage = 'unreachable';

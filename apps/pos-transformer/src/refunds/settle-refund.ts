@@ -6,8 +6,8 @@ import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
 /**
- * Stores the bank's decision on a pending refund. The stream and polling may both report it: the second report changes
- * nothing.
+ * Stores the bank's decision on a pending refund. The stream and polling may both report the decision. The second
+ * report changes nothing.
  */
 @Injectable()
 export class SettleRefund {

@@ -42,7 +42,7 @@ export class CloseBasket {
     const basket = this.baskets.findNewestOrder(till, reference);
     if (!basket) return warn('This till has no basket of this order. Check whether another till still shows its code.');
     const isClosed = basket.state !== 'open' && basket.state !== 'saved';
-    // The only change that a closed order accepts is to be voided.
+    // A closed order can only be voided. Other changes of its state are ignored.
     if (isClosed && state !== 'void') return ok('This order is already closed.');
     return this.close(basket, state);
   }
@@ -69,8 +69,8 @@ export class CloseBasket {
   }
 
   /**
-   * A warning for the cashier if the voided basket was paid and must be refunded, or if another amount was paid than is
-   * due.
+   * A warning for the cashier if the voided basket was paid and must be refunded, or if the paid amount differs from
+   * the amount due.
    */
   private paidWarning({ basketId }: Basket, state: BasketState): Answer | undefined {
     const decisive = this.payments.findDecisive(basketId);

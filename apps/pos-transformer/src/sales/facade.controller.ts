@@ -10,8 +10,8 @@ import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
 
 /**
- * The facade: routes for tills that send whole baskets (T1, T3). Their requests contain no site; the configuration sets
- * it (T5).
+ * The facade: routes for tills that send whole baskets (T1, T3). Their requests contain no site, because the
+ * configuration sets the site (T5).
  */
 @Controller()
 @UseGuards(AccessGuard)
@@ -23,7 +23,7 @@ export class FacadeController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
-  /** Accepts a whole basket with a new or updated total; its QR code is on the customer display (T1, T3). */
+  /** Accepts a whole basket with a new or updated total. The customer display shows its QR code (T1, T3). */
   @Post('Basket')
   @HttpCode(200)
   async basket(@CallingTill() tillName: string, @Body() body: BasketRequest): Promise<Answer> {

@@ -212,7 +212,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('after the payment gets an OK for Complete, and for Void a WARN to refund the payment', async () => {
+  it('after the payment gets an OK for Complete, and a WARN to refund the payment for Void', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
     expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');

@@ -46,8 +46,8 @@ export class InvoiceCalls {
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // A newer total may have replaced this one meanwhile. The invoice remains payable until the call of the newer
-        // total ends.
+        // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the
+        // call of the newer total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
@@ -99,8 +99,8 @@ export class InvoiceCalls {
   }
 
   /**
-   * Returns an empty list if the platform responds with an error: payments are read from another service than invoices,
-   * and its outage must not block invoices.
+   * Returns an empty list if the platform responds with an error, because one service of the platform returns payments,
+   * and another service creates invoices. An outage of the first service must not block invoices.
    */
   private async listPayments(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
     try {
@@ -135,8 +135,8 @@ export class InvoiceCalls {
 
   /**
    * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive
-   * connection that the platform has just closed. That is no outage: without the retry, the site's tills would get a
-   * WARN during the backoff.
+   * connection that the platform has just closed. Such a failure is no outage. Without the retry, it would start a
+   * backoff, during which the site's tills would get a WARN.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);

@@ -99,7 +99,7 @@ describe('T1: line, total and reset', () => {
 
   it.each([
     ['is invalid JSON', '{"id": '],
-    ['is no object', '[]'],
+    ['is not an object', '[]'],
     ['contains a number that is too large', '{"amount": 1e999, "reference": "17"}'],
     ['contains __proto__', '{"__proto__": {"amount": 1}}'],
   ])('refuse a body that %s with 400', async (_, body) => {

@@ -135,7 +135,7 @@ export class RequestPayment {
     return this.answerForOutcome(basket, totalId, outcome);
   }
 
-  /** A STOP must change nothing (T2): a saved basket whose new total was refused becomes saved again. */
+  /** A STOP must change nothing (T2). Therefore a saved basket becomes saved again if its new total was refused. */
   private restoreSavedState({ basketId, siteId }: Basket, totalId: number): void {
     if (this.totals.get(totalId).state !== 'refused' || this.baskets.get(basketId).state !== 'open') return;
     this.store.transaction((tx) => this.baskets.setState(tx, basketId, 'saved'));

@@ -77,7 +77,7 @@ describe('rows around the limit of the retention period', () => {
     expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('a refund that is queued is not deleted, and neither is its call', () => {
+  it('a queued refund and its call are not deleted', () => {
     db.insertCall({
       kind: 'refund',
       refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }),

@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { OldDataRepository } from './old-data.repository.js';
 import { Store } from './store.js';
 
-/** Longer than the three months during which payments can be read from the platform (M2). */
+/** Data are kept for longer than the three months during which payments can be read from the platform (M2). */
 const RETENTION_MS = 120 * 86_400_000;
 
 /** Deletes old baskets, payments, refunds and alerts, because computers in stores have small disks. */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Reader, Tx } from './store.js';
 
 /**
- * Limits the duration of the transaction, during which tills wait. Without the limit it is long after a store was
- * closed for weeks.
+ * Limits the duration of the transaction, because tills wait meanwhile. Without the limit, the first transaction would
+ * take long if the store was closed for weeks.
  */
 const MAX_BASKETS_PER_RUN = 500;
 

@@ -1,6 +1,6 @@
 /**
- * Tests of the CHECK and UNIQUE constraints: unknown states are refused, and so is a second row where only one is
- * allowed.
+ * Tests of the CHECK and UNIQUE constraints. A CHECK refuses unknown states. A UNIQUE constraint refuses a second row
+ * where only one row is allowed.
  */
 import { TestStore } from '../../test/test-store.js';
 
@@ -32,7 +32,7 @@ it('an open total must have a reference, code and expiry; an open or queued tota
     expect(db.insertTotal(basketId, state, { request: null })).toBeGreaterThan(0);
 });
 
-it('a till can have only one open line-by-line basket, but any number of closed ones and orders', () => {
+it('a till can have only one open line-by-line basket, but any number of closed baskets and of orders', () => {
   const insertLineBasket = (changes: object): number => db.insertBasket({ dialect: 'lines', till: 'T', ...changes });
   insertLineBasket({});
   expect(() => insertLineBasket({})).toThrow('UNIQUE');

@@ -1,6 +1,6 @@
 /**
- * The schema, one step for each release that changed it. Forward only: a step that was released is never edited, and
- * `PRAGMA user_version` counts those that have run.
+ * The schema, one step for each release that changed it. A released step is never edited or undone. `PRAGMA
+ * user_version` is the number of steps that have run.
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** Prefix of this provider's codes. The rest of a code selects the response. */
 const URL_CODE_PREFIX = 'https://pay.simulated-provider.example/';
-/** Prefix of codes that are no URL. A decoder cannot recognise them by their host, so it must query this provider. */
+/** Prefix of codes without a URL. Such a code has no host, so a decoder must query this provider to recognise it. */
 const PLAIN_CODE_PREFIX = 'SIMPAY:';
 /** The API key of callers if no other key is configured. It is no secret, because this provider has no data. */
 export const DEFAULT_API_KEY = 'simulated-code-provider';
@@ -17,7 +17,7 @@ export const DEFAULT_API_KEY = 'simulated-code-provider';
  * - `…/broken`: a response that is not JSON
  */
 export function serveCodeProvider(app: FastifyInstance, apiKey = DEFAULT_API_KEY): void {
-  // A wildcard, because Fastify limits the length of a named parameter, and a code has up to 2 KiB (D1).
+  // The path has a wildcard, because Fastify limits the length of a named parameter, and a code has up to 2 KiB (D1).
   app.get<{ Params: { '*': string } }>('/code-provider/codes/*', async (request, reply) => {
     if (request.headers.authorization !== `Bearer ${apiKey}`) return reply.status(401).send();
     const code = Buffer.from(request.params['*'], 'base64url').toString('utf8');

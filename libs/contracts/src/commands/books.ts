@@ -3,8 +3,8 @@ import { commandType } from '../events/envelope.js';
 
 /**
  * Commands of the reconciliation. A book is one service's record of payments. payment-processor compares each book with
- * its own tables: first the digests, then, where a digest differs, the rows. docs/reconciliation.md defines the rows of
- * each book.
+ * its own tables. It first compares the digests. If a digest differs, it compares the rows. docs/reconciliation.md
+ * defines the rows of each book.
  */
 
 /** A time range of a book. docs/reconciliation.md defines which date of a row counts. */
@@ -62,7 +62,7 @@ export type LineFields = Readonly<Record<string, unknown>>;
 export interface BookLine {
   /** Identifies the row; the corresponding rows of two books have the same key. */
   readonly key: string;
-  /** Null if the row is not final. The other book may then lack the row. */
+  /** Null if the row is not final. The other book may not have such a row yet. */
   readonly line: LineFields | null;
   /** True if the row is not final, or became final a moment ago. A difference must then be ignored. */
   readonly open: boolean;

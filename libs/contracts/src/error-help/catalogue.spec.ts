@@ -19,7 +19,7 @@ test.each(CODES)('the page of %s explains the error in short whole sentences', (
 });
 
 test.each(CODES)(
-  'the advice to repeat the request on the page of %s agrees with `retryable` in the catalogue',
+  'on the page of %s, the advice about repeating the request agrees with `retryable` in the catalogue',
   (code) => {
     expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
   },

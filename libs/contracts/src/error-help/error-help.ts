@@ -2,7 +2,7 @@
 export interface ErrorHelp {
   /** When this error occurs, and its effect. */
   readonly meaning: string;
-  /** Each cause with the step that fixes it, the most likely first. At least one. */
+  /** Each cause with the step that fixes it, the most likely cause first. At least one cause. */
   readonly steps: readonly (readonly [cause: string, step: string])[];
   /** Whether a repeat of the same request helps, and when. */
   readonly repeat: string;

@@ -58,8 +58,8 @@ export interface SigningSecretChanged {
   /** Compact JWE (ECDH-ES, A256GCM) for webhook-dispatcher's sealing key. */
   sealed: string;
   /**
-   * Whether this key currently creates the signature of E3 for its owner and mode. Only one key of an owner and mode
-   * does.
+   * Whether this key currently creates the signature of E3 for its owner and mode. Each owner has only one such key in
+   * each mode.
    */
   primary: boolean;
   revoked: boolean;
@@ -94,7 +94,7 @@ export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sea
 export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');
 
 /**
- * Heartbeat that identity publishes every few seconds, directly to the broker, as it publishes revocations. A service
- * that receives no heartbeat must assume that it also misses revocations.
+ * Heartbeat that identity publishes every few seconds. Like a revocation, it is published directly to the broker. A
+ * service that receives no heartbeat must assume that it also misses revocations.
  */
 export const CredentialsHeartbeatV1 = eventType<Record<string, never>>('credentials.heartbeat.v1');

@@ -18,8 +18,8 @@ export interface MerchantFeatures {
 }
 
 /**
- * The features that apply to a hosted session. A payer of a shop's order can neither change the amount nor add a tip:
- * the webhook contains only the amount (E2), so the shop could not notice a partial payment or a tip.
+ * The features that apply to a hosted session. A payer of a shop's order cannot change the amount and cannot add a tip,
+ * because the webhook contains only the amount (E2). The shop could not notice a partial payment or a tip.
  */
 export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
   return orderReference === undefined ? {} : { orderReference };
@@ -64,7 +64,7 @@ export interface MerchantChanged {
    * because decoding a code returns the features to every partner. Absent in events of earlier releases.
    */
   minimumAmount?: number;
-  /** At most 100, one for each organisation. */
+  /** At most 100 grants, one for each organisation. */
   grants: MerchantGrant[];
   /** Absent in events of earlier releases. */
   fees?: MerchantFees;

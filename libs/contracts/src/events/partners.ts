@@ -13,8 +13,8 @@ export interface PartnerKeyChanged {
 export const PartnerKeyChangedV1 = eventType<PartnerKeyChanged>('partner-key.changed.v1');
 
 /**
- * A customer of an organisation, for the names in its payments: identity tokens have only the id (A2, A4). Published by identity
- * when the customer is registered.
+ * A customer of an organisation. Payments contain the customer's names, but identity tokens contain only the id (A2,
+ * A4). Published by identity when the customer is registered.
  */
 export interface CustomerRegistered {
   /** UUID. */
@@ -40,8 +40,8 @@ export interface TokenKeyJwk {
 }
 
 /**
- * A key that signs, or will sign, identity tokens (A2). Published by identity ten minutes before its first token, and again when
- * its tokens must no longer be accepted.
+ * A key that signs identity tokens, or will sign them soon (A2). identity publishes the event ten minutes before the
+ * key signs its first token, and again when tokens of this key must no longer be accepted.
  */
 export interface TokenKeyChanged {
   publicJwk: TokenKeyJwk;

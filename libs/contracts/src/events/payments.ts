@@ -7,7 +7,7 @@ import { eventType } from './envelope.js';
 /** States of a payment (P1). `success` and `failed` are final. */
 export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRequired';
 
-/** States of a payable. Only an `open` one can be reserved. */
+/** States of a payable. Only an `open` payable can be reserved. */
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
 /** The origin of a payable, with the data that other services need to report its payment. */
@@ -19,12 +19,12 @@ export type PaymentSource = PayableSource | CodeSource;
 export interface HostedSessionSource {
   kind: 'session';
   sessionId: string;
-  /** The API version that created the session; it decides how the webhook is signed (H5). */
+  /** The API version that created the session. This version decides how the webhook is signed (H5). */
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
   /**
-   * The 20 digits of the session's code (D5), with which a payer can pay it. Absent for sessions of earlier releases.
+   * The 20 digits of the code (D5) with which a payer can pay the session. Absent for sessions of earlier releases.
    */
   code?: string;
 }
@@ -91,7 +91,7 @@ export interface PayableSnapshot {
 
 /** Full state of a payment. Published by payment-processor at each change. */
 export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSessionSource> {
-  /** UUID of the payment. For hosted payments, the page creates a new one for each submission (C4). */
+  /** UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
   paymentReference: string;
@@ -208,7 +208,7 @@ export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processin
 export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
 export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
-/** A late approval, or a second one for the same payable, was reversed (H2). */
+/** A late approval, or a second approval for the same payable, was reversed (H2). */
 export const PaymentReversedV1 = eventType<PaymentSnapshot>('payment.reversed.v1');
 
 /** A payment with its final refund. The aggregate is the refund. */

@@ -11,8 +11,8 @@ export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' |
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key. It must be bound to try 1 and to this session: the customerReference,
-   * or with a service token the organisationId.
+   * Compact JWE for the processor's public key. It must be bound to try 1. The session of its binding must be the
+   * customerReference with a customer token, or the organisationId with a service token.
    */
   @IsOptional()
   @IsString()

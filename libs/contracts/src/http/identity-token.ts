@@ -4,7 +4,7 @@ import type { Mode } from '../events/credentials.js';
 export const TOKEN_ISSUER = 'urn:svc:identity';
 /** `aud` of every identity token: the main API. */
 export const TOKEN_AUDIENCE = 'urn:svc:api';
-/** The only algorithm: a token with another one is always refused (A2). */
+/** The only algorithm: a token with another algorithm is always refused (A2). */
 export const TOKEN_ALGORITHM = 'ES256';
 /** Lifetime of a token (A2). */
 export const TOKEN_SECONDS = 900;

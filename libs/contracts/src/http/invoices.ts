@@ -67,8 +67,8 @@ export class LineItemRequest {
 /** Body of `POST /business/api/v1/merchants/{m}/sites/{s}/invoices` (D6). Unknown fields are ignored (C5). */
 export class CreateInvoiceRequest {
   /**
-   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and
-   * another body replaces it.
+   * The merchant's own reference. If the site has an open invoice with this reference, a request with the same body
+   * returns that invoice, and a request with another body replaces it.
    */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.js';
 
-/** Body of every error response of the main API and the administration API (RFC 9457, C5); a 401 has none. */
+/** Body of every error response of the main API and the administration API (RFC 9457, C5); a 401 has no body. */
 export interface Problem {
   /** URI of the kind of problem. */
   type: string;
@@ -14,7 +14,7 @@ export interface Problem {
   detail: string;
   /** Id of the request, as in `x-request-id` (C8). */
   instance: string;
-  /** One for each invalid field (C5), at least one. */
+  /** One error for each invalid field (C5), at least one error. */
   errors: ProblemField[];
 }
 

@@ -74,7 +74,7 @@ describe('formatExpiry', () => {
     ['2027-12', '12 / 27'],
     ['12 / 202', '12 / 202'],
     ['abc', ''],
-    // A first digit 2 may begin February or a year, so it is not padded until the next digit shows which.
+    // A first digit 2 may begin February or a year. It is not padded until the next digit shows which of the two it is.
     ['2', '2'],
     ['2/', '02'],
     ['23', '02 / 3'],
@@ -116,7 +116,7 @@ describe('formatExpiry', () => {
       }),
       { numRuns: 3_000 },
     );
-    // Each kind of result occurred, so the property was tested for each.
+    // Each kind of result occurred, so the property was tested for each kind.
     for (const [kind, count] of Object.entries(resultCounts)) expect([kind, count > 0]).toEqual([kind, true]);
   });
 });

@@ -35,12 +35,12 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
 
 /**
  * Formats the text as "MM / YY" while a person types at its end:
- * - A first digit above 2 is a whole month: "5" becomes "05". The same applies to a 1 that is followed by 3 to 9.
+ * - A first digit above 2 is a whole month: "5" becomes "05". A 1 that is followed by 3 to 9 is the whole month "01".
  * - After a first digit 2, the next digit shows whether it is February or the beginning of a year such as 2030.
  * - The result never ends in a separator. Otherwise the backspace key would delete the separator, and it would be added
  *   again.
  *
- * {@link parseExpiry} returns the same for `text` and for the result.
+ * {@link parseExpiry} returns the same result for `text` and for the formatted text.
  */
 export function formatExpiry(text: string): string {
   const parts = splitExpiry(text);
@@ -64,7 +64,12 @@ function splitExpiry(text: string): { month: string; year: string } | undefined 
   return { month: padded.slice(0, 2), year: padded.slice(2, 6) };
 }
 
-/** @param month the text after a separator, if there is one; there, a single digit from 2 to 9 is a whole month */
+/**
+ * Splits digits that begin with the year.
+ *
+ * @param month the digits after the separator, or '' without a separator. After a separator, a single digit from 2 to
+ *   9 is a whole month
+ */
 function splitYearFirst(digits: string, month: string): { month: string; year: string } {
   if (month.length === 1 && digits.length === 5 && month !== '0' && month !== '1')
     return { month: `0${month}`, year: digits.slice(0, 4) };

@@ -5,8 +5,8 @@ const digitStrings = (least: number, most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''));
 
 /**
- * A second implementation of Luhn, independent of the tested one: appends the digit that makes the sum divisible by
- * ten.
+ * Appends the digit that makes the Luhn sum divisible by ten. This second implementation of Luhn is independent of the
+ * tested code.
  */
 function withCheckDigit(payload: string): string {
   const sum = [...payload].reverse().reduce((total, digit, index) => {

@@ -42,7 +42,7 @@ export function webhookCommand(args: readonly string[], request: Uint8Array): Co
     ...(options.secrets.length > 0 ? [verifyHeaders(received, options)] : []),
     ...(options.apiKeys.length > 0 ? [verifyBody(received, options.apiKeys)] : []),
   ];
-  return { exitCode: checks.every(({ isValid: isRight }) => isRight) ? 0 : 1, lines: checks.map(({ line }) => line) };
+  return { exitCode: checks.every(({ isValid }) => isValid) ? 0 : 1, lines: checks.map(({ line }) => line) };
 }
 
 interface SignatureCheck {
@@ -152,13 +152,13 @@ function failsWith(code: WebhookErrorCode, input: SignedRequest): boolean {
 function verifyBody({ body }: ReceivedRequest, apiKeys: string[]): SignatureCheck {
   try {
     const notification: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    const isRight =
+    const isValid =
       typeof notification === 'object' &&
       notification !== null &&
       verifyLegacySignature(notification as LegacySignedFields & { signature: string }, apiKeys);
     return {
-      isValid: isRight,
-      line: `signature in the body: ${isRight ? 'right' : 'made with another key or over other values'}`,
+      isValid,
+      line: `signature in the body: ${isValid ? 'right' : 'made with another key or over other values'}`,
     };
   } catch {
     return { isValid: false, line: 'signature in the body: the body is not JSON' };

@@ -22,7 +22,7 @@ export interface HostedGatewayClientOptions extends HttpExchangeOptions {
   siteId: string | number;
   /** The site's or the merchant's API key. Required, unless the site is configured to need no key (A8). */
   apiKey?: string;
-  /** The API version; it decides how the webhook is signed (H5). Default `v3.1`. */
+  /** The API version, which decides how the webhook is signed (H5). Default `v3.1`. */
   version?: 'v3.1' | 'v3';
 }
 
@@ -59,7 +59,9 @@ export interface CreateSessionRequest {
 export interface NotificationPage {
   /** `id` is the `webhook-id` of every delivery of this notification: apply each id once. */
   notifications: { id: string; payment: HostedPayment }[];
-  /** Store it, and pass it to the next call. Undefined if there are no notifications at all. */
+  /**
+   * Position after this page. Store it, and pass it to the next call. Undefined if there are no notifications at all.
+   */
   after: string | undefined;
   /** Whether more notifications can be read immediately. */
   hasMore: boolean;
@@ -72,14 +74,14 @@ export interface CreatedSession {
   /** True if an earlier request with this `requestId` created the session. */
   replayed: boolean;
   /**
-   * Check it when a customer returns to pay, because the same `requestId` returns the same session even if it is final.
-   * A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
+   * Check the state when a customer returns to pay, because the same `requestId` returns the same session even if it is
+   * final. A session that is `refused`, `expired` or `cancelled` accepts no payment: create another session with a new
    * `requestId`.
    */
   state: SessionState;
 }
 
-/** `open`: can be paid. `processing`: the bank has not responded yet. The others are final. */
+/** `open`: can be paid. `processing`: the bank has not responded yet. The other states are final. */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
 /** The current state of a session. */
@@ -225,7 +227,7 @@ function readState(body: Record<string, unknown>): SessionState {
   return state;
 }
 
-/** `..` or an empty text would address another resource. */
+/** Encodes an id for a path. Refuses `..` and an empty text, because they would address another resource. */
 function pathSegment(value: string, name: string): string {
   if (typeof value !== 'string' || !/^[\w-]{1,100}$/.test(value)) throw new TypeError(`${name} is malformed`);
   return value;

@@ -18,7 +18,7 @@ export interface WebhookAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no IP address, or no allowed one). */
+  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no allowed IP address). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
@@ -117,7 +117,7 @@ function readDelivery(body: Record<string, unknown>): WebhookDelivery {
   return delivery as unknown as WebhookDelivery;
 }
 
-/** `..` or an empty text would address another resource. */
+/** Encodes an id for a path. Refuses `..` and an empty text, because they would address another resource. */
 function segment(id: string): string {
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id)) throw new TypeError('id is malformed');
   return id;

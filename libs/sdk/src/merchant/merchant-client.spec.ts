@@ -296,7 +296,7 @@ describe('the event stream', () => {
     expect([ids, requests.length]).toEqual([['1', '2'], 1]);
   });
 
-  it('gives up after four attempts, but after the first connection it retries without limit', async () => {
+  it('gives up the first connection after four attempts, but reconnects later without limit', async () => {
     handlers = Array.from({ length: 4 }, () => respondJson(503, {}));
     await expect(takeNotices(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);

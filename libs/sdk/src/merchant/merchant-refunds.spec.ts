@@ -57,7 +57,7 @@ test.each([
 });
 
 test('a refused refund is an error, and is not sent again', async () => {
-  const errors = [{ errorReference: '40', message: 'More than what is remainingResponses' }];
+  const errors = [{ errorReference: '40', message: 'More than the remaining amount' }];
   const { refund, sent } = createClient([422, { errors }]);
   await expect(refund()).rejects.toMatchObject({ httpStatus: 422, retryable: false, errors });
   expect(sent).toHaveLength(1);

@@ -43,9 +43,9 @@ export interface CreateInvoiceRequest {
 export class MerchantSite extends PaymentLookUps {
   /**
    * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`,
-   * the client retries after a lost connection, 429, 502, 503 and 504. Without one, it does not retry, because each
-   * request would create another invoice. It does not retry while a customer pays the invoice to be replaced, because
-   * that takes longer than a till should wait.
+   * the client retries after a lost connection, 429, 502, 503 and 504. Without an `externalReference`, it does not
+   * retry, because each request would create another invoice. It does not retry while a customer pays the invoice to be
+   * replaced, because a payment takes longer than a till should wait.
    *
    * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is
    *   being paid
@@ -59,7 +59,7 @@ export class MerchantSite extends PaymentLookUps {
     return readResponse(response, readMerchantInvoice);
   }
 
-  /** One invoice. @throws SvcApiError 404 for an unknown invoice; 410 for an expired one */
+  /** One invoice. @throws SvcApiError 404 for an unknown invoice; 410 for an expired invoice */
   async invoice(reference: string): Promise<MerchantInvoice> {
     return readResponse(await this.get(`/invoices/${encodeURIComponent(reference)}`), readMerchantInvoice);
   }
@@ -67,7 +67,7 @@ export class MerchantSite extends PaymentLookUps {
   /**
    * The QR code of an invoice as an SVG image.
    *
-   * @throws SvcApiError 404 for an unknown invoice; 410 for an expired one
+   * @throws SvcApiError 404 for an unknown invoice; 410 for an expired invoice
    */
   async invoiceQrCode(reference: string): Promise<string> {
     return readImage(await this.get(`/invoices/${encodeURIComponent(reference)}`, 'image/svg+xml'));

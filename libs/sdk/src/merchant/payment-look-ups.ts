@@ -31,7 +31,7 @@ export class PaymentLookUps {
     return this.find(`/payments?externalReference=${encodeURIComponent(externalReference)}`);
   }
 
-  /** The payment with this reference, if it is of the last three months; undefined if you have no such payment. */
+  /** The payment with this reference. Undefined if you have no such payment in the last three months. */
   async payment(paymentReference: string): Promise<MerchantPayment | undefined> {
     const [payment] = await this.find(`/payments/${encodeURIComponent(paymentReference)}`);
     return payment;

@@ -7,8 +7,8 @@ import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export interface StreamOptions {
   /**
-   * `id` of the last notice that you have stored: the stream continues after it. By default, it begins with the next
-   * notice.
+   * `id` of the last notice that you have stored. The stream continues after this notice. By default, the stream begins
+   * with the next new notice.
    */
   after?: string | undefined;
   /** Aborting this signal ends the stream. */
@@ -17,11 +17,11 @@ export interface StreamOptions {
    * Milliseconds without data after which the stream reconnects; default 45 000. The server sends a comment every 15 s.
    */
   silenceMs?: number | undefined;
-  /** Called once, when the stream is open, with the id after which it begins. */
+  /** Called once, when the stream is open. The stream begins after the notice with this id. */
   onOpen?: ((id: string) => void) | undefined;
 }
 
-/** Number of attempts to connect for the first time. Limited, so that a wrong URL or key is reported as an error. */
+/** Number of attempts to connect for the first time. Without a limit, a wrong URL or key would never be reported. */
 const MAX_FIRST_ATTEMPTS = 4;
 /** Pauses increase up to this attempt, to about 16 s. */
 const MAX_BACKOFF_ATTEMPT = 7;
@@ -30,8 +30,8 @@ const MAX_MESSAGE_LENGTH = 1024 * 1024;
 /**
  * Returns every notice once and in order, even if the stream has to reconnect.
  *
- * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with
- *   `retryable` false for an unreadable message
+ * @throws SvcApiError for a permanent error: 400 for an invalid `after`, 410 for an `after` that is too old, 401, 403,
+ *   404. For an unreadable message, the error has `retryable` false
  */
 export async function* streamPayments(
   http: HttpExchange,
@@ -70,7 +70,7 @@ export async function* streamPayments(
   }
 }
 
-/** Resolves when the signal is aborted; never without a signal. */
+/** Resolves when the signal is aborted. Without a signal, it never resolves. */
 function waitForAbort(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
@@ -113,8 +113,8 @@ async function* readNotices(
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 /**
- * Reads one chunk. The timer runs only while it waits for the server, so the caller may take any time to process a
- * notice.
+ * Reads one chunk. The timer runs only while this function waits for the server, so the caller may take any time to
+ * process a notice.
  */
 async function readChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,

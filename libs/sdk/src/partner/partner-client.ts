@@ -19,8 +19,8 @@ export interface PartnerClientOptions extends HttpExchangeOptions {
 }
 
 /**
- * Longer than 20 s, after which the API responds to a payment if the bank does not. A shorter timeout would only cause
- * a retry.
+ * If the bank does not respond, the API responds to a payment after 20 s. A timeout below 20 s would only cause a
+ * retry.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -42,7 +42,7 @@ export class PartnerClient {
 
   /**
    * Operations of one customer, limited to that customer's payments and cards. Logs in at the first call, and again
-   * before the token expires. Therefore the password stays in memory.
+   * before the token expires. For these logins, the password stays in memory.
    *
    * The first call throws SvcApiError 401 for a wrong email or password, and 429 after too many wrong passwords.
    */

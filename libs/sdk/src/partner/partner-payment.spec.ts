@@ -73,7 +73,7 @@ test.each([
   ['invoicedAmount', MAX_AMOUNT_CENTS],
   ['tipAmount', MAX_AMOUNT_CENTS],
   ['processedAmount', 2 * MAX_AMOUNT_CENTS],
-])('the field %s is at max %d', (field, max) => {
+])('the field %s of a payment is at most %d', (field, max) => {
   expect(readPartnerPayment({ ...PAYMENT, [field]: max })).toMatchObject({ [field]: max });
   expect(malformedField(() => readPartnerPayment({ ...PAYMENT, [field]: max + 1 }))).toBe(field);
 });
@@ -91,7 +91,7 @@ test.each([...Object.keys(CARD), 'card'])('a stored card without %s is malformed
 test.each([
   ['expiryMonth', 12],
   ['expiryYear', 9_999],
-])('%s of a stored card is at max %d', (field, max) => {
+])('the field %s of a stored card is at most %d', (field, max) => {
   expect(readPartnerCard({ ...CARD, [field]: max })).toMatchObject({ [field]: max });
   expect(malformedField(() => readPartnerCard({ ...CARD, [field]: max + 1 }))).toBe(field);
 });

@@ -16,7 +16,7 @@ const STATUSES: readonly string[] = ['processing', 'success', 'failed', 'verific
 export interface PartnerCustomer {
   /** As sent with the payment: the partner's own id of the customer, or the customerReference. */
   id: string;
-  /** `""` when unknown. */
+  /** `""` if the name is unknown. */
   firstName: string;
   lastName: string;
 }

@@ -62,9 +62,11 @@ export interface Login {
   readonly owner: string;
 }
 
-/** Time before its expiry at which a token is renewed. */
+/** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 60_000;
-/** Validity of an encrypted card. The card is used immediately, so this only has to cover retries and wrong clocks. */
+/**
+ * Validity of an encrypted card. The card is used immediately, so this time need only cover retries and wrong clocks.
+ */
 const ENCRYPTED_CARD_TTL_MS = 600_000;
 const ENCRYPTION_KEY_TTL_MS = 60_000;
 
@@ -127,7 +129,7 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
 
   /**
    * All payments, newest first, fetched page by page. New payments shift the pages, so the same payment may be returned
-   * twice. Compare the `paymentReference`.
+   * twice. To recognise such a repeat, compare the `paymentReference`.
    */
   async *history(query: HistoryQuery = {}): AsyncGenerator<PartnerPayment, void, undefined> {
     const parameters = new URLSearchParams({ page: '1' });

@@ -1,9 +1,9 @@
 /**
  * The `signature` in the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields,
- * and has two weaknesses: it covers neither the time nor the other fields, and two different notifications can have the
- * same signed text, because an order reference may contain `|`. New receivers should use `verifyWebhook`, which checks
- * the Standard Webhooks headers (E4). Receivers that use this scheme must also compare order and amount with their own
- * record (`assertExpectedPayment`).
+ * and has two weaknesses. First, it does not cover the time and the other fields. Second, two different notifications
+ * can have the same signed text, because an order reference may contain `|`. New receivers should use `verifyWebhook`,
+ * which checks the Standard Webhooks headers (E4). Receivers that use this scheme must also compare order and amount
+ * with their own record (`assertExpectedPayment`).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
@@ -22,8 +22,8 @@ export interface LegacySignedFields {
 }
 
 /**
- * The signed text: nine parts joined by `|`. The first is the API key, the last is userMessage, or empty if it is
- * absent.
+ * The signed text: nine parts joined by `|`. The first part is the API key. The last part is userMessage, or empty if
+ * userMessage is absent.
  */
 export function legacySignatureText(fields: LegacySignedFields, apiKey: string): string {
   return [
@@ -47,8 +47,8 @@ export function legacySignature(fields: LegacySignedFields, apiKey: string): str
 /**
  * Whether `notification.signature` was created with this key.
  *
- * @param apiKey the site's API key for sessions of v3.1, or the merchant's API key for v3; during a rotation the old
- *   and the new key
+ * @param apiKey for sessions of v3.1 the site's API key, for v3 the merchant's API key. During a rotation, pass a list
+ *   of the old and the new key
  */
 export function verifyLegacySignature(
   notification: LegacySignedFields & { signature: string },

@@ -134,8 +134,8 @@ describe('verifyWebhook', () => {
   });
 
   it('refuses a body that is not UTF-8, not JSON, too large or already parsed', () => {
-    // The library decodes invalid UTF-8 as the replacement character and would sign that, so the strict decoder must
-    // run first.
+    // The library replaces invalid UTF-8 by the replacement character, and would check the signature of the changed
+    // text. Therefore the strict decoder must run first.
     expect(errorCode(() => verifyWebhook(signBody(Buffer.from([0x22, 0xff, 0x22]))))).toBe('bad-body');
     expect(errorCode(() => verifyWebhook(signBody('not json')))).toBe('bad-body');
     expect(verify({ rawBody: ' '.repeat(256 * 1024 + 1) })).toBe('bad-body');

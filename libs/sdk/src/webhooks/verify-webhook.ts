@@ -74,8 +74,8 @@ export interface SignedRequest {
 
 export interface VerifyWebhookInput extends SignedRequest {
   /**
-   * Compared with the payment after the signature was verified. Alternatively, look up the order and use
-   * `assertExpectedPayment`.
+   * The order with which the payment is compared after the signature was verified. Alternatively, look up the order and
+   * use `assertExpectedPayment`.
    */
   expected?: ExpectedPayment;
 }
@@ -83,7 +83,7 @@ export interface VerifyWebhookInput extends SignedRequest {
 const DEFAULT_TOLERANCE_SECONDS = 300;
 /** Maximum size of a body (row C6). */
 const MAX_BODY_BYTES = 256 * 1024;
-/** More than any rotation needs. The limit bounds the work that an attacker can cause. */
+/** No rotation needs more signatures. The limit bounds the work that an attacker can cause. */
 const MAX_SIGNATURES = 16;
 
 /**
@@ -131,8 +131,8 @@ function verifySigned(input: SignedRequest): { id: string; body: string } {
 }
 
 /**
- * Compares a verified payment with your own record of the order. A signature only proves the sender of the
- * notification, not that it is for the order that you are about to mark as paid.
+ * Compares a verified payment with your own record of the order. A signature proves only who sent the notification. It
+ * does not prove that the payment is for the order that you are about to mark as paid.
  *
  * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
  */
@@ -188,8 +188,8 @@ function readTimestamp(text: string, input: SignedRequest): Date {
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  // Negated comparisons, so that every webhook is refused if the tolerance or the time is NaN because a setting is
-  // missing.
+  // If a setting is missing, the tolerance or the time is NaN, and every comparison with NaN is false. Therefore the
+  // comparisons are negated: every webhook is then refused.
   if (!(now - signedAt <= tolerance))
     throw new WebhookVerificationError(
       'too-old',

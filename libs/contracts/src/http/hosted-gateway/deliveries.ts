@@ -22,7 +22,7 @@ export interface DeliveryAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no IP address, or no allowed one). */
+  /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no allowed IP address). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;

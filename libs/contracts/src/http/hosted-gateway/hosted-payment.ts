@@ -75,7 +75,8 @@ export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean 
 
 /**
  * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one
- * for the webhook, because a merchant compares the two. Throws for a payment that is not final.
+ * for the webhook, because a merchant compares the API's response with the webhook. Throws for a payment that is not
+ * final.
  */
 export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final.`);
@@ -106,8 +107,8 @@ const MAX_USER_MESSAGE_LENGTH = 500;
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
 /**
- * Message for the payer: the message of the first error, or, if it is empty, the catalogue's message for its
- * errorReference.
+ * Message for the payer: the message of the first error. If this message is empty, the catalogue's message for the
+ * errorReference is used.
  */
 function userMessage(errors: readonly PaymentError[]): string {
   const firstError = errors[0];

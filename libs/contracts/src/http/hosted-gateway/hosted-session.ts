@@ -85,7 +85,8 @@ export class CreateSessionRequest {
 }
 
 /**
- * States of a session (H2). It can be paid only while it is `open`. All states but `open` and `processing` are final.
+ * States of a session (H2). A session can be paid only while it is `open`. All states but `open` and `processing` are
+ * final.
  */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 

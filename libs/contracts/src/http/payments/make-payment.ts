@@ -21,9 +21,9 @@ import { IsAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH, MAX_U
 export const MAX_VOUCHERS = 20;
 /** Maximum length of a code as base64 (D1). */
 const MAX_CODE_LENGTH = 2_048;
-/** Maximum length of an encrypted card; a real one has about 700 characters. */
+/** Maximum length of an encrypted card. The encrypted card of the SDK has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4_096;
-/** Long enough that a card number with spaces is refused by the check of the number, not by this limit. */
+/** The limit is large enough that the check of the card number refuses a number with spaces, not this limit. */
 const MAX_CARD_FIELD_LENGTH = 40;
 
 /** The payer (specification, "Customer"). */

@@ -1,6 +1,6 @@
 /**
- * The merchant payment retrieval model (specification, "Payment notification (merchant payment retrieval model)"), with the
- * fields that M1 adds.
+ * The merchant payment retrieval model, with the fields that M1 adds (specification, "Payment notification (merchant
+ * payment retrieval model)").
  */
 export interface PaymentNotification {
   /** Invoice reference of the service. */

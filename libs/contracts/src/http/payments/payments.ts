@@ -24,7 +24,7 @@ export interface SinglePayment {
   merchantName: string;
   /**
    * A number, although the history has the status as text ({@link PaymentHistoryItem}). The specification defines both
-   * forms, and clients depend on them, so neither changes within `/v1`.
+   * forms, and clients depend on them, so both forms stay unchanged within `/v1`.
    */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -37,7 +37,7 @@ export interface SinglePayment {
   amount: number;
   /** Cents. */
   tipAmount: number;
-  /** Cents, tip included; 0 unless it succeeded (P6). */
+  /** Cents, tip included; 0 unless the payment succeeded (P6). */
   processedAmount: number;
   /** Time of the last change. ISO 8601 UTC with milliseconds (C2). */
   modifiedUTCDate: string;
@@ -69,7 +69,7 @@ export interface PaymentHistoryItem {
   verificationUrl?: string;
   /** Cents. */
   tipAmount: number;
-  /** Cents, tip included; 0 unless it succeeded (P6). */
+  /** Cents, tip included; 0 unless the payment succeeded (P6). */
   processedAmount: number;
   customer: PaymentCustomer;
   /** Point-of-sale till identifier. */
@@ -87,7 +87,7 @@ export interface PaymentHistory {
   nextPage?: string;
 }
 
-/** The fields of a payment from which responses are built, and which payment-history stores. */
+/** The fields of a payment that payment-history stores. Responses are built from these fields. */
 export type PaymentView = Pick<
   PartnerPayment,
   | 'reference'
@@ -134,7 +134,7 @@ export function buildSinglePayment(payment: PaymentView): SinglePayment {
   };
 }
 
-/** Two services use this function, payment-processor and payment-history, because both return this element. */
+/** payment-processor and payment-history use this function, because both services return history items. */
 export function buildHistoryItem(payment: PaymentView): PaymentHistoryItem {
   const { invoiceReference, invoiceExternalReference, verificationUrl, errors } = payment;
   return {
