@@ -38,7 +38,7 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
   const digest = computeInputsDigest();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
-  // The build overwrites the scripts: if it fails, the old digest must not declare them up to date.
+  // The build overwrites the scripts. If the build fails, the old digest must not mark the scripts as up to date.
   rmSync(digestFile, { force: true });
   const { metafile } = await build({
     entryPoints: [

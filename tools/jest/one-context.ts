@@ -39,7 +39,7 @@ export default class OneContext implements JestEnvironment<undefined> {
     return this.conditions;
   }
 
-  /** The context to compile modules for; compile-cache.cjs knows that it is the default one. */
+  /** Modules are compiled for this context. compile-cache.cjs recognises it as the default context. */
   getVmContext(): typeof globalThis {
     return globalThis;
   }

@@ -181,7 +181,7 @@ function splitAtWord(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** `(a OR b)`, `NOT (a OR b)`: conditions again, not arguments or a subquery. */
+/** `(a OR b)`, `NOT (a OR b)`: the parentheses contain conditions, not arguments or a subquery. */
 function isOperandGroup(operand: readonly Token[]): boolean {
   return operand.filter((token) => !isWord(token, 'NOT')).length === 1;
 }
@@ -244,7 +244,7 @@ function listValueSpans(list: Token): { span: Span; value: string }[] {
   }));
 }
 
-/** Omits each sort key after the first, unless it is a column number: such keys sort grouped rows. */
+/** Omits each sort key after the first. Keeps column numbers, because they sort grouped rows. */
 function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];

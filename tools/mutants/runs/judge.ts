@@ -71,7 +71,7 @@ export class Judge {
     return run;
   }
 
-  /** A run of the fastest spec that is left with all selected mutants that it evaluates. */
+  /** A run of the fastest remaining spec, with all selected mutants that this spec evaluates. */
   private nextShared(isSelected: (pendingMutant: PendingMutant, spec: RecordedSpec) => boolean): SpecRun | undefined {
     for (const spec of this.specs) {
       const selected = [...this.pending.values()].filter(
@@ -239,7 +239,7 @@ function createPendingMutant(mutant: Mutant, specs: readonly RecordedSpec[]): Pe
     const found = findTests(spec, mutant.site);
     if (found.length > 0) tests.set(spec, new Set(found));
   }
-  // Sites that are evaluated only when a file loads or a service starts: the mutant must be active from the start.
+  // A site that is evaluated only when a file loads or a service starts: its mutant must be active from the start.
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));

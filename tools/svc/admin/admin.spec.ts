@@ -119,7 +119,7 @@ describe('./svc admin', () => {
     const verify = (options: string, responses: Record<string, unknown>): Promise<unknown> =>
       runCommand(`ledger verify${options}`, async (method, path) => responses[`${method} ${path}`]);
 
-    it('page by page, and adds up their results', async () => {
+    it('page by page, and adds up the results of the pages', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
       const responses = {
         [firstPage]: createPage({ sealNumber: 2, more: true }),

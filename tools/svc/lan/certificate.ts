@@ -4,7 +4,7 @@
  *
  * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its key.
  */
-import 'reflect-metadata'; // First: the library below registers its classes through it.
+import 'reflect-metadata'; // Imported first, because the certificate library below needs it when it loads.
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,7 +1,7 @@
 /**
  * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the
- * database contains a digest of the migrations and the number that have run. A new database has no comment. A restored
- * backup has run another number.
+ * database contains a digest of the migrations and the number that have run. A new database has no comment. In a
+ * restored backup, another number of migrations has run.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';

@@ -41,7 +41,7 @@ describe('the PostgreSQL server of ./svc', () => {
   const ownerUrl = (service: (typeof SERVICES)[number]) =>
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
-  it('is created by the first start, and found by the next', async () => {
+  it('is created by the first start, and found by the next start', async () => {
     expect((await startPostgres(plan)).description).toMatch(/^created and started on/);
     const first = findPostgres(plan.directory);
     expect((await startPostgres(plan)).description).toMatch(/^runs on/);
