@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 
 /**
- * Runs the script in its own Node.js process, and returns its output. The script can call `file`, which runs a function as
- * a test file in the environment.
+ * Runs the script in its own Node.js process, and returns its output. The script can call `file`, which runs a function
+ * as a test file in the environment.
  */
 function runScript(script: string): unknown {
   const environment = join(import.meta.dirname, 'one-context.ts');

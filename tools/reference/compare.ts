@@ -5,8 +5,8 @@
  */
 type Json = { readonly [key: string]: unknown };
 /**
- * Clients send a `request`, so the present schema must accept everything that the released schema accepted. Clients read
- * a `response`, so the present schema must allow nothing that the released schema did not allow.
+ * Clients send a `request`, so the present schema must accept everything that the released schema accepted. Clients
+ * read a `response`, so the present schema must allow nothing that the released schema did not allow.
  */
 type Side = 'request' | 'response';
 

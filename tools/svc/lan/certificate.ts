@@ -1,8 +1,9 @@
 /**
- * The self-signed certificate of `./svc up --lan`, for this machine's network address. Browsers encrypt card data only in secure
- * contexts, and a page becomes one when the user accepts the certificate.
+ * The self-signed certificate of `./svc up --lan`, for this machine's network address. Browsers encrypt card data only
+ * in secure contexts, and a page becomes one when the user accepts the certificate.
  *
- * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its key.
+ * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its
+ * key.
  */
 import 'reflect-metadata'; // Imported first, because the certificate library below needs it when it loads.
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
