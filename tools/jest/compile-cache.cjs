@@ -1,5 +1,5 @@
-// Loaded by the test environment (one-context.ts). Jest compiles every module again for every test file; with V8's code cache
-// of the first compilation, each worker compiles a module once. Modules are still evaluated for each file.
+// Loaded by the test environment (one-context.ts). Jest compiles every module again for every test file; with V8's code
+// cache of the first compilation, each worker compiles a module once. Modules are still evaluated for each file.
 const vm = require('node:vm');
 
 const { compileFunction } = vm;
