@@ -149,7 +149,7 @@ async function expectDeadLetter(service: MessagingService, { id }: EventEnvelope
   expect(JSON.parse(message.content.toString())).toMatchObject({ id });
 }
 
-/** Sends a further event and waits for it: then all earlier events in the same queues have been delivered. */
+/** Sends a further event and waits for it, so that all earlier events in the same queues have been delivered. */
 async function expectNotDelivered(event: EventEnvelope): Promise<void> {
   const { id, type } = newEvent(SessionCreatedV1.name);
   const broker = brokers.get('hosted-gateway')!;

@@ -301,7 +301,7 @@ function describeError(
   return { $ref: `#/components/responses/${component}` };
 }
 
-/** An example for operations without a recorded one: tools would otherwise show an example with a success status. */
+/** Creates an error example if none was recorded. Otherwise tools would show an example with a success status. */
 function createEnvelopeExample(status: string, [first]: readonly [ErrorCode, string][]): Schema {
   const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
   const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');

@@ -50,7 +50,7 @@ interface RequestTarget {
   readonly path: string;
   /** A body that is accepted. */
   readonly newValidBody: () => Record<string, unknown> | Promise<Record<string, unknown>>;
-  /** Only this field is tested, because targets above already test the others. Absent: all fields are tested. */
+  /** If set, only this field is tested, because earlier targets already test the other fields of the body. */
   readonly testedField?: string;
 }
 

@@ -20,7 +20,7 @@ export interface SpecRun {
   readonly spec: RecordedSpec;
   readonly plan: LanePlan;
   readonly mutants: readonly Mutant[];
-  /** For a run with only one mutant, active from the start: the tests to run, by default all. */
+  /** For a run with only one mutant, which is active from the start. `tests` are the tests to run, by default all. */
   readonly alone?: { readonly mutant: Mutant; readonly tests: readonly number[] | undefined };
 }
 
@@ -60,7 +60,7 @@ export class Judge {
     }
   }
 
-  /** The next run; undefined when no run remains, or when all remaining mutants are part of other runs. */
+  /** Returns the next run, or undefined when no run remains or all remaining mutants are part of other runs. */
   next(): SpecRun | undefined {
     const run = this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
     return this.markBusy(run ?? this.nextShared(() => true));
@@ -120,7 +120,7 @@ export class Judge {
       if (line.type === 'control') this.judgeControl(spec, line, failures.get(line.mutant)!);
     }
     if (running) this.judgeUnfinished(spec, running, run);
-    // No test could run: runs with only one mutant show which mutant is the cause.
+    // No test could run. Runs with only one mutant show which mutant is the cause.
     else if (ran === 0) for (const { id } of mutants) this.sendAlone(this.pending.get(id), spec);
     this.closeJudged(mutants);
   }

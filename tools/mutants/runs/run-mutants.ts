@@ -101,7 +101,7 @@ async function recordSpec(
 ): Promise<RecordedSpec | string> {
   const plan = { kind: 'record' as const, statements };
   const result = createRecordedSpec(spec, await lane.run(spec, plan));
-  // It runs again after a failure, because a busy machine may have been the cause.
+  // A failed spec runs again, because a busy machine may have been the cause.
   return typeof result === 'string' ? createRecordedSpec(spec, await lane.run(spec, plan)) : result;
 }
 

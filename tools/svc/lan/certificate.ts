@@ -84,7 +84,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
   const { subtle } = globalThis.crypto;
   const keys = await subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    // Positive, and at most 16 bytes: the first bit is 0.
+    // The first byte is 1, so the number is positive. It has 16 bytes.
     serialNumber: `01${randomBytes(15).toString('hex')}`,
     name: [{ CN: [`Svc Payments on ${address}`] }],
     notBefore: new Date(now.getTime() - BACKDATED_DAYS * DAY_MS),

@@ -29,7 +29,7 @@ import { findTransformer, startTransformer, stopTransformer, transformerUrl } fr
 export interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
-  /** Serves on this network address too; true: on the first address of the machine. */
+  /** A network address on which the platform also listens. `true` means the first address of the machine. */
   readonly lan?: string | true;
 }
 
@@ -54,7 +54,7 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // They may still run although their database has stopped.
+    await stopServices(settings); // The services may still run although their database has stopped.
     await withRollback((undo) => startPlatform(settings, mode, undo));
   } finally {
     lock.release();

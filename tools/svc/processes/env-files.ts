@@ -127,7 +127,7 @@ function specificVariables(settings: Settings): Readonly<Partial<Record<Service,
   };
 }
 
-/** The third-party code provider that simulated-acquirer serves. Its key is no secret: the provider stores nothing. */
+/** The code provider that simulated-acquirer simulates. Its key is not secret, because the provider stores nothing. */
 function simulatedProvider(acquirerUrl: string): string {
   const provider = {
     name: 'simulated',
@@ -179,7 +179,7 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The environment of a started program: that of this process without the variables SVC_…, and these variables. */
+/** The environment of a started program: the environment of this process without SVC_…, plus these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(inherited), ...variables };

@@ -129,7 +129,7 @@ export class SupervisedApp {
   private async isReady(): Promise<boolean> {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
-    // These two are ready as soon as they listen.
+    // These two apps are ready as soon as they listen.
     if (app === 'front' || app === 'simulated-acquirer') return isListening('127.0.0.1', port);
     return isReady(`http://127.0.0.1:${port}`);
   }
