@@ -59,7 +59,8 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   ) {
     return { superuserUrl, description: `runs on 127.0.0.1:${plan.port}` };
   }
-  if (running !== undefined) await stopPostgres(plan.directory); // The port is wrong, or it does not respond.
+  // The running server listens on another port, or does not respond.
+  if (running !== undefined) await stopPostgres(plan.directory);
 
   const binaries = plan.binaries ?? findPostgresBinaries(plan.root);
   const parent = join(plan.directory, '..');
@@ -162,8 +163,8 @@ async function launchOnce(
 
 /**
  * The settings for durability are those of production (the defaults: fsync, full_page_writes, wal_level replica), so
- * that crash tests and measurements are valid for production too. There is no Unix socket, because its path is limited to 107
- * bytes, and a data folder can have a longer path.
+ * that crash tests and measurements are valid for production too. There is no Unix socket, because its path is limited
+ * to 107 bytes, and a data folder can have a longer path.
  */
 function serverSettings(plan: PostgresPlan): string[] {
   const settings = {

@@ -57,7 +57,8 @@ export async function startRabbitMq(
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
-  await stopRabbitMq(plan.directory); // The port is wrong, or it does not respond.
+  // If a broker still runs here, it listens on another port or does not respond. Its name server may run alone, too.
+  await stopRabbitMq(plan.directory);
   mkdirSync(plan.directory, { recursive: true, mode: 0o700 });
   if (from === 'container') return startInContainer(plan, url);
   const failure = await launch(plan, from, url);
