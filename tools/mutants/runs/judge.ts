@@ -106,12 +106,12 @@ export class Judge {
     for (const { id } of mutants) this.pending.get(id)!.isBusy = false;
     const failures = new Map<string, Line & { type: 'ran' }>();
     let running: (Line & { type: 'begin' }) | undefined;
-    let ran = 0;
+    let testRunCount = 0;
     for (const line of run.lines) {
       if (line.type === 'begin') running = line;
       if (line.type === 'ran') {
         running = undefined;
-        ran++;
+        testRunCount++;
         const pendingMutant = this.pending.get(line.mutant)!;
         pendingMutant.tests.get(spec)?.delete(line.test);
         if (line.failed) failures.set(line.mutant, line);
@@ -121,7 +121,7 @@ export class Judge {
     }
     if (running) this.judgeUnfinished(spec, running, run);
     // No test could run. Runs with only one mutant show which mutant is the cause.
-    else if (ran === 0) for (const { id } of mutants) this.sendAlone(this.pending.get(id), spec);
+    else if (testRunCount === 0) for (const { id } of mutants) this.sendAlone(this.pending.get(id), spec);
     this.closeJudged(mutants);
   }
 
@@ -135,9 +135,9 @@ export class Judge {
     const strikes = (this.strikes.get(key) ?? 0) + 1;
     this.strikes.set(key, strikes);
     if (strikes < MAX_STRIKES) return;
-    // The test cannot run twice in one process.
-    for (const other of this.pending.values())
-      if (other.tests.get(spec)?.delete(line.test)) other.alone.push({ spec, tests: [line.test] });
+    // The test fails when it is repeated in one process, so it runs alone with each mutant that still needs it.
+    for (const remaining of this.pending.values())
+      if (remaining.tests.get(spec)?.delete(line.test)) remaining.alone.push({ spec, tests: [line.test] });
   }
 
   private judgeUnfinished(spec: RecordedSpec, { mutant: id, test }: Line & { type: 'begin' }, { end }: Run): void {

@@ -276,7 +276,7 @@ describe('./svc admin', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(message), exitCode: 2 });
   });
 
-  it('has no two commands with one name, and lists every command in the help', () => {
+  it('has only one command for each name, and lists every command in the help', () => {
     const names = ADMIN_COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
