@@ -1,4 +1,4 @@
-/** The configuration of the apps: one file of environment variables for each, rewritten at every start. */
+/** The configuration of the apps. Each app has a file of environment variables, which is rewritten at every start. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
@@ -170,7 +170,7 @@ function databaseUrlOf(role: string, password: string, port: number): string {
   return `postgres://${role}:${password}@127.0.0.1:${port}/svc`;
 }
 
-/** The format of `node --env-file` and util.parseEnv; a value with spaces or # (a path) is quoted. */
+/** The format of `node --env-file` and util.parseEnv. A value with spaces or `#`, such as a path, is quoted. */
 export function formatEnvFile(variables: Variables): string {
   const lines = Object.entries(variables).map(([name, value]) => {
     if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written to an environment file`);

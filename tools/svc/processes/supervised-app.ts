@@ -33,7 +33,7 @@ const MAX_RESTART_DELAY_MS = 5000;
 /** A process that ends after a longer time does not count as a failed start. */
 const STABLE_AFTER_MS = 30_000;
 
-/** Exponential backoff. */
+/** The pause before the next start. It doubles after each failure, up to a limit. */
 export function restartDelayMs(failures: number): number {
   return Math.min(FIRST_RESTART_DELAY_MS * 2 ** Math.max(0, failures - 1), MAX_RESTART_DELAY_MS);
 }
