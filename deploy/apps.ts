@@ -34,9 +34,9 @@ export interface DeployedApp {
 }
 
 export interface Resources {
-  /** Requested millicores. There is no limit, because throttling would only delay a payer's request. */
+  /** Requested CPU in millicores. There is no limit, because throttling would only delay a payer's request. */
   readonly cpuMillis: number;
-  /** Requested MiB. It is also the limit. */
+  /** Requested memory in MiB. The limit is the same. */
   readonly memoryMi: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * `node deploy/generate.ts` writes the files that are generated from apps.ts, libs/contracts/src/routes.ts and
  * service-messages.ts: the manifests for `kubectl apply -k`, the routes of compose and the permissions in RabbitMQ.
- * They are committed; a test fails if they are stale.
+ * The files are committed. A test fails if they are stale.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

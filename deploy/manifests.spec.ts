@@ -93,7 +93,7 @@ test.each([
   expect(spec?.hostnames).toEqual([new URL(env[variable]!).host]);
 });
 
-test('a stopping pod has time until the Gateway sends no more requests, and then to finish its work', () => {
+test('a stopping pod waits until the Gateway sends no more requests, and then has time to finish its work', () => {
   const deployments = objectsOfKind<IDeployment>(platform, 'Deployment');
   expect(deployments).toHaveLength(DEPLOYED_APPS.length);
   for (const { spec } of deployments) {

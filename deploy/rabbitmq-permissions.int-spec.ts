@@ -149,7 +149,7 @@ async function expectDeadLetter(service: MessagingService, { id }: EventEnvelope
   expect(JSON.parse(message.content.toString())).toMatchObject({ id });
 }
 
-/** Sends a further event and waits for it: then all earlier events in the same queues have been delivered. */
+/** Sends a further event and waits for it, so that all earlier events in the same queues have been delivered. */
 async function expectNotDelivered(event: EventEnvelope): Promise<void> {
   const { id, type } = newEvent(SessionCreatedV1.name);
   const broker = brokers.get('hosted-gateway')!;
@@ -243,7 +243,7 @@ describe('a service has no permission for messages of other services', () => {
     await expectNotDelivered(forged);
   });
 
-  test('a payment.succeeded of another service than payment-processor is refused and not delivered', async () => {
+  test('a payment.succeeded from a service other than payment-processor is refused and not delivered', async () => {
     const forged = newEvent('payment.succeeded.v1');
     const others = MESSAGING_SERVICES.filter((service) => service !== 'payment-processor');
     for (const service of others) {
@@ -338,7 +338,7 @@ describe('a service has no permission for messages of other services', () => {
   );
 
   test.each(consumers)(
-    '%s cannot bind its queue to event types, slotKey events, commands or replies of another service',
+    '%s cannot bind its queue to event types, slot keys, commands or replies of another service',
     async (service) => {
       const ownQueue = names.eventQueue(service);
       const otherTypes = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(

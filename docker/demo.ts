@@ -23,7 +23,7 @@ const administration = createAdministrationApi(adminUrl, adminKey);
 const merchants = await seed(administration, DEMO_MERCHANTS, existing?.merchants ?? []);
 const existingPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
 const partner = await seedPartner(administration, createPartnerApi(apiUrl), existingPartner);
-// All users can read this file, because the shop's container runs as another user. It does not contain the
+// All users can read this file, because the shop's container runs as another user. The file does not contain the
 // administrator's key.
 writeAtomically(file, `${JSON.stringify({ merchants }, null, 2)}\n`, 0o644);
 writeAtomically(partnerFile, `${JSON.stringify(partner, null, 2)}\n`, OWNER_ONLY);

@@ -116,8 +116,8 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('the image o
       const [file, ...args] = readHealthCheck(dockerfile);
       await promisify(execFile)(resolveNode(file), args, { env });
 
-      // hosted-gateway is ready only after an event has brought the public key for cards, which cannot arrive without a
-      // broker.
+      // hosted-gateway is ready only after an event with the public key for cards has arrived. No event arrives without
+      // a broker.
       const [expectedStatus, expectedText] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
       await waitUntil(
         `readiness ${expectedStatus}`,

@@ -50,8 +50,8 @@ export function createSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string
 }
 
 /**
- * Adds missing secrets to the text of an existing file. It does not change the others, because data are encrypted with
- * them.
+ * Adds missing secrets to the text of an existing file. Existing secrets do not change, because data is encrypted
+ * with them.
  */
 export function addMissingSecrets(existing: string): string {
   const missing = Object.entries(createSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(existing));

@@ -1,8 +1,8 @@
 /**
- * Measures the hosted payment on one system. First a warm-up, in which each payer pays again immediately, so that the
- * system is saturated. Then steps of offered load, each higher than the one before. The rate of a system is the rate of
- * the highest step that it sustains. The cost of a payment is measured twice: in the second half of the warm-up, and in
- * a step at half of the saturated rate, together with the latency of each stage.
+ * Measures the hosted payment on one system. A run begins with a warm-up, in which each payer pays again immediately,
+ * so that the system is saturated. Then it offers load in steps, each higher than the one before. The rate of a system
+ * is the rate of the highest step that it sustains. The cost of a payment is measured twice: in the second half of the
+ * warm-up, and in a step at half of the saturated rate, together with the latency of each stage.
  */
 import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
@@ -50,7 +50,7 @@ export interface Measurement {
   readonly saturation: SaturatedResult;
   readonly halfLoad: StepResult;
   readonly steps: readonly StepResult[];
-  /** Of the highest step that the system sustained. */
+  /** Completed payments per second in the highest step that the system sustained. */
   readonly completedPerSecond: number;
   readonly perPayment: CostPerPayment;
   readonly counts: ReconciledCounts;
@@ -76,7 +76,7 @@ const WARM_UP_WORKERS = 48;
 const MAX_IN_FLIGHT = 4_000;
 /**
  * A payment is in time if its webhook arrives within this time after the payment was due. The acquirer's latency is
- * added.
+ * added to this limit.
  */
 const MAX_DURATION_MS = 2_000;
 /** A system sustains a step if it completes at least this share of the started payments in time. */
@@ -168,7 +168,7 @@ class MeasurementRun {
       timings.filter((timing) => getTime(timing) - timing.dueAt <= maxDurationMs).length / seconds;
     const completedPerSecond = inTimePerSecond(({ webhook }) => webhook);
     const acceptedPerSecond = inTimePerSecond(({ paid }) => paid);
-    const readCpu = subtractCpu(this.cpu(), cpuBefore);
+    const usedCpu = subtractCpu(this.cpu(), cpuBefore);
     const latency = await this.measureLatencies(timings, notifiedBefore);
     const findFailure = (): string | undefined => {
       if (errors.length > 0) return `${errors.length} of ${started} failed: ${String(errors[0])}`;
@@ -180,7 +180,7 @@ class MeasurementRun {
       acceptedPerSecond,
       completedPerSecond,
       latency,
-      cpuMs: divideCpu(readCpu, timings.length),
+      cpuMs: divideCpu(usedCpu, timings.length),
       failure: findFailure(),
     };
   }

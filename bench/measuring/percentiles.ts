@@ -9,7 +9,7 @@ export interface Percentiles {
 
 export function computePercentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
-  // Nearest rank: the smallest value such that at least this share of all values is not greater.
+  // Nearest rank: the smallest measured value that is greater than or equal to this share of all values.
   const percentile = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
   return {
     count: sorted.length,

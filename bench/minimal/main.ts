@@ -4,7 +4,7 @@
  * - the session and its event;
  * - the reserved payable, the payment, the attempt and their event;
  * - the outcome, the ledger transfer and their event;
- * - the result for the page, and the payables and payments that services copy from events;
+ * - the result that the page shows, and the copies of payables and payments that the platform's services store;
  * - the notification, which is sent with two signatures, and the result of its delivery.
  *
  * Both event logs are published with publisher confirms. The program leaves out all code that does not store data:

@@ -50,7 +50,7 @@ export function newPlatform(
         },
         root,
       );
-      await svc('down'); // a killed run may have left it running
+      await svc('down'); // a killed run may have left the platform running
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
         await svc('up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`]));
@@ -138,8 +138,8 @@ function readProcessGroups(dataDir: string): ProcessGroups {
 }
 
 /**
- * References of the payments that the simulated acquirer has charged and not reversed. The last line of a key is its
- * state.
+ * References of the payments that the simulated acquirer has charged and not reversed. The last line
+ * with an idempotency key contains the current state of the charge with that key.
  */
 export function readCharges(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);

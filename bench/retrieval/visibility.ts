@@ -47,7 +47,7 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     }
   };
   const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
-  const reading = (async () => {
+  const streamReader = (async () => {
     for await (const { type, payment } of site.stream({ signal: abortStream.signal, onOpen })) {
       if (type !== 'payment') continue;
       if (streamed.has(payment.paymentReference)) duplicates.push(payment.paymentReference);
@@ -55,7 +55,7 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     }
   })();
   try {
-    await Promise.race([opened, reading]);
+    await Promise.race([opened, streamReader]);
     let paidCount = 0;
     const pay = async (dueAt: number): Promise<void> => {
       const { sessionId } = await payers.pay(dueAt);
@@ -94,7 +94,7 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     return { perSecond: warmUpRate / 2, found: sinceOutcome(found), streamed: sinceOutcome(streamed), problems };
   } finally {
     abortStream.abort();
-    await reading;
+    await streamReader;
     await payers.close();
     await endpoint.stop();
   }

@@ -2,7 +2,8 @@
  * Simulates tills that poll a transformer for payments, and measures the duration of each request. It runs in its own
  * process, because the event loop of the busy test process would delay the measurement. Usage: `node poll.ts
  * <address>`. The parent process sends the orders for which the tills wait. It finally sends `end`, and gets the
- * durations in milliseconds. `/health/live` does no work: if it is slow, the machine is slow.
+ * durations in milliseconds. A request to
+ * `/health/live` causes no work, so if its response is slow, the machine is slow.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

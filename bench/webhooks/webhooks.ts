@@ -15,7 +15,8 @@ import type { WebhookSender } from './sender.ts';
 /** Promised rate of the platform divided by the rate of BullMQ. */
 const MIN_RATIO_TO_BULLMQ = 0.5;
 /**
- * Deliveries for each second of a step: with them the slowest sender needs about as long as a step of the other parts.
+ * Deliveries for each second of a step. With this number, the slowest sender needs about as long as a step of the other
+ * parts of the benchmark.
  */
 const DELIVERIES_PER_SECOND = 2_500;
 const WARM_UP_SHARE = 0.2;

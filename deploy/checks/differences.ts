@@ -75,8 +75,8 @@ function findHealthProblems(app: AppDeployment, health: { readonly live: string;
 }
 
 /**
- * Checks the user in the broker's URL. Only compose has URLs in the repository; for Kubernetes they are in the app's
- * Secret.
+ * Checks the user in the broker's URL. Only the URLs of compose are in the repository. The URLs for Kubernetes are in
+ * the app's Secret.
  */
 function findBrokerUserProblems({ name, env }: AppDeployment): string[] {
   const url = env['SVC_AMQP_URL'];
@@ -97,7 +97,7 @@ function findMigrationProblems(appInCode: AppInCode, app: AppDeployment): string
   return [
     ...unneededVariables.map((name) => `the migration gets ${name}, which it does not need`),
     ...(app.migration['SVC_DATABASE_URL'] === undefined ? ['the migration gets no database'] : []),
-    // Only compose has URLs in the repository; for Kubernetes they are in the app's Secret.
+    // Only the URLs of compose are in the repository. The URLs for Kubernetes are in the app's Secret.
     ...logins.flatMap(([expected, url]) => {
       const user =
         url === undefined || url === PLAUSIBLE_SECRETS['SVC_DATABASE_URL'] ? expected : new URL(url).username;

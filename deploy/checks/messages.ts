@@ -51,7 +51,7 @@ function readMessagesOf(app: string): ServiceMessages {
   const mentionedNames = toMessageNames(
     source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
   );
-  // The code mentions an event type that it neither handles nor requests only to publish it.
+  // If the code mentions an event type and neither handles nor requests it, the code publishes it.
   const publishes = mentionedNames.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
   return { publishes, consumes: sortUnique(consumes), answers: sortUnique(answers), requests };
 }

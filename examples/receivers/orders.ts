@@ -8,7 +8,7 @@ export interface Order {
   paidBy: string | null;
 }
 
-/** The orders of the shop, in an SQLite file. A payment must match one of them. */
+/** The orders of the shop, in an SQLite file. A payment must match one of these orders. */
 export class Orders {
   private readonly database: DatabaseSync;
 

@@ -25,7 +25,7 @@ export type Programs = Readonly<Record<string, Program>>;
 export interface Program {
   /** Paths of the scripts, relative to the root. The path of a source map is the script's path and `.map`. */
   readonly files: readonly string[];
-  /** Packages that the scripts import from node_modules; optional ones may not be installed. */
+  /** Packages that the scripts import from node_modules. Optional packages may be missing. */
   readonly packages: readonly string[];
   /** Folders of the packages whose code is in the scripts, relative to the root. Images must contain their licences. */
   readonly bundledPackages: readonly string[];
@@ -38,7 +38,7 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
   const digest = computeInputsDigest();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
-  // The build overwrites the scripts: if it fails, the old digest must not declare them up to date.
+  // The build overwrites the scripts. If the build fails, the old digest must not mark the scripts as up to date.
   rmSync(digestFile, { force: true });
   const { metafile } = await build({
     entryPoints: [

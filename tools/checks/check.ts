@@ -28,14 +28,14 @@ interface Step {
 }
 
 const isFixing = process.argv.includes('--fix');
-/** These run first, in this order: lint reads the compiler's output, and its boundary rule needs the project graph. */
+/** Steps that run first, in this order. Lint reads the compiler's output, and its boundary rule the project graph. */
 const sequentialSteps: Step[] = isFixing
   ? []
   : [
       { name: 'types', run: () => runTool('typescript/bin/tsc', '--build') },
       { name: 'project graph', run: () => runTool('nx/dist/bin/nx.js', 'show', 'projects') },
     ];
-/** These lists run in parallel: lint takes as long as all other steps together. */
+/** Lists of steps that run in parallel, because lint takes as long as all other steps together. */
 const parallelLanes: Step[][] = isFixing
   ? [
       [

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Folders that exist on most machines, so a path below them is no trace. The images of docker/Dockerfile use them too.
+ * Folders that exist on most machines, so a path below them does not identify this machine. The images of
+ * docker/Dockerfile use them too.
  */
 const COMMON_FOLDERS = ['/', '/root'];
 

@@ -64,7 +64,7 @@ const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
 
 /** Folders whose TypeScript files are checked. */
 const COVERED = ['apps', 'libs', 'tools', 'e2e', 'bench', 'deploy', 'docker', 'examples'];
-/** This file contains the phrases, and the fixtures must fail. */
+/** This file and its fixtures are ignored, because they contain the phrases. */
 const IGNORED = ['tools/checks/**', '**/node_modules/**', '**/dist/**'];
 
 /** `path:line: phrase: advice` of each phrase and name that is found. */
@@ -104,7 +104,7 @@ function hideMarkdownCode(text: string): string {
   return text.replace(/^```[^]*?^```|^ +```[^]*?^ +```|^#.*$|`[^`]*`|\]\([^)]*\)|<!--[^]*?-->/gm, hide);
 }
 
-/** Hides everything in TypeScript except the comments; clears their stars and slashes. */
+/** Hides everything in TypeScript except the comments. Hides the stars and slashes of the comments too. */
 function hideCode(text: string): string {
   let end = 0;
   let prose = '';

@@ -1,5 +1,6 @@
-// Loaded by the test environment (one-context.ts). Jest compiles every module again for every test file; with V8's code cache
-// of the first compilation, each worker compiles a module once. Modules are still evaluated for each file.
+// Loaded by the test environment (one-context.ts). Jest compiles every module again for every test file. This file
+// keeps V8's code cache of the first compilation, so that each worker compiles a module only once. Modules are still
+// evaluated for each test file.
 const vm = require('node:vm');
 
 const { compileFunction } = vm;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The output of the script in a Node.js process with the cache. */
-function inProcess(script: string): unknown {
+/** Runs the script in a Node.js process with the cache, and returns its output. */
+function runScript(script: string): unknown {
   const cache = join(import.meta.dirname, 'compile-cache.cjs');
   const output = execFileSync(process.execPath, ['--require', cache, '-e', script], { encoding: 'utf8' });
   return JSON.parse(output);
@@ -16,7 +16,7 @@ const COMPILE = `
 describe('the compile cache', () => {
   it('compiles a module from the data of its first compilation', () => {
     expect(
-      inProcess(`${COMPILE}
+      runScript(`${COMPILE}
         const [first, second] = [compile('return x + 1', 'a.js'), compile('return x + 1', 'a.js')];
         console.log(JSON.stringify([first(1), second(1), first.cachedData !== undefined, second.cachedDataRejected]))`),
     ).toEqual([2, 2, true, false]);
@@ -24,7 +24,7 @@ describe('the compile cache', () => {
 
   it('compiles a changed module again', () => {
     expect(
-      inProcess(`${COMPILE}
+      runScript(`${COMPILE}
         const [first, second] = [compile('return x + 1', 'a.js'), compile('return x + 2', 'a.js')];
         console.log(JSON.stringify([first(1), second(1)]))`),
     ).toEqual([2, 3]);

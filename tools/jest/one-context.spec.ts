@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** The output of the script in its own process; its `file` runs a function as a test file in the environment. */
-function inProcess(script: string): unknown {
+/**
+ * Runs the script in its own Node.js process, and returns its output. The script can call `file`, which runs a function
+ * as a test file in the environment.
+ */
+function runScript(script: string): unknown {
   const environment = join(import.meta.dirname, 'one-context.ts');
   const prelude = `
     const { default: OneContext } = require(${JSON.stringify(environment)});
@@ -23,7 +26,7 @@ describe('the test environment', () => {
 
   it('restores variables, the global object and listeners after a file', () => {
     expect(
-      inProcess(`
+      runScript(`
         process.env.KEPT = 'before';
         file(() => {
           process.env.KEPT = 'after';
@@ -45,7 +48,7 @@ describe('the test environment', () => {
   it('lets Jest load its own modules unchanged while no test file runs', () => {
     const transform = join(import.meta.dirname, 'third-party.cjs');
     expect(
-      inProcess(`
+      runScript(`
         const { process: transformed, getCacheKey } = require(${JSON.stringify(transform)});
         const look = () => [transformed('1 + 1', '/a.js').code === '1 + 1', getCacheKey('1 + 1', '/a.js')];
         const [between, during] = [look(), file(look)];

@@ -1,8 +1,8 @@
 /**
- * The test environment: test files run in the worker's own context, one after the other, so that third-party modules load
- * once for each worker (third-party.cjs) and share the realm of the tests. Jest's own environment creates a context for each
- * file, and loads some 2 000 modules again in it. Restores the global object, environment variables and listeners of the
- * process after each file.
+ * The test environment: test files run in the worker's own context, one after the other, so that third-party modules
+ * load once for each worker (third-party.cjs) and share the realm of the tests. Jest's own environment creates a
+ * context for each file, and loads some 2 000 modules again in it. Restores the global object, environment variables
+ * and listeners of the process after each file.
  */
 import './compile-cache.cjs';
 import { createRequire } from 'node:module';
@@ -39,7 +39,7 @@ export default class OneContext implements JestEnvironment<undefined> {
     return this.conditions;
   }
 
-  /** The context to compile modules for; compile-cache.cjs knows that it is the default one. */
+  /** Modules are compiled for this context. compile-cache.cjs recognises it as the default context. */
   getVmContext(): typeof globalThis {
     return globalThis;
   }

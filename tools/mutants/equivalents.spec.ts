@@ -11,7 +11,7 @@ const entry = {
   reason: 'a key is unique',
 };
 
-it('matchEquivalents finds all mutants that match an entry, or the one with the number of the entry', () => {
+it('matchEquivalents finds all mutants that match an entry, or only the mutant with the number in the entry', () => {
   expect([...matchEquivalents(mutants, [entry], [FILE]).reasons.values()]).toEqual([
     'a key is unique',
     'a key is unique',

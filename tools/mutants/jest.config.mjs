@@ -13,7 +13,7 @@ export default {
   testMatch: ['<rootDir>/{apps,libs,tools/mutants/fixtures}/**/*.{spec,int-spec}.ts'],
   transform: { ...unit.transform, '\\.tsx?$': [join(here, 'jest/transform.ts'), typescript] },
   testEnvironment: join(here, 'jest/environment.ts'),
-  // The limit for hooks: a slow hook on a busy machine must not count as a test that a mutant made fail.
+  // The time limit of hooks. It is long, because a slow hook must not count as a test that fails with a mutant.
   testTimeout: 30_000,
   setupFiles: [join(here, 'setup.mjs')],
 };

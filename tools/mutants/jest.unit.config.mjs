@@ -12,7 +12,7 @@ const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 // hang.
 const testTimeout = 60_000;
 
-// This spec checks the size of the built page, but instrumented files are many times larger.
+// Excludes a spec that checks the size of the built page, because instrumented files are many times larger.
 const testPathIgnorePatterns = [
   ...(unit.testPathIgnorePatterns ?? []),
   '<rootDir>/apps/hosted-gateway/browser/build\\.spec\\.ts$',

@@ -16,7 +16,7 @@ function write(path: string, text = ''): void {
   writeFileSync(join(root, path), text);
 }
 
-test('findPureFiles returns the files of an app that have a unit test or the noun of their folder as name', () => {
+test('findPureFiles returns files of an app that have a unit test or are named after the noun of their folder', () => {
   write('apps/shop/src/orders/order.ts');
   write('apps/shop/src/orders/place-order.ts');
   write('apps/shop/src/prices/discount.ts');

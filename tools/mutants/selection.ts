@@ -30,7 +30,7 @@ function isExcludedFolder(path: string): boolean {
   return /(^|[\\/])(node_modules|dist|\.data|\.git)$/.test(path);
 }
 
-/** The app or lib of a file, such as `apps/identity`: only its tests judge a mutant of the file. */
+/** The app or lib of a file, such as `apps/identity`. Only the tests of this app or lib judge a mutant of the file. */
 export function findPackage(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -41,12 +41,12 @@ export function findSpecs(root: string, folder: string): string[] {
     .toSorted();
 }
 
-/** Whether the spec is slow or starts its own servers: such specs run only for mutants that no other spec evaluates. */
+/** Whether the spec is slow or starts servers. Such a spec runs only for mutants that no other spec evaluates. */
 export function isLastResort(spec: string): boolean {
   return spec.includes('.timed.') || /\/rabbitmq[^/]*$/.test(spec);
 }
 
-/** The lines that differ from `base`, by file; uncommitted changes and new files count. */
+/** The lines that differ from `base`, by file. Includes uncommitted changes and new files. */
 export function findChangedLines(root: string, base: string): ReadonlyMap<string, ReadonlySet<number>> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
   const start = git('merge-base', base, 'HEAD').trim();

@@ -1,7 +1,7 @@
 /**
  * Mutation tests of the plain rules: `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
- * Stryker changes one expression at a time and runs the unit tests that reach it; a mutant survives if no test fails. The
- * command fails if fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
+ * Stryker changes one expression at a time and runs the unit tests that reach it. A mutant survives if no test fails.
+ * The command fails if fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';

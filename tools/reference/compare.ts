@@ -5,8 +5,8 @@
  */
 type Json = { readonly [key: string]: unknown };
 /**
- * Clients send a `request`, so it must accept all it accepted. They read a `response`, so it must contain nothing
- * unknown.
+ * Clients send a `request`, so the present schema must accept everything that the released schema accepted. Clients
+ * read a `response`, so the present schema must allow nothing that the released schema did not allow.
  */
 type Side = 'request' | 'response';
 
@@ -17,7 +17,7 @@ interface Documents {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** One line for each breaking change. */
+/** Returns one line for each breaking change. */
 export function findBreakingChanges(before: Json, after: Json): string[] {
   const documents = { before, after };
   return [...comparePaths(documents), ...compareWebhooks(documents), ...compareMessages(documents)];
@@ -114,7 +114,10 @@ function compareWebhooks(documents: Documents): string[] {
   });
 }
 
-/** Two releases run at the same time during an update, and the log stores events of all releases. */
+/**
+ * Compares the messages between services. Services of two releases exchange messages during an update, and the log
+ * stores events of all releases.
+ */
 function compareMessages(documents: Documents): string[] {
   return Object.keys(getMember(documents.before, 'components', 'messages')).flatMap((name) => {
     const [before, after] = [documents.before, documents.after].map((each) =>
@@ -131,8 +134,9 @@ function compareMessages(documents: Documents): string[] {
 }
 
 /**
- * During an update, a newer service reads the request of a command, and an older service reads its reply. An event is
- * read by both: an older consumer reads events of a newer service, and a newer consumer reads old events in a replay.
+ * During an update, a newer service reads the request of a command, and an older service reads its reply. Older and
+ * newer services read an event: an older consumer reads events of a newer service, and a newer consumer reads old
+ * events in a replay.
  */
 function describeReaders(name: string): [label: string, sides: readonly Side[]] {
   const [, command, part] = /^(.*)\.(request|reply)$/.exec(name) ?? [];

@@ -73,7 +73,7 @@ export function createOpenApiDocument(
   const webhooks = Object.fromEntries(
     audience.webhooks.map((webhook) => [webhook.name, describeWebhook(webhook, context)]),
   );
-  // If several controllers have the same tag, the docstring of the controller with the tag's name describes it.
+  // If several controllers have the same tag, the docstring of the controller with the tag's name describes the tag.
   const describing = included.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
   const tags = [...new Map(describing.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
     a.name < b.name ? -1 : 1,
@@ -143,8 +143,8 @@ function describeOperation(operation: Operation, context: Context): Schema {
 }
 
 /**
- * The summary, which is the first sentence without its full stop, and the description: the whole text if it has more
- * sentences.
+ * Returns the summary and the description. The summary is the first sentence without its full stop. The description is
+ * the whole text, or empty if the text has only one sentence.
  */
 function splitSummary({ doc, operationId }: Operation): [string, string] {
   const [, first, rest = ''] = /^(.+?[^.])(?:\.(?=\s|$)|[:;](?=\s))\s*([^]*)$/.exec(doc) ?? [];
@@ -301,7 +301,7 @@ function describeError(
   return { $ref: `#/components/responses/${component}` };
 }
 
-/** An example for operations without a recorded one: tools would otherwise show an example with a success status. */
+/** Creates an error example if none was recorded. Otherwise tools would show an example with a success status. */
 function createEnvelopeExample(status: string, [first]: readonly [ErrorCode, string][]): Schema {
   const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
   const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');

@@ -1,7 +1,7 @@
 /**
- * Generates the reference from the code: `node tools/reference/generate.ts` writes docs/reference and the schemas of messages; with
- * `--release` also docs/reference/released, the last released version. `npm run check` fails on stale files, on the linter's problems, and
- * on changes that break the released version.
+ * Generates the reference from the code: `node tools/reference/generate.ts` writes docs/reference and the schemas of
+ * messages. With `--release` it also writes docs/reference/released, the last released version. `npm run check` fails
+ * on stale files, on the linter's problems, and on changes that break the released version.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

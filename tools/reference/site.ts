@@ -1,7 +1,7 @@
 /**
  * Builds the web pages of the reference: `node tools/reference/site.ts` writes apps/identity/dist/reference-pages from
- * docs/reference and Swagger UI. Part of every build (tools/svc/install/build.ts, docker/steps/build.sh); needs no compiled
- * code.
+ * docs/reference and Swagger UI. It is a part of every build (tools/svc/install/build.ts, docker/steps/build.sh), and
+ * needs no compiled code.
  */
 import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -67,9 +67,9 @@ async function run(command: Command): Promise<number> {
       import('./base/run-program.ts'),
     ]);
     await prepare(settings, createSteps(process.stderr), { build });
-    // Nx targets and npm scripts start `node` from the PATH: it must be the version of this process.
+    // Nx targets and npm scripts start `node` from the PATH, which must be the Node.js of this process.
     const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
-    // The terminal sends Ctrl-C also to the tool: this process ignores it, and waits until the tool has ended.
+    // The terminal also sends Ctrl-C to the tool. This process ignores Ctrl-C, and waits until the tool has ended.
     process.on('SIGINT', () => undefined);
     return runProgram(file, args, { cwd, env });
   }

@@ -48,7 +48,7 @@ export class AllInOneConfig extends TlsListenerConfig {
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
-  /** `./svc` sets this variable for every program, so it must be accepted here. Always development: see main.ts. */
+  /** `./svc` sets this variable for every program. This process accepts only `development`: see main.ts. */
   @IsOptional()
   @IsIn(['development'])
   SVC_ENVIRONMENT: string = 'development';

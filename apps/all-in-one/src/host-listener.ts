@@ -58,13 +58,13 @@ export function createHostListener(
   return listener;
 }
 
-/** A shutdown waits at most this long for requests in flight: a payment takes up to about 20 s (P6). */
+/** A shutdown waits at most this long for requests in flight, because a payment takes up to about 20 s (P6). */
 const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 /**
  * Stops listening, and resolves when all requests in flight have got their responses. An event stream never ends, so it
  * is closed immediately, and the browser reopens it. `timeoutMs` limits the wait for clients that never read their
- * response. It also limits event streams whose clients do not send `text/event-stream` in the Accept header.
+ * response. This limit also ends event streams whose clients do not send `text/event-stream` in the Accept header.
  */
 export async function stopListening(listener: Server, timeoutMs = SHUTDOWN_TIMEOUT_MS): Promise<void> {
   listener.closeIdleConnections();

@@ -50,7 +50,7 @@ interface RequestTarget {
   readonly path: string;
   /** A body that is accepted. */
   readonly newValidBody: () => Record<string, unknown> | Promise<Record<string, unknown>>;
-  /** Only this field is tested, because targets above already test the others. Absent: all fields are tested. */
+  /** If set, only this field is tested, because earlier targets already test the other fields of the body. */
   readonly testedField?: string;
 }
 
@@ -146,7 +146,7 @@ function problemsOf({ status, text }: ApiResponse): string[] {
   ];
 }
 
-/** Fields that accept any text: of 1 to 100 characters (C6), a password of 8 to 128. */
+/** Fields that accept any text. A password has 8 to 128 characters, every other field 1 to 100 (C6). */
 const FREE_TEXT_FIELDS = new Set([
   'id',
   'orderReference',

@@ -11,8 +11,8 @@ interface Index {
   readonly table: string;
   readonly index: string;
   /**
-   * Another index whose first columns are all columns of this index, which makes this index redundant. Null if there is
-   * none.
+   * Another index that begins with all columns of this index. Such an index makes this index redundant. Null if there
+   * is none.
    */
   readonly coveredBy: string | null;
 }

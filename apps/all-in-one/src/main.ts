@@ -24,7 +24,8 @@ await runUntilStopped(async () => {
       startService(definition, { env: readServiceEnv(definition.name, config.SVC_ENV_DIR), broker }),
     ),
   );
-  // Start relaying only after all consumers have subscribed: an event type without a subscriber is skipped.
+  // Start relaying only after all consumers have subscribed, because the relay skips an event type without a
+  // subscriber.
   await Promise.all(services.map((service) => service.startRelaying()));
 
   const ports: Record<Host, number> = {

@@ -1,6 +1,6 @@
 /**
  * Combines every fault of the bank and of the network with every action of the payer. Each combination leads to at most
- * one charge that is not reversed, and the page shows it. The test compares the table that it prints with
+ * one charge that is not reversed, and the page shows that charge. The test compares the table that it prints with
  * docs/never-pay-twice.md.
  */
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const AMOUNTS_PER_FAULT = 100;
  */
 const ACQUIRER_TIMEOUT_MS = Math.min(4_000 * PATIENCE, 9_000);
 
-/** One cell of the table: a fault, an action of the payer, and their session. */
+/** One cell of the table: a fault, an action of the payer, and the session in which the test combines them. */
 interface Cell {
   readonly fault: Fault;
   readonly payer: PayerAction;

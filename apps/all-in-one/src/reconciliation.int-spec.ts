@@ -1,6 +1,6 @@
 /**
- * After a day of payments in all services, all books agree. The reconciliation reports every row that a test changes by
- * SQL.
+ * A book is a service's set of records of the payments. After a day of payments in all services, all books agree. When
+ * a test changes a row by SQL, the reconciliation reports that row.
  */
 import { manualChanges } from '../test/reconciliation/manual-changes.js';
 import { ReconciledDay, type ReportedDifference, type StatementLine } from '../test/reconciliation/reconciled-day.js';

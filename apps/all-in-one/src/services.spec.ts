@@ -8,8 +8,8 @@ function readFiles(pattern: string): string {
   return files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
 }
 
-// Without a subscriber, RabbitMQ has no queue for an event type: the relay retries such an event, and all later events
-// wait.
+// If an event type has no subscriber, RabbitMQ has no queue for it. The relay then retries such an event, and all later
+// events wait.
 test('every event type that services publish has a subscriber', () => {
   const contracts = readFiles('libs/contracts/src/events/*.ts');
   const services = readFiles('{apps,libs}/*/src/**/*.ts');

@@ -127,7 +127,7 @@ export async function encryptForPage(html: string, sessionId: string, attemptNum
   return encryptCard(key, { sessionId, try: attemptNumber, expiresAt: dataAttribute(html, 'expires-at') });
 }
 
-/** Reads the bank's records: the last line of each idempotency key is its current state. */
+/** Reads the bank's records. The last line with an idempotency key is the current state of the charge with that key. */
 function readChargeRecords(file: string): ChargeRecord[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const records = lines.map((line) => JSON.parse(line) as ChargeRecord);

@@ -11,7 +11,7 @@ export interface DocumentedCaller {
   readonly name: 'partner' | 'merchant' | 'gateway' | 'administration';
   readonly endpoints: readonly string[];
   readonly call: (call: ApiRequest) => Promise<ApiResponse>;
-  /** Credentials with access to all objects in `known`. */
+  /** Credentials with access to all objects in `knownValues`. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Missing or wrong credentials, and credentials without access to all objects in `knownValues`. */
   readonly wrongCredentials: readonly Readonly<Record<string, string>>[];

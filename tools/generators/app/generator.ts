@@ -39,7 +39,7 @@ export default async function app(tree: Tree, { name, description }: Options): P
   }));
   await formatFiles(tree);
   return () => {
-    // The lock file must list every package of the workspace: otherwise `npm ci` fails.
+    // The lock file must list every package of the workspace, because otherwise `npm ci` fails.
     installPackagesTask(tree, true);
     console.log(`
 Next:

@@ -31,7 +31,7 @@ interface CircusState {
   readonly rootDescribeBlock: CircusDescribe;
 }
 
-/** One run of one test: with a mutant, or its control run. */
+/** One run of one test: a run with a mutant, or the control run after it. */
 interface MutantRun {
   readonly test: number;
   readonly mutant: string;
@@ -155,7 +155,7 @@ export default class MutantEnvironment extends OneContext {
     if (!isControl && this.plan.kind !== 'record') this.writeLine({ type: 'begin', test: entry.test, mutant });
   }
 
-  /** The mutant with which the test has just failed: its control run is next. */
+  /** The mutant with which the test has just failed. The control run for this mutant is next. */
   private failedMutant: string | undefined;
 
   private finishRun(test: CircusTest): void {
@@ -180,7 +180,7 @@ export default class MutantEnvironment extends OneContext {
       });
     } else if (isControl) {
       this.failedMutant = undefined;
-      // The mutant is not the only cause: later tests would fail too.
+      // The test also fails without the mutant, so later tests would fail too.
       if (failed) this.shouldSkipRest = true;
       else this.killed.add(mutant);
       this.writeLine({ type: 'control', test: number, mutant, failed });

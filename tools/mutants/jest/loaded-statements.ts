@@ -3,7 +3,7 @@ import type { LoadedStatement } from '../runs/plan.ts';
 
 interface KnownStatement {
   readonly site: string;
-  /** The longest text between its holes and parameters: a statement without this text cannot match. */
+  /** The longest text between holes and parameters. A statement that does not contain this text cannot match. */
   readonly longestText: string;
   /**
    * Has a group for each hole and each named parameter. In the sent statement the parameter is a number
@@ -36,7 +36,7 @@ export class LoadedStatements {
     return this.statements.filter((statement) => isContained(statement, text)).map(({ site }) => site);
   }
 
-  /** The statement with the mutant; undefined if the statement does not contain the mutant's site. */
+  /** Returns the statement with the mutant, or undefined if the statement does not contain the mutant's site. */
   applyMutant(text: string, mutant: string): string | undefined {
     const statement = this.statements.find(({ mutants }) => mutant in mutants);
     if (statement === undefined || !isContained(statement, text)) return undefined;
@@ -82,7 +82,7 @@ function fillHoles(parts: readonly Part[], groups: Groups): string {
     .join('');
 }
 
-/** The name of a hole's group. It begins with an underscore, as no name of a parameter does. */
+/** The name of a hole's group. It begins with an underscore, and no parameter's name does. */
 function holeGroupName(hole: number): string {
   return `_${hole}`;
 }

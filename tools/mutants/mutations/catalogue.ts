@@ -13,7 +13,7 @@ import { findSites } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {
-  /** `file#site.mutant`, both numbered from 1; stable until the file changes. */
+  /** `file#site.mutant`. Sites and mutants are numbered from 1. The id does not change until the file changes. */
   readonly id: string;
   /** The expression that the mutant changes: `file#site`. */
   readonly site: string;

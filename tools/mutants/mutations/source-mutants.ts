@@ -19,7 +19,7 @@ export interface Site extends Span {
   readonly literal?: Span & { readonly holes: readonly Span[] };
 }
 
-/** The sites in the order of the source; positions are those of the whole file. */
+/** Returns the sites in the order of the source. Positions are counted from the beginning of the file. */
 export function findSites(file: string, source: string): Site[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true, scriptKind(file));
   const helpers = findCriteriaHelpers(tree);

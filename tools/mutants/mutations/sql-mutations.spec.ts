@@ -67,7 +67,7 @@ it('sqlMutations does not mutate an assignment, also not after a CASE', () => {
   expect(listChanges(sql)).toEqual([`told.state = 'y': always true`, `told.state = 'y': always false`]);
 });
 
-it('sqlMutations makes each alternative of OR always false, and their group always true', () => {
+it('sqlMutations makes each alternative of OR always false, and all alternatives together always true', () => {
   expect(listMutatedStatements('DELETE FROM t WHERE a = 1 AND (site_id IS NULL OR site_id = $1)')).toEqual([
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL OR site_id = $1) OR TRUE)',
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL AND FALSE) OR site_id = $1)',
@@ -162,7 +162,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-it('each mutation of sqlMutations changes the statement, but not its parameters and balanced parentheses', () => {
+it('each mutation of sqlMutations changes the statement, but keeps its parameters and balanced parentheses', () => {
   let mutationCount = 0;
   fc.assert(
     fc.property(conditions(1), (text) => {

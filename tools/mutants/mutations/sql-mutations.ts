@@ -4,7 +4,7 @@ import { findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
 import { tokenize } from './sql-tokens.ts';
 
-/** One change of a text: replaces the span. */
+/** One change of a text, which replaces the span. */
 export interface Mutation extends Span {
   readonly replacement: string;
   readonly guard: Guard;
@@ -100,7 +100,7 @@ function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findi
   endOrder();
 }
 
-/** The clause that a keyword begins; undefined inside an expression. */
+/** Returns the clause that a keyword begins, or undefined inside an expression. */
 function findClause(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
   const { type, text } = tokens[at]!;
   if (type !== 'word') return undefined;
@@ -131,7 +131,7 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
   return token?.type === 'word' && words.includes(token.text);
 }
 
-/** Whether a hole is beside a value, not after an operator: it then contains a fragment that begins with a keyword. */
+/** Whether no operator is between a hole and a value. Such a hole contains a fragment that begins with a keyword. */
 function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]!;
   const before = tokens[at - 1];
@@ -181,7 +181,7 @@ function splitAtWord(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** `(a OR b)`, `NOT (a OR b)`: conditions again, not arguments or a subquery. */
+/** `(a OR b)`, `NOT (a OR b)`: the parentheses contain conditions, not arguments or a subquery. */
 function isOperandGroup(operand: readonly Token[]): boolean {
   return operand.filter((token) => !isWord(token, 'NOT')).length === 1;
 }
@@ -244,7 +244,7 @@ function listValueSpans(list: Token): { span: Span; value: string }[] {
   }));
 }
 
-/** Omits each sort key after the first, unless it is a column number: such keys sort grouped rows. */
+/** Omits each sort key after the first. Keeps column numbers, because they sort grouped rows. */
 function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];

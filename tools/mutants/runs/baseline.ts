@@ -29,7 +29,7 @@ export function createRecordedSpec(spec: string, run: Run): RecordedSpec | strin
   return {
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
-    // Such a test fails when a mutant changes the plan of a statement, even if the mutant does not change its result.
+    // A test that reads plans fails when a mutant changes the plan of a statement, even if the result stays the same.
     tests: tests
       .filter(({ readsQueryPlan }) => !readsQueryPlan)
       .map((test) => ({ ...test, sites: new Set(test.sites) })),
@@ -42,7 +42,7 @@ export function findTests(spec: RecordedSpec, site: string): number[] {
   return spec.tests.filter(({ sites }) => sites.has(site)).map(({ test }) => test);
 }
 
-/** Sorts specs: first those that share the most folders with the file, among these first the fastest. */
+/** Sorts specs by the number of folders that they share with the file, most first. Among equals, the fastest first. */
 export function compareByNearness(file: string): (a: RecordedSpec, b: RecordedSpec) => number {
   return (a, b) => countSharedFolders(b.spec, file) - countSharedFolders(a.spec, file) || a.ms - b.ms;
 }

@@ -71,7 +71,7 @@ it('a mutant runs only with the tests that evaluate it, the nearest first, until
   expect(judge.verdicts.get(second)).toEqual({ status: 'survived', specs: [NEAR, FAR] });
 });
 
-it('a mutant runs alone after a test failed with it and then also without it', () => {
+it('a mutant runs alone after a test failed with the mutant and then also without it', () => {
   const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, createRun(createRanLine(first, 0, true), createControlLine(first, 0, true)));
   const alone = judge.next()!;

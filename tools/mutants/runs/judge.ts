@@ -20,7 +20,7 @@ export interface SpecRun {
   readonly spec: RecordedSpec;
   readonly plan: LanePlan;
   readonly mutants: readonly Mutant[];
-  /** For a run with only one mutant, active from the start: the tests to run, by default all. */
+  /** For a run with only one mutant, which is active from the start. `tests` are the tests to run, by default all. */
   readonly alone?: { readonly mutant: Mutant; readonly tests: readonly number[] | undefined };
 }
 
@@ -60,7 +60,7 @@ export class Judge {
     }
   }
 
-  /** The next run; undefined when no run remains, or when all remaining mutants are part of other runs. */
+  /** Returns the next run, or undefined when no run remains or all remaining mutants are part of other runs. */
   next(): SpecRun | undefined {
     const run = this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
     return this.markBusy(run ?? this.nextShared(() => true));
@@ -71,7 +71,7 @@ export class Judge {
     return run;
   }
 
-  /** A run of the fastest spec that is left with all selected mutants that it evaluates. */
+  /** A run of the fastest remaining spec, with all selected mutants that this spec evaluates. */
   private nextShared(isSelected: (pendingMutant: PendingMutant, spec: RecordedSpec) => boolean): SpecRun | undefined {
     for (const spec of this.specs) {
       const selected = [...this.pending.values()].filter(
@@ -106,12 +106,12 @@ export class Judge {
     for (const { id } of mutants) this.pending.get(id)!.isBusy = false;
     const failures = new Map<string, Line & { type: 'ran' }>();
     let running: (Line & { type: 'begin' }) | undefined;
-    let ran = 0;
+    let testRunCount = 0;
     for (const line of run.lines) {
       if (line.type === 'begin') running = line;
       if (line.type === 'ran') {
         running = undefined;
-        ran++;
+        testRunCount++;
         const pendingMutant = this.pending.get(line.mutant)!;
         pendingMutant.tests.get(spec)?.delete(line.test);
         if (line.failed) failures.set(line.mutant, line);
@@ -120,8 +120,8 @@ export class Judge {
       if (line.type === 'control') this.judgeControl(spec, line, failures.get(line.mutant)!);
     }
     if (running) this.judgeUnfinished(spec, running, run);
-    // No test could run: runs with only one mutant show which mutant is the cause.
-    else if (ran === 0) for (const { id } of mutants) this.sendAlone(this.pending.get(id), spec);
+    // No test could run. Runs with only one mutant show which mutant is the cause.
+    else if (testRunCount === 0) for (const { id } of mutants) this.sendAlone(this.pending.get(id), spec);
     this.closeJudged(mutants);
   }
 
@@ -135,9 +135,9 @@ export class Judge {
     const strikes = (this.strikes.get(key) ?? 0) + 1;
     this.strikes.set(key, strikes);
     if (strikes < MAX_STRIKES) return;
-    // The test cannot run twice in one process.
-    for (const other of this.pending.values())
-      if (other.tests.get(spec)?.delete(line.test)) other.alone.push({ spec, tests: [line.test] });
+    // The test fails when it is repeated in one process, so it runs alone with each mutant that still needs it.
+    for (const remaining of this.pending.values())
+      if (remaining.tests.get(spec)?.delete(line.test)) remaining.alone.push({ spec, tests: [line.test] });
   }
 
   private judgeUnfinished(spec: RecordedSpec, { mutant: id, test }: Line & { type: 'begin' }, { end }: Run): void {
@@ -239,7 +239,7 @@ function createPendingMutant(mutant: Mutant, specs: readonly RecordedSpec[]): Pe
     const found = findTests(spec, mutant.site);
     if (found.length > 0) tests.set(spec, new Set(found));
   }
-  // Sites that are evaluated only when a file loads or a service starts: the mutant must be active from the start.
+  // A site that is evaluated only when a file loads or a service starts: its mutant must be active from the start.
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));

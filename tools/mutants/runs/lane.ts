@@ -1,6 +1,6 @@
 /**
- * A process that runs spec files in Jest, one after the other, so that Jest loads only once. Its parent sends the
- * files.
+ * A process that runs spec files in Jest, one after the other, so that Jest loads only once. The parent process
+ * sends the names of the files.
  */
 import { join } from 'node:path';
 import { runCLI } from 'jest';

@@ -72,7 +72,7 @@ async function runInChild(
   const ended = new Promise<Omit<Run, 'lines'>>((resolve) => {
     child.once('message', ({ error }: { error?: string }) => resolve({ end: 'ended', error }));
     child.once('exit', (code, signal) => resolve({ end: 'broken', error: `Jest ended (${signal ?? code})` }));
-    // Counts checks, not time: the machine may sleep, or both processes may be stopped.
+    // Counts checks instead of time, because the machine may sleep, or both processes may be stopped.
     let checksWithoutOutput = 0;
     let size = 0;
     timer = setInterval(() => {

@@ -60,6 +60,6 @@ it('runMutants judges each guard, also one that is evaluated only once or that a
     new Set(allMutants.filter((mutant) => verdicts.get(mutant)?.status === 'survived')),
   );
   expect(survivors).toHaveLength(3);
-  // This spec runs for mutants that no other spec reaches. It fails, but this changes no verdict.
+  // This spec runs for mutants that no other spec reaches. The spec fails, but its failure changes no verdict.
   expect(failedSpecs).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });

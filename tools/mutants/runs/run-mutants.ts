@@ -65,7 +65,7 @@ export async function runMutants(
   return verdicts;
 }
 
-/** Runs every spec once, without a mutant. Throws if a spec fails, because it could not judge a mutant. */
+/** Runs every spec once, without a mutant. Throws if a spec fails, because a failing spec cannot judge a mutant. */
 async function recordSpecs(
   specs: readonly string[],
   allMutants: readonly Mutant[],
@@ -101,7 +101,7 @@ async function recordSpec(
 ): Promise<RecordedSpec | string> {
   const plan = { kind: 'record' as const, statements };
   const result = createRecordedSpec(spec, await lane.run(spec, plan));
-  // It runs again after a failure, because a busy machine may have been the cause.
+  // A failed spec runs again, because a busy machine may have been the cause.
   return typeof result === 'string' ? createRecordedSpec(spec, await lane.run(spec, plan)) : result;
 }
 
@@ -147,8 +147,8 @@ async function runAndJudge(lane: Lane, judge: Judge, planned: SpecRun, controls:
 }
 
 /**
- * Whether these tests pass without a mutant and without the tests before them. All tests together pass: they were
- * recorded.
+ * Whether these tests pass without a mutant and without the tests before them. The recorded run has already shown that
+ * all tests of the spec pass together.
  */
 async function passesWithoutMutant(
   lane: Lane,

@@ -74,13 +74,13 @@ function findOperationsOfController(node: ts.ClassDeclaration, controller: Decor
   );
 }
 
-/** The function that creates a controller for several services: its docstring describes the controller. */
+/** Finds the function that creates a controller for several services. Its docstring describes the controller. */
 function findFactory(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
   const { parent } = node.parent;
   return parent && ts.isFunctionDeclaration(parent) ? parent : undefined;
 }
 
-/** The read models that a command can rebuild: each has its own path. */
+/** The read models that a command can rebuild. Each read model has its own path. */
 const REBUILT_MODELS = ['history', 'retrieval'];
 
 function expandModelName(path: string): string[] {
@@ -147,7 +147,7 @@ function readStatus(expression: ts.Expression, checker: ts.TypeChecker): number 
   return type.isNumberLiteral() ? type.value : (evaluate(expression, checker) as number);
 }
 
-/** An id that is unique in a document: it also distinguishes the older version, and the path of one site. */
+/** Creates an id that is unique in a document: versions of an API and the path of one site have different ids. */
 function createOperationId(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
   const baseId = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;

@@ -4,7 +4,7 @@ import { command, formatQuery, pickMode, request, usageError } from './command.t
 
 /** Refunds, settlements, and the hash chain of the ledger. */
 export const accountingCommands = [
-  // There is no command that creates a refund: only the merchant's own key may do that (M5).
+  // There is no command that creates a refund, because only the merchant's own key may create one (M5).
   command(
     'refunds list [--payment=…] [--pending]',
     'lists the newest 100 refunds; --payment: of one svcId; --pending: waiting for the bank, oldest first',
@@ -58,7 +58,7 @@ type TotalsRow = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 
   readonly net: number;
 };
 
-/** Deductions are negative: the amounts of a row add up to `net`. */
+/** Deductions are negative, so that the amounts of a row add up to `net`. */
 function formatTotals({ day, mode, closed }: Statement, totals: TotalsRow): Record<string, unknown> {
   const format = ({ amount, count }: Total) => `${amount} (${count})`;
   return {

@@ -119,7 +119,7 @@ describe('./svc admin', () => {
     const verify = (options: string, responses: Record<string, unknown>): Promise<unknown> =>
       runCommand(`ledger verify${options}`, async (method, path) => responses[`${method} ${path}`]);
 
-    it('page by page, and adds up their results', async () => {
+    it('page by page, and adds up the results of the pages', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
       const responses = {
         [firstPage]: createPage({ sealNumber: 2, more: true }),
@@ -276,7 +276,7 @@ describe('./svc admin', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(message), exitCode: 2 });
   });
 
-  it('has no two commands with one name, and lists every command in the help', () => {
+  it('has only one command for each name, and lists every command in the help', () => {
     const names = ADMIN_COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {

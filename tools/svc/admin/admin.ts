@@ -19,7 +19,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...messageCommands,
 ];
 
-/** Members of a response that contain a secret: the API returns it only once. */
+/** Members of a response that contain a secret. The API returns each secret only once. */
 const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -47,7 +47,7 @@ export function findCommand([first = '', second = '']: readonly string[]): Admin
   throw usageError(`there is no command "admin ${first}"`);
 }
 
-/** The platform at SVC_ADMIN_URL, for example a deployed one; without that variable the platform of the data folder. */
+/** Finds the platform at SVC_ADMIN_URL, such as a deployed one. Without the variable, that of the data folder. */
 function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
   const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
   if (url !== undefined && url !== '') {
@@ -83,7 +83,7 @@ function format(output: unknown, { json, print }: Input): string {
   if (json === true) return JSON.stringify(output ?? null, null, 2);
   if (typeof print !== 'string') return formatForPerson(output);
   const value = (output as Record<string, unknown> | undefined)?.[print];
-  // The API may have created a secret, which it does not return again: print the whole response.
+  // Print the whole response, because the API may have created a secret, which it does not return again.
   if (value === undefined)
     throw new SvcError(`the command succeeded, but the response has no "${print}": ${JSON.stringify(output ?? null)}`);
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -107,7 +107,7 @@ function alignColumns(lines: readonly (readonly string[])[]): string {
   return padded.map((line) => line.join('  ').trimEnd()).join('\n');
 }
 
-/** Control characters become `?`: a merchant's name must not move the cursor of the terminal. */
+/** Replaces control characters by `?`, because a merchant's name must not move the cursor of the terminal. */
 function formatCell(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);

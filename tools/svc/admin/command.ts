@@ -33,7 +33,7 @@ type WordInput<Word extends string> = Word extends `<${infer Name}…>`
         ? { [_ in Name]?: boolean }
         : unknown;
 
-/** A command whose parameters and options come from its usage; every command also accepts --json and --print. */
+/** A command whose usage text declares its parameters and options. Every command also accepts --json and --print. */
 export function command<const Usage extends string>(
   usage: Usage,
   summary: string,

@@ -21,7 +21,8 @@ const TEXT_TIMEOUT_MS = 600_000;
 /**
  * @param hint the advice in the error message when the API is unavailable
  * @param options.patience factor for the timeouts
- * @param options.notReadySeconds how long to retry after a 503, which a service returns until its event replay is complete
+ * @param options.notReadySeconds how long to retry after a 503, which a service returns until its event replay is
+ * complete
  */
 export function createAdministration(
   url: string,

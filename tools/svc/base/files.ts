@@ -5,7 +5,7 @@ import { SvcError } from './svc-error.ts';
 /** The mode of files with secrets. */
 export const OWNER_ONLY = 0o600;
 
-/** Replaces the file: every reader, also after a crash, finds either the whole old content or the whole new one. */
+/** Replaces the file so that a reader, even after a crash, finds the whole old content or the whole new content. */
 export function writeAtomically(file: string, content: string, mode: number): void {
   const temporaryFile = `${file}.${process.pid}.new`;
   mkdirSync(dirname(file), { recursive: true });
@@ -13,7 +13,7 @@ export function writeAtomically(file: string, content: string, mode: number): vo
     writeFileSync(temporaryFile, content, { mode, flush: true });
     renameSync(temporaryFile, file);
   } catch (error) {
-    rmSync(temporaryFile, { force: true }); // It may contain a part of the secrets, for example when the disk is full.
+    rmSync(temporaryFile, { force: true }); // When the disk is full, the file may contain a part of the secrets.
     throw error;
   }
 }

@@ -30,7 +30,7 @@ export function readCommandLine(pid: number): string {
   return (isLinux ? readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() : ps('command=', pid)) ?? '';
 }
 
-/** Memory of a process and all its descendants; on Linux, shared pages count once. */
+/** Memory of a process and all its descendants. On Linux, pages that they share count once. */
 export function readMemoryMegabytes(pid: number): number | undefined {
   const kilobytes = isLinux
     ? processTree(pid).reduce((sum, id) => sum + memoryKilobytes(id), 0)

@@ -35,7 +35,7 @@ export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps 
 
 function showProgress(stream: NodeJS.WriteStream, name: string, started: number): () => void {
   if (!stream.isTTY) {
-    // A log file or a pipe: no control characters.
+    // The output is a log file or a pipe, so print no control characters.
     const timer = setInterval(() => stream.write(`  … ${name.padEnd(NAME_WIDTH)} ${secondsSince(started)}\n`), 15_000);
     return () => clearInterval(timer);
   }

@@ -1,6 +1,9 @@
 type ErrorOutput = Readonly<Record<'table' | 'json', unknown>>;
 
-/** A failure that the caller can fix. ./svc prints it as one line; every other error is a defect and is printed with its stack. */
+/**
+ * A failure that the caller can fix. ./svc prints this error as one line. Every other error is a defect, and ./svc
+ * prints its stack.
+ */
 export class SvcError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
@@ -33,7 +36,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
 };
 
-/** Converts errors of the operating system, such as a full disk; undefined for defects of the program. */
+/** Converts an error of the operating system, such as a full disk. Returns undefined for a defect of the program. */
 export function asSvcError(error: unknown, hint: string): SvcError | undefined {
   if (error instanceof SvcError) return error;
   if (!(error instanceof Error)) return undefined;

@@ -37,8 +37,8 @@ export function createAdministrationApi(url: string, adminKey: string) {
   });
 
   /**
-   * Revokes the credentials of mode "test" and creates one, whose secret only this response contains. Revokes first: the
-   * number of valid credentials is limited, and an old secret would continue to sign webhooks (E3).
+   * Revokes the credentials of mode "test" and creates one, whose secret only this response contains. It revokes
+   * first, because the number of valid credentials is limited, and an old secret would continue to sign webhooks (E3).
    */
   async function replaceCredential<Created>(path: string): Promise<Created> {
     // The response has one member, whose name depends on the path: `keys`, `apiTokens` or `secrets`.

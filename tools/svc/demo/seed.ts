@@ -1,6 +1,6 @@
 /**
- * Creates the demo's merchants through the administration API, and returns the keys for demo.json. This runs at every
- * start; existing merchants and keys do not change.
+ * Creates the demo's merchants through the administration API, and returns the keys for demo.json. Runs at every start.
+ * Existing merchants and keys do not change.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
@@ -95,7 +95,7 @@ async function seedMerchant(
   stored: readonly DemoMerchant[],
 ): Promise<DemoMerchant> {
   const { merchantId } = found ?? (await api.createMerchant(name));
-  // The id alone is not enough: another database assigns the same ids to other merchants.
+  // The id alone is not enough, because another database assigns the same ids to other merchants.
   const known = found && stored.find((merchant) => merchant.merchantId === merchantId && merchant.name === name);
   const apiKey = known?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
   const existingSites = found ? await api.listSites(merchantId) : [];

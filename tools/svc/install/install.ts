@@ -1,6 +1,6 @@
 /**
  * Installs the packages that package-lock.json lists. It compares node_modules with the lock file itself, not with a
- * stamp of the last run: this detects a missing, incomplete or stale folder, and accepts a manual `npm install`.
+ * stamp of the last run. This detects a missing, incomplete or stale folder, and accepts a manual `npm install`.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 /** Returns the result as a text. */
 export async function install(root: string, logFile: string): Promise<string> {
   if (findMissingPackage(root) === undefined) return 'up to date';
-  // npm writes this file last: without it, an interrupted installation counts as incomplete.
+  // npm writes this file last. Remove it first, so that an interrupted installation counts as incomplete.
   rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
   const args = ['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
   // With NODE_ENV=production npm would omit the compiler and the database.
@@ -39,7 +39,7 @@ export async function install(root: string, logFile: string): Promise<string> {
   throw new SvcError(reason, { hint: `its output is in ${logFile}` });
 }
 
-/** The first package that is not installed as locked; undefined when all are. */
+/** Returns the first package that is not installed as locked, or undefined when all packages are. */
 function findMissingPackage(root: string): string | undefined {
   const installedList = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedList)) return 'node_modules';

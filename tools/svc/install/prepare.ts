@@ -10,8 +10,8 @@ import { install } from './install.ts';
 const WAIT_SECONDS = 900;
 
 /**
- * Installs packages and optionally builds. All copies of the platform share node_modules and dist, so a lock lets only one of them
- * do this at a time.
+ * Installs packages and optionally builds. All copies of the platform share node_modules and dist, so a lock lets only
+ * one of them do this at a time.
  */
 export async function prepare(settings: Settings, steps: Steps, options: { build: boolean }): Promise<void> {
   const { log } = pathsOf(settings);

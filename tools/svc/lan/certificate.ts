@@ -1,10 +1,11 @@
 /**
- * The self-signed certificate of `./svc up --lan`, for this machine's network address. Browsers encrypt card data only in secure
- * contexts, and a page becomes one when the user accepts the certificate.
+ * The self-signed certificate of `./svc up --lan`, for this machine's network address. Browsers encrypt card data only
+ * in secure contexts, and a page becomes one when the user accepts the certificate.
  *
- * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its key.
+ * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its
+ * key.
  */
-import 'reflect-metadata'; // First: the library below registers its classes through it.
+import 'reflect-metadata'; // Imported first, because the certificate library below needs it when it loads.
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -83,7 +84,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
   const { subtle } = globalThis.crypto;
   const keys = await subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    // Positive, and at most 16 bytes: the first bit is 0.
+    // The first byte is 1, so the number is positive. It has 16 bytes.
     serialNumber: `01${randomBytes(15).toString('hex')}`,
     name: [{ CN: [`Svc Payments on ${address}`] }],
     notBefore: new Date(now.getTime() - BACKDATED_DAYS * DAY_MS),

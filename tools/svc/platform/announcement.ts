@@ -29,7 +29,7 @@ export async function phoneInstructions(settings: Settings, lan: string, isTermi
   const url = publicUrlOf(lan, shop);
   const certificate = readFileSync(pathsOf(settings).tls.certificate);
   const { fingerprint256 } = new X509Certificate(certificate);
-  // Needs a package; the other functions of this file also run before the installation.
+  // Imported here, because it needs a package, and other functions of this file run before packages are installed.
   const code = isTerminal ? `\n${(await import('../lan/terminal-qr.ts')).terminalQr(url)}\n` : '';
   return `
 On a phone in the same network: ${isTerminal ? 'scan this code, or open' : 'open'} ${url}

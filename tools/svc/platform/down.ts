@@ -33,7 +33,7 @@ export async function stopPlatform(settings: Settings): Promise<string> {
   const { rabbitMq, postgres, transformer } = pathsOf(settings);
   if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
   const services = await steps.run('services', () => stopServices(settings));
-  // This is also necessary after a crash of the broker, because its name server is still running.
+  // Also stop RabbitMQ after a crash of the broker, because the broker's name server is still running.
   if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
   await steps.run('PostgreSQL', () => stopPostgres(postgres));
   return services;

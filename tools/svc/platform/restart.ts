@@ -12,7 +12,7 @@ import { findServices } from './services.ts';
 /** The time limit for one process to drain, start and become ready. */
 const TIMEOUT_SECONDS = 100 * PATIENCE;
 
-/** Without a name it restarts every service in turn, but not the reverse proxy (`front`) and the simulated acquirer. */
+/** Without a name, restarts every service in turn, but not the reverse proxy (`front`) or the simulated acquirer. */
 export async function restart(settings: Settings, name: string | undefined): Promise<void> {
   const apps = name === undefined ? [...SERVICES] : SUPERVISED_APPS.filter((app) => app === name);
   if (apps.length === 0)

@@ -1,6 +1,7 @@
 /**
- * `node tools/svc/platform/serve.ts <app>` (the `serve` target of Nx): compiles and runs one service, and restarts it when its
- * sources change. It uses the local platform's database and configuration, but its own port, so it can run beside `./svc up`.
+ * `node tools/svc/platform/serve.ts <app>` (the `serve` target of Nx): compiles and runs one service, and restarts it
+ * when its sources change. It uses the local platform's database and configuration, but its own port, so it can run
+ * beside `./svc up`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -29,7 +29,7 @@ import { findTransformer, startTransformer, stopTransformer, transformerUrl } fr
 export interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
-  /** Serves on this network address too; true: on the first address of the machine. */
+  /** A network address on which the platform also listens. `true` means the first address of the machine. */
   readonly lan?: string | true;
 }
 
@@ -54,7 +54,7 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // They may still run although their database has stopped.
+    await stopServices(settings); // The services may still run although their database has stopped.
     await withRollback((undo) => startPlatform(settings, mode, undo));
   } finally {
     lock.release();
@@ -72,7 +72,7 @@ const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   distributed: 'distributed, with a process for each service',
 };
 
-/** Prefers the address of the running platform, because a machine may have several. */
+/** Prefers the address of the running platform, because a machine may have several addresses. */
 function resolveLanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
   if (wanted === true && running !== undefined && lanAddresses(networkInterfaces()).includes(running)) return running;
@@ -84,7 +84,7 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** Two platforms with one data folder would publish the same event logs twice. */
+/** The error if the platform already runs in another mode. Two platforms would publish the same event logs twice. */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
   return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
@@ -102,7 +102,7 @@ async function restartBroker(settings: Settings, running: RunningServices): Prom
   await waitUntil(() => isHealthy(running.ports), { withinSeconds: 30 });
 }
 
-/** Functions that stop the parts of the platform which this start has started; the last one runs first. */
+/** Functions that stop the parts of the platform that this start has started. The last function runs first. */
 type Undo = Array<() => Promise<unknown>>;
 
 async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the
- * database contains a digest of the migrations and the number that have run. A new database has no comment. A restored
- * backup has run another number.
+ * database contains a digest of the migrations and the number that have run. A new database has no comment. In a
+ * restored backup, another number of migrations has run.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -17,7 +17,7 @@ export function migrationsDigest(root: string): string {
 
 interface Databases {
   readonly superuserUrl: string;
-  /** Logins as the schemas’ owners: a view may contain code of a service, which must not run as the superuser. */
+  /** Logins as the schemas’ owners. A view may contain code of a service, which must not run as the superuser. */
   readonly ownerUrls: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export async function markMigrated({ superuserUrl, ownerUrls }: Databases, diges
   });
 }
 
-/** Undefined when a schema has no table of migrations: it is new, or was dropped. */
+/** Undefined when a schema has no table of migrations, because the schema is new or was dropped. */
 async function countMigrations(ownerUrls: readonly string[]): Promise<number | undefined> {
   const counts = await Promise.all(
     ownerUrls.map((url) =>

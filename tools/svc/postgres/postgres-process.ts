@@ -13,7 +13,7 @@ export interface RunningPostgres {
 const FAST_STOP_SECONDS = 20;
 const IMMEDIATE_STOP_SECONDS = 10;
 
-/** Undefined when no server runs: also when its file remains, and when another process now has its id. */
+/** Undefined when no server runs, even if its file remains or another process now has its process id. */
 export function findPostgres(directory: string): RunningPostgres | undefined {
   const lines = readPidFile(directory);
   const pid = Number(lines[0]);

@@ -4,9 +4,10 @@
  *  1. in a user namespace that maps root to an ordinary user: needs no account, and root owns the files;
  *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter
  *     folders that only root can enter (PostgreSQL checks only its user id and the owner of its directory);
- *  3. as that user without the capability. ./svc tests each way with the real binary and folder: whether it works
- *     depends on the kernel, the container runtime and the modes of folders. This is not a security boundary: the
- *     server can read everything that root can.
+ *  3. as that user without the capability.
+ *
+ * ./svc tests each way with the real binary and folder, because the result depends on the kernel, the container runtime
+ * and the modes of folders. This is not a security boundary: the server can read everything that root can.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

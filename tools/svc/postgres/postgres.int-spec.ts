@@ -41,7 +41,7 @@ describe('the PostgreSQL server of ./svc', () => {
   const ownerUrl = (service: (typeof SERVICES)[number]) =>
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
-  it('is created by the first start, and found by the next', async () => {
+  it('is created by the first start, and found by the next start', async () => {
     expect((await startPostgres(plan)).description).toMatch(/^created and started on/);
     const first = findPostgres(plan.directory);
     expect((await startPostgres(plan)).description).toMatch(/^runs on/);
@@ -96,7 +96,7 @@ describe('the PostgreSQL server of ./svc', () => {
   it.each([
     ['a folder that is not a cluster', undefined, /no PG_VERSION/],
     ['a cluster of another major version', '15\n', /created by PostgreSQL 15/],
-  ])('is not started in %s, which does not change', async (_directory, version, message) => {
+  ])('is not started in %s, and does not change the folder', async (_directory, version, message) => {
     const directory = join(folder, 'other');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (version !== undefined) writeFileSync(join(directory, 'PG_VERSION'), version);

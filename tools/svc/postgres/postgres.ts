@@ -27,7 +27,7 @@ import { asUser, findPostgresUser, type PostgresUser } from './postgres-user.ts'
 
 export interface PostgresPlan {
   readonly root: string;
-  /** Default: those of the npm package. */
+  /** The server binaries. Default: the binaries of the npm package. */
   readonly binaries?: PostgresBinaries;
   readonly directory: string;
   readonly port: number;
@@ -59,7 +59,8 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   ) {
     return { superuserUrl, description: `runs on 127.0.0.1:${plan.port}` };
   }
-  if (running !== undefined) await stopPostgres(plan.directory); // It listens on another port, or does not respond.
+  // The running server listens on another port, or does not respond.
+  if (running !== undefined) await stopPostgres(plan.directory);
 
   const binaries = plan.binaries ?? findPostgresBinaries(plan.root);
   const parent = join(plan.directory, '..');
@@ -77,7 +78,7 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   };
 }
 
-/** Creates the cluster elsewhere and then renames it: a killed initdb must not leave an incomplete cluster. */
+/** Creates the cluster in a temporary folder, then renames it: a killed initdb must not leave an incomplete cluster. */
 function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser): void {
   const temporaryDirectory = `${plan.directory}.new`;
   const passwordFile = `${plan.directory}.password`;
@@ -150,8 +151,8 @@ async function launchOnce(
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // If another process now had the id in a stale file, PostgreSQL would not start. The file is not needed to detect
-  // backends of the killed server that still run: for this PostgreSQL uses shared memory.
+  // If another process now had the id in a stale file, PostgreSQL would not start. PostgreSQL does not need the
+  // file to detect backends of the killed server that still run, because it detects them by their shared memory.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
   const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
@@ -162,8 +163,8 @@ async function launchOnce(
 
 /**
  * The settings for durability are those of production (the defaults: fsync, full_page_writes, wal_level replica), so
- * that crash tests and measurements are valid there too. There is no Unix socket, because its path is limited to 107
- * bytes, and a data folder can have a longer path.
+ * that crash tests and measurements are valid for production too. There is no Unix socket, because its path is limited
+ * to 107 bytes, and a data folder can have a longer path.
  */
 function serverSettings(plan: PostgresPlan): string[] {
   const settings = {

@@ -1,4 +1,4 @@
-/** The configuration of the apps: one file of environment variables for each, rewritten at every start. */
+/** The configuration of the apps. Each app has a file of environment variables, which is rewritten at every start. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
@@ -127,7 +127,7 @@ function specificVariables(settings: Settings): Readonly<Partial<Record<Service,
   };
 }
 
-/** The third-party code provider that simulated-acquirer serves. Its key is no secret: the provider stores nothing. */
+/** The code provider that simulated-acquirer simulates. Its key is not secret, because the provider stores nothing. */
 function simulatedProvider(acquirerUrl: string): string {
   const provider = {
     name: 'simulated',
@@ -170,7 +170,7 @@ function databaseUrlOf(role: string, password: string, port: number): string {
   return `postgres://${role}:${password}@127.0.0.1:${port}/svc`;
 }
 
-/** The format of `node --env-file` and util.parseEnv; a value with spaces or # (a path) is quoted. */
+/** The format of `node --env-file` and util.parseEnv. A value with spaces or `#`, such as a path, is quoted. */
 export function formatEnvFile(variables: Variables): string {
   const lines = Object.entries(variables).map(([name, value]) => {
     if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written to an environment file`);
@@ -179,7 +179,7 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The environment of a started program: that of this process without the variables SVC_…, and these variables. */
+/** The environment of a started program: the environment of this process without SVC_…, plus these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(inherited), ...variables };

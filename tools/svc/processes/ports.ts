@@ -7,7 +7,7 @@ const LOOPBACK = '127.0.0.1';
 /** @throws SvcError when another program listens on one of these ports */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
-    // Binding alone does not suffice: on some systems it succeeds while another program listens on all interfaces.
+    // Binding alone is not enough: on some systems it succeeds although another program listens on all interfaces.
     if (!(await isListening(host, port)) && (await bindPort(host, port).catch(() => undefined))) continue;
     throw new SvcError(`port ${port} for ${use} (${host}:${port}) is in use by another process`, {
       hint: `stop it (find it with lsof -i :${port}), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,

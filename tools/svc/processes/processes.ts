@@ -4,7 +4,7 @@ import { isRunning, type ProcessRecord, stopProcess } from '../base/background-p
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { SERVICES } from '../settings/settings.ts';
 
-/** In start order; they stop in reverse. */
+/** The apps in the order in which they start. They stop in the reverse order. */
 export const SUPERVISED_APPS = ['simulated-acquirer', ...SERVICES, 'front'] as const;
 export type SupervisedAppName = (typeof SUPERVISED_APPS)[number];
 
@@ -23,7 +23,7 @@ export interface RestartRequest {
 export interface RestartOutcome {
   readonly id: string;
   readonly restarted: SupervisedAppName[];
-  /** The app that did not become ready in time; the supervisor did not restart the apps after it. */
+  /** The app that did not become ready in time. The supervisor did not restart the later apps of the list. */
   readonly failed: SupervisedAppName | undefined;
 }
 

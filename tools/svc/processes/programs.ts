@@ -9,8 +9,9 @@ import { environmentFor, type Variables } from './env-files.ts';
 import { formatLogLine } from './log-lines.ts';
 
 /**
- * The arguments of Node.js for a program of an app, with the repository as working directory. Telemetry is imported first: it can
- * only trace modules that are loaded after it, and within a bundle it would be loaded together with them.
+ * The arguments of Node.js for a program of an app, with the repository as working directory. Telemetry is imported
+ * first, because it can only trace modules that are loaded after it. As a part of the bundle it would be loaded
+ * together with these modules.
  */
 export function programArguments(root: string, app: string, program: 'main' | 'migrate' = 'main'): string[] {
   const script = join(root, 'dist', app, `${program}.js`);

@@ -64,7 +64,7 @@ describe('a supervised app', () => {
     expect(second?.pid).not.toBe(first?.pid);
     expect(await app.waitUntilReady()).toBe(true);
     expect(loggedMessages).toEqual(['process ended unexpectedly; restarting it']);
-    expect(changes).toBe(3); // It was started, ended, and was started again.
+    expect(changes).toBe(3); // The app was started, ended, and was started again.
   });
 
   it('is ready again after a planned restart, which is not logged as a failure', async () => {

@@ -33,7 +33,7 @@ const MAX_RESTART_DELAY_MS = 5000;
 /** A process that ends after a longer time does not count as a failed start. */
 const STABLE_AFTER_MS = 30_000;
 
-/** Exponential backoff. */
+/** The pause before the next start. It doubles after each failure, up to a limit. */
 export function restartDelayMs(failures: number): number {
   return Math.min(FIRST_RESTART_DELAY_MS * 2 ** Math.max(0, failures - 1), MAX_RESTART_DELAY_MS);
 }
@@ -129,7 +129,7 @@ export class SupervisedApp {
   private async isReady(): Promise<boolean> {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
-    // These two are ready as soon as they listen.
+    // These two apps are ready as soon as they listen.
     if (app === 'front' || app === 'simulated-acquirer') return isListening('127.0.0.1', port);
     return isReady(`http://127.0.0.1:${port}`);
   }

@@ -2,8 +2,8 @@
  * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: the background process of `./svc up
  * --distributed`. It starts the simulated acquirer, each service and the reverse proxy (`front`) in separate processes,
  * and restarts those that end unexpectedly. It stops the reverse proxy first, so that no request reaches a stopped
- * service; then the services, which drain; then the acquirer, which the services may still call. RabbitMQ and
- * PostgreSQL are not its children: they outlive it, as in production.
+ * service. Then it stops the services, which drain, and at last the acquirer, which the services may still call.
+ * RabbitMQ and PostgreSQL are not children of this process, so they outlive it, as in production.
  */
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -80,7 +80,7 @@ async function handleRestartRequest(): Promise<void> {
   writeOutcome(outcome);
 }
 
-/** The reverse proxy queues requests for the app during its restart: none reaches a stopping process. */
+/** The reverse proxy queues requests for the app during its restart, so no request reaches a stopping process. */
 async function withRequestsQueued(name: SupervisedAppName, restart: () => Promise<boolean>): Promise<boolean> {
   const front = apps.get('front');
   if (name === 'front' || name === 'simulated-acquirer') return restart();

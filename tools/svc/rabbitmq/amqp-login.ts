@@ -1,4 +1,4 @@
-/** Checks a login, because an open port is not enough: a starting broker listens before it accepts logins. */
+/** Checks a login. An open port is not enough, because a starting broker listens before it accepts logins. */
 import { connect } from 'amqplib';
 
 export type LoginResult = 'accepted' | 'refused' | 'no answer';

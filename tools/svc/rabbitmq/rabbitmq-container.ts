@@ -46,7 +46,7 @@ export function importIntoContainer(name: string, definitions: string | undefine
   });
 }
 
-/** The host name is constant: the data directory contains it. The password is not among the arguments. */
+/** The host name is constant, because the data directory contains it. The password is not among the arguments. */
 export function containerArguments(name: string, plan: Pick<ContainerPlan, 'port'>): string[] {
   const environment = ['RABBITMQ_DEFAULT_USER', 'RABBITMQ_DEFAULT_PASS'].flatMap((variable) => ['--env', variable]);
   const portAndVolume = ['--publish', `127.0.0.1:${plan.port}:5672`, '--volume', `${name}:/var/lib/rabbitmq`];

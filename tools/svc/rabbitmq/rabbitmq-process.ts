@@ -31,7 +31,7 @@ export function brokerFilePath(directory: string): string {
   return join(directory, 'broker.json');
 }
 
-/** Undefined when no broker runs: also when its file remains, and when another process now has its id. */
+/** Undefined when no broker runs, even if its file remains or another process now has its process id. */
 export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
   const file = readJson(brokerFilePath(directory)) as BrokerFile | undefined;
   if (isRunning(file?.process)) return { pid: file.process.pid, container: undefined, port: file.port };

@@ -16,7 +16,7 @@ import {
 
 export interface BrokerUsers {
   readonly vhost: string;
-  /** Without passwords the definitions contain no users: the operator of the broker creates them. */
+  /** Without passwords the definitions contain no users, because the operator of the broker creates the users. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;
   /** Required when a new broker loads the definitions at its start, because it then creates no default user. */
   readonly administrator?: { readonly name: string; readonly password: string };

@@ -39,7 +39,7 @@ describe('the RabbitMQ server of ./svc', () => {
 
   const readEpmdRecord = () => (readJson(brokerFilePath(plan.directory)) as BrokerFile).epmd;
 
-  it('is created by the first start, and found by the next', async () => {
+  it('is created by the first start, and found by the next start', async () => {
     await startRabbitMq(plan, binaries);
     const first = findRabbitMq(plan.directory);
     expect(first).toMatchObject({ port: plan.port, container: undefined });
@@ -123,7 +123,7 @@ describe('the RabbitMQ server of ./svc', () => {
     expect(second === undefined || isAlive(second.process.pid, second.process.identity)).toBe(false);
   });
 
-  it('reports that its port is in use, and does not run then', async () => {
+  it('reports that its port is in use, and then does not run', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;

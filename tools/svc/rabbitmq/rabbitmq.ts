@@ -30,7 +30,7 @@ export interface RabbitMqPlan {
 }
 
 export interface StartedRabbitMq {
-  /** amqp:// URL with user and password; for a broker that ./svc started, those of the administrator. */
+  /** amqp:// URL with user and password. For a broker that ./svc started, the user is the administrator. */
   readonly url: string;
   readonly description: string;
 }
@@ -49,7 +49,7 @@ export async function startRabbitMq(
 ): Promise<StartedRabbitMq> {
   const url = administratorUrl(plan);
   const running = findRabbitMq(plan.directory);
-  // A process with other definitions restarts; a container imports new ones while it runs.
+  // A process restarts to load other definitions. A container imports other definitions while it runs.
   if (running?.port === plan.port && (running.container !== undefined || hasDefinitions(plan))) {
     const hasEnded = () => findRabbitMq(plan.directory) === undefined;
     if (await waitUntilReady(url, plan, hasEnded)) {
@@ -57,7 +57,8 @@ export async function startRabbitMq(
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
-  await stopRabbitMq(plan.directory); // It listens on another port, does not respond, or only its name server runs.
+  // If a broker still runs here, it listens on another port or does not respond. Its name server may run alone, too.
+  await stopRabbitMq(plan.directory);
   mkdirSync(plan.directory, { recursive: true, mode: 0o700 });
   if (from === 'container') return startInContainer(plan, url);
   const failure = await launch(plan, from, url);
@@ -104,7 +105,7 @@ function writeBrokerFile(directory: string, file: BrokerFile): void {
   writeAtomically(brokerFilePath(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
-/** Rewrites all files at each start, except the cookie. The limits fit a laptop: at a limit RabbitMQ blocks publishers. */
+/** Rewrites all files except the cookie at each start. RabbitMQ blocks publishers at the limits, which fit a laptop. */
 function writeConfiguration(plan: RabbitMqPlan): void {
   const settings = {
     'listeners.tcp.local': `127.0.0.1:${plan.port}`,
@@ -183,7 +184,7 @@ function administratorUrl(plan: RabbitMqPlan): string {
   return `amqp://${ADMINISTRATOR}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
 }
 
-/** Stops the broker and deletes its data: for tests, which start with an empty broker. */
+/** Stops the broker and deletes its data. Tests use this, because they start with an empty broker. */
 export async function removeRabbitMq(directory: string): Promise<void> {
   await stopRabbitMq(directory);
   rmSync(directory, { recursive: true, force: true });

@@ -26,7 +26,7 @@ export interface Ports {
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** Each service when it runs in its own process: behind the reverse proxy, or started with `./svc nx serve <app>`. */
+  /** Ports of services in their own processes: behind the reverse proxy, or started with `./svc nx serve <app>`. */
   readonly alone: Readonly<Record<Service, number>>;
 }
 
@@ -38,9 +38,9 @@ export interface Settings {
   readonly ports: Ports;
   /** This machine's network address, which also serves the public hosts over HTTPS (`./svc up --lan`). */
   readonly lan?: string;
-  /** The caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL); a secret. */
+  /** The URL of the caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL). A secret, because it contains a password. */
   readonly externalAmqpUrl: string | undefined;
-  /** Its management API with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL); a secret. */
+  /** The management API of that RabbitMQ, with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL). A secret. */
   readonly externalManagementUrl: string | undefined;
   /** The caller's environment variables for the apps (FORWARDED_SETTINGS). */
   readonly forwarded: Readonly<Record<string, string>>;

@@ -69,7 +69,7 @@ export function manualChanges(): ManualChange[] {
   ].flatMap(({ changes }) => changes);
 }
 
-/** The other books are compared with the payments, so a changed payment differs from each of them. */
+/** Every other book is compared with the payments, so a changed payment differs from every other book. */
 function paymentChanges(): TableChanges {
   const paidPayment = whereFirstRow(
     'payments',

@@ -42,8 +42,9 @@ export interface AcquirerUnderTest {
 export const DAY = '2026-03-01';
 
 /**
- * Runs all services and simulates a day of payments, so that it can be reconciled. The payments are on session pages,
- * of a till's invoice and by partners, in both modes, with vouchers, external payments, declines and refunds.
+ * Runs all services and simulates a day of payments, so that the day can be reconciled. Payers pay on the pages of
+ * sessions and pay a till's invoice, and partners pay, in both modes. The day includes vouchers, external payments,
+ * declines and refunds.
  */
 export class ReconciledDay {
   private constructor(

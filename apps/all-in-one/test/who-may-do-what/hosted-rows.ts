@@ -34,13 +34,14 @@ export interface HostedPermissionRow {
   /** Description of the object that is requested. */
   readonly object: string;
   /**
-   * The expected status for each column of HOSTED_COLUMNS, separated by blanks. `200:1` if one payment or notification
-   * is listed. Undefined for an endpoint without credentials: all callers get `statusForOthers`.
+   * The expected status for each column of HOSTED_COLUMNS, separated by blanks. `200:1` means 200 with
+   * a list of one payment or notification. Undefined for an endpoint without credentials: all callers get
+   * `statusForOthers`.
    */
   readonly statuses: string | undefined;
   /** The expected status for all other callers. */
   readonly statusForOthers: string;
-  /** Creates the request of a caller; undefined: of a caller without valid credentials. */
+  /** Creates the request of a caller. `caller` is undefined for a caller without valid credentials. */
   readonly newRequest: (data: HostedTestData, caller: HostedCaller | undefined) => ApiRequest | Promise<ApiRequest>;
 }
 

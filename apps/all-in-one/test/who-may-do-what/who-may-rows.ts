@@ -51,15 +51,15 @@ export interface PermissionRow {
   readonly object: string;
   readonly requires: RequiredCredentials;
   /**
-   * The expected status for each column, separated by blanks. `404/21` if the errorReference is 21 instead of 40.
-   * `200:2` if two payments are listed.
+   * The expected status for each column, separated by blanks. `404/21` means 404 with the errorReference 21
+   * instead of 40. `200:2` means 200 with a list of two payments.
    */
   readonly statuses: string;
   /** The expected status for all other callers. */
   readonly statusForOthers: '401' | '200';
   /**
-   * Creates the request of a caller. For an authorised caller it may create a new object to change. Undefined: of an
-   * unauthorised caller.
+   * Creates the request of a caller. For an authorised caller it may first create an object that the request changes.
+   * `caller` is undefined for an unauthorised caller.
    */
   readonly newRequest: (data: TestData, caller: string | undefined) => ApiRequest | Promise<ApiRequest>;
 }
