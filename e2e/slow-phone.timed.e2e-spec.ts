@@ -14,7 +14,7 @@ import { sharedPlatform } from './platform/shared-platform.js';
 
 const NETWORK = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 const SLOWER = 6;
-const LOADS = 3;
+const LOADS = 2;
 const MAX_PAINT_MS = 3_500 * PATIENCE;
 const MAX_USABLE_MS = 4_000 * PATIENCE;
 const MAX_BYTES = 28 * 1024;

@@ -326,17 +326,17 @@ describe('a notification', () => {
 
   test.each([
     {
-    title: 'of status Success is not leased while a Failed of its session is leased',
-    state: 'success',
-    ms: 1,
-    count: 0,
+      title: 'of status Success is not leased while a Failed of its session is leased',
+      state: 'success',
+      ms: 1,
+      count: 0,
     },
     { title: 'of status Success is leased when the lease of the Failed ends', state: 'success', ms: 0, count: 1 },
     {
-    title: 'of status Failed is leased while another Failed of its session is leased',
-    state: 'failed',
-    ms: 1,
-    count: 1,
+      title: 'of status Failed is leased while another Failed of its session is leased',
+      state: 'failed',
+      ms: 1,
+      count: 1,
     },
   ] as const)('$title', async ({ state, ms, count }) => {
     const sessionId = randomUUID();
