@@ -172,7 +172,7 @@ describe('card data', () => {
     });
   }
 
-  /** The payer who was asked for a verification confirms it and returns to the page. */
+  /** Confirms the verification in the place of the payer, and returns to the page. */
   async function confirmAtTheBank(): Promise<void> {
     const [verification] = await platform.sql<{ url: string; session: string }>(
       `SELECT challenge_url AS url, payable_id AS session

@@ -99,7 +99,7 @@ async function withTimeout<T>(response: Promise<T>): Promise<T> {
 
 /**
  * The error after a timeout. It has the code of a lost connection, because the caller must handle both alike: in both
- * cases nobody knows whether the statement was committed.
+ * cases it is unknown whether the statement was committed.
  */
 function timeoutError(problem: string): Error {
   return Object.assign(new Error(`PostgreSQL ${problem}.`), { code: 'ETIMEDOUT' });

@@ -43,7 +43,7 @@ export function chooseLanguage(preference: LanguagePreference, locale?: string |
 }
 
 /**
- * The language that the payer or the merchant chose. Undefined if nobody chose a language. Then the preferences of the
+ * The language that the payer or the merchant chose. Undefined if neither chose a language. Then the preferences of the
  * browser are used.
  */
 export function findExplicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
