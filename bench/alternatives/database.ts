@@ -1,4 +1,7 @@
-/** Starts a PostgreSQL for an alternative, with the same settings as the platform's (tools/svc). */
+/**
+ * Starts a PostgreSQL for a system that the benchmark compares with Svc Payments, with the settings that `./svc` uses for the
+ * platform.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';

@@ -94,14 +94,14 @@ describe('the page for another device', () => {
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
       expect(html).toContain('<path fill="#fff" d="M0 0h');
       expect(readVisibleText(html)).toContain('Scan the code with the camera of your phone');
-      // The style sheet folds the code on a phone.
+      // On a phone, the style sheet shows the code only when this element is open.
       expect(html).toContain('<details><summary>Pay with another device</summary></details>');
       expect(html).not.toMatch(/\sstyle=|<img/);
     }
     expect(renderHtml(openPage)).not.toContain('id="code-view"');
   });
 
-  it('has no link to the shop after the payment, because the page from the shop redirects there', () => {
+  it('has no link to the shop after the payment, because the page on the desktop returns to the shop', () => {
     const { returnUrl: _, ...receipt } = paidPage;
     for (const state of ['succeeded', 'already-paid'] as const) {
       const { backToStoreUrl: __, ...withoutStoreLinks } = receipt;

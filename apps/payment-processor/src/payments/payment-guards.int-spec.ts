@@ -139,7 +139,7 @@ test('only an attempt without an outcome becomes unknown', async () => {
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
-describe('the decision to reverse and the late lease of a call:', () => {
+describe('the decision to reverse a charge, and the lease of a call to the acquirer', () => {
   const OPEN = `next_ask_at = started_at + interval '1 hour'`;
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
   const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
@@ -154,7 +154,7 @@ describe('the decision to reverse and the late lease of a call:', () => {
     ['approved', ENDED, false],
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
-  ])('an attempt in the state %s (%s) allows both of them: %s', async (state, columns, isAllowed) => {
+  ])('are possible for an attempt in the state %s with %s: %s', async (state, columns, isAllowed) => {
     for (const operation of [
       decideToReverse,
       (attempt: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(attempt),
@@ -244,17 +244,17 @@ describe('attempts to recover', () => {
 
 test('the same reference for another payable creates another payment', async () => {
   const reference = randomUUID();
-  const [firstPayable, secondPayable] = [buildPayable(), buildPayable()].map((payable) => ({
+  const payables = [buildPayable(), buildPayable()].map((payable) => ({
     ...payable,
     expiresAt: '2999-01-01T00:00:00.000Z',
   }));
-  const paid = await Promise.all([firstPayable!, secondPayable!].map((payable) => acceptPayment(processor, payable)));
-  const [first, second] = paid.map((attempt) => attempt!.payment);
-  expect(await payments.find(firstPayable!.payableId, first!.reference)).toMatchObject({
-    paymentReference: first!.paymentReference,
-  });
-  expect(await payments.find(firstPayable!.payableId, second!.reference)).toBeUndefined();
-  expect(await payments.find(firstPayable!.payableId, reference)).toBeUndefined();
-  const paymentsOfFirst = await payments.findAll(firstPayable!.payableId);
-  expect(paymentsOfFirst.map(({ paymentReference }) => paymentReference)).toEqual([first!.paymentReference]);
+  const attempts = await Promise.all(payables.map((payable) => acceptPayment(processor, payable, 1, reference)));
+  const accepted = attempts.map((attempt) => attempt!.payment.paymentReference);
+  expect(new Set(accepted).size).toBe(2);
+  for (const [index, { payableId }] of payables.entries()) {
+    const paymentReference = accepted[index];
+    expect(await payments.find(payableId, reference)).toMatchObject({ paymentReference });
+    expect(await payments.find(payableId, randomUUID())).toBeUndefined();
+    expect((await payments.findAll(payableId)).map((payment) => payment.paymentReference)).toEqual([paymentReference]);
+  }
 });

@@ -17,11 +17,12 @@ export async function acceptPayment(
   processor: Processor,
   payable: PayableDescriptor = buildPayable(),
   nth = 1,
+  reference: string = randomUUID(),
 ): Promise<OpenAttempt | undefined> {
   const now = processor.clock.now();
   const payment = acceptedPayment({
     payable,
-    reference: randomUUID(),
+    reference,
     paymentReference: newPaymentReference(now),
     paymentMethodLabel: '**** 4242',
     try: nth,

@@ -18,7 +18,7 @@ it('PaymentRepository stores one stream position for each site', () => {
   expect([position(1), position(2)]).toEqual([undefined, 'b']);
 });
 
-it('AlertRepository lists the alerts of the till, and the alerts of its site that belong to no till', () => {
+it('the alerts of a till are listed with the alerts of its site that belong to no till', () => {
   const alerts = new AlertRepository(db.store, db.clock);
   db.store.transaction((tx) => {
     alerts.append(tx, 1, 'T', 'own');

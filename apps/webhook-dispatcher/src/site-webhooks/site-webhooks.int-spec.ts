@@ -200,12 +200,12 @@ describe('the webhook of a site does not receive', () => {
       { ...newInvoicePayment(), merchantId: ++lastId },
     );
     await sendAll();
-    // There is also no notification that is not sent only because it waits for a secret.
+    // The dispatcher creates no notification at all: none of them waits for a secret.
     const { dataSource } = dispatcher.test;
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('payments until a newer release enables it, if an earlier release created the site', async () => {
+  it('payments of a site from an earlier release, until a newer release enables the webhook', async () => {
     const { merchantId } = site;
     const oldSite = { merchantId, siteId: ++lastId };
     const secret = { purpose: 'webhook-secret', ...oldSite } as const;
@@ -303,7 +303,7 @@ describe('a site’s notification', () => {
   });
 });
 
-test('a worker sends the same body whether a notification is sent immediately or after a lease request', async () => {
+test('a notification has the same body when it is sent immediately and when a worker leases it later', async () => {
   const sendingDispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
     await sendingDispatcher.deliverSecret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
