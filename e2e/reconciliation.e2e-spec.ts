@@ -12,6 +12,8 @@ import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
+/** Default of SVC_RECONCILIATION_GRACE_MS: younger payments are not compared yet. */
+const GRACE_MS = 60_000;
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 describe('the reconciliation, on a separate platform', () => {
@@ -147,7 +149,11 @@ it('the reconciliation of one merchant queries the other services over RabbitMQ'
     newSessionRequest('http://127.0.0.1:9/notify'),
   );
   await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
-  const output = await waitUntil('the payment to be older than a minute', 120_000, async () => {
+  const paidAt = Date.now();
+  await waitUntil('the payment to be older than a minute', 120_000, () =>
+    Promise.resolve(Date.now() - paidAt > GRACE_MS),
+  );
+  const output = await waitUntil('a reconciliation with the payment', 60_000, async () => {
     const ran = await platform.svc(
       'admin',
       'reconcile',

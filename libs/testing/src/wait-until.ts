@@ -1,10 +1,16 @@
 /** Factor by which the deadlines of tests are multiplied on a busy machine. `./svc test` sets it. */
 export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 
+/** The pause between two probes, as a share of the time that has passed. */
+const PAUSE_SHARE = 0.05;
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 500;
+
 /**
  * Calls `probe` repeatedly until it returns a value other than undefined and false. Use it to wait for changes that do
  * not depend on the injected clock, for example in another process. The error at the deadline contains the last result
- * of `probe`.
+ * of `probe`. The pauses get longer with the time that has passed: the probes of a long wait would otherwise delay the
+ * processes that it waits for.
  * @param condition what the test waits for, as a noun or with "to", for the error message
  * @param deadlineMs deadline on a machine without other load, which is multiplied by {@link PATIENCE}
  */
@@ -14,9 +20,10 @@ export async function waitUntil<T>(
   probe: () => Promise<T | undefined | false>,
 ): Promise<T> {
   const patientMs = deadlineMs * PATIENCE;
-  const until = Date.now() + patientMs;
+  const from = Date.now();
+  const passedMs = (): number => Date.now() - from;
   let last: unknown;
-  while (Date.now() < until) {
+  while (passedMs() < patientMs) {
     try {
       const value = await probe();
       if (value !== undefined && value !== false) return value;
@@ -24,7 +31,8 @@ export async function waitUntil<T>(
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const pauseMs = Math.min(Math.max(passedMs() * PAUSE_SHARE, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   throw new Error(`Waited ${patientMs} ms for ${condition}; last: ${String(last)}`, { cause: last });
 }
