@@ -3,7 +3,8 @@
 const { options } = require('./.dependency-cruiser.cjs');
 
 /**
- * Not checked: tests may import anything, and files directly in `src` or `browser` connect folders or are used by all.
+ * These files are not checked. Tests may import anything. Files directly in `src` or `browser` connect the folders, or
+ * all folders use them.
  */
 const UNCHECKED_FILES = [
   '(^|/)dist/',

@@ -30,7 +30,7 @@ module.exports = {
     })),
     {
       name: 'rows-stay-home',
-      comment: 'A row type describes a table, and is used only in its feature folder. Other features use the noun.',
+      comment: 'A row type describes a table, and is used only in its folder. Other folders use the types of the noun.',
       severity: 'error',
       from: { path: '^(?:apps|tools/checks/fixtures)/([^/]+/src/[^/]+)/', pathNot: '\\.int-spec\\.ts$' },
       to: { path: '\\.row\\.ts$', pathNot: '^(?:apps|tools/checks/fixtures)/$1/' },

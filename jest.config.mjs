@@ -42,7 +42,8 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  // Only `.data/` of this root, because it contains Stryker's sandboxes, which are roots of other runs.
+  // `.data/` of this root contains Stryker's sandboxes. A sandbox is the root of another run, which must not ignore its
+  // own files, so the pattern begins with <rootDir>.
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 

@@ -22,7 +22,7 @@ import { measureWebhooks } from './webhooks/webhooks.ts';
 export interface PartOptions {
   /** Number of rounds. Each round measures every system once. */
   readonly rounds: number;
-  /** Duration of one step of load. Other durations are multiples of it. */
+  /** The duration of one step, a time with constant load. Other durations are multiples of it. */
   readonly seconds: number;
   /** Commit with which the platform is compared, as a short hash of Git. Undefined without a comparison. */
   readonly against: string | undefined;

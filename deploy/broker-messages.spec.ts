@@ -35,6 +35,7 @@ describe('permissionsOf', () => {
     permissionsOf(names, 'identity', messages).topics.find((topic) => topic.exchange === exchange)!;
   const noMessages: ServiceMessages = { publishes: [], consumes: [], answers: [], requests: [] };
   const origin = { source: 'session', payer: 'partner' } as const;
+  /** One of 256 numbers. A publisher adds it to a routing key to reach only the services with this number. */
   const slot = names.slotOf('identity');
   const ANY_SLOT = 17;
 
@@ -59,7 +60,7 @@ describe('permissionsOf', () => {
     ['invoice.created.v1', 'refused'],
     ['shop.order.created.v1', 'refused'],
     ['order.created.v1.copy', 'refused'],
-  ])('returns permissions with which the routing key %s of a publisher of order.created.v1 is %s', (key, expected) => {
+  ])('for a publisher of order.created.v1: the routing key %s is %s', (key, expected) => {
     const { write } = topicPermission({ ...noMessages, publishes: ['order.created.v1'] }, names.events);
     expect(new RegExp(write).test(key) ? 'allowed' : 'refused').toBe(expected);
   });
@@ -72,7 +73,7 @@ describe('permissionsOf', () => {
     ['order.created.v1.#', 'refused'],
     ['order.*.v1', 'refused'],
     ['#', 'refused'],
-  ])('returns permissions with which the binding %s of a consumer of order.created.v1 is %s', (key, expected) => {
+  ])('for a consumer of order.created.v1: the binding %s is %s', (key, expected) => {
     const { read } = topicPermission({ ...noMessages, consumes: ['order.created.v1'] }, names.events);
     expect(new RegExp(read).test(key) ? 'allowed' : 'refused').toBe(expected);
   });
@@ -99,7 +100,7 @@ describe('the definitions of RabbitMQ users', () => {
     );
   });
 
-  test('need further passwords in docker/.env of an earlier release, which are added without changing the others', () => {
+  test('contain passwords that addMissingSecrets also adds to the docker/.env of an earlier release', () => {
     const completeFile = addMissingSecrets('');
     const earlierFile = completeFile.replace(/^\w+_RABBITMQ_PASSWORD=.*\n/gm, '');
     expect(earlierFile).not.toBe(completeFile);
@@ -109,7 +110,7 @@ describe('the definitions of RabbitMQ users', () => {
     expect(addMissingSecrets(updatedFile)).toBe(updatedFile);
   });
 
-  test('name each user after its virtual host, which is also in the URL', () => {
+  test('name each user after its service and virtual host', () => {
     const passwords = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, 'a/b'])) as Parameters<
       typeof urlsOfServices
     >[1];

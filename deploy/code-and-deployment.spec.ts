@@ -39,7 +39,7 @@ describe('findDifferences', () => {
   const withAddedApp = [...appsInCode, { ...identity!, name: 'no-such-app' }];
   const withoutDispatcher = appsInCode.filter(({ name }) => name !== 'webhook-dispatcher');
 
-  test('reports an app that is added to the code, removed from it, or needs another configuration', () => {
+  test('reports an app that is only in the code, only in the deployment, or has another configuration', () => {
     for (const find of [
       (apps: typeof appsInCode) => findKubernetesDifferences(manifests, apps),
       (apps: typeof appsInCode) => findComposeDifferences(composeText, apps),
@@ -131,7 +131,7 @@ describe('findDifferences', () => {
     expect(findKubernetesDifferences(copy).join('\n')).toMatch(expectedProblem);
   });
 
-  test('reports a migration in the manifests with the Secret of the app, whose role does not own the schema', () => {
+  test('reports a migration in the manifests that uses the Secret of the app instead of the Secret of the owner', () => {
     const text = JSON.stringify(manifests).replaceAll('"identity-owner"', '"identity"');
     expect(findKubernetesDifferences(JSON.parse(text) as RenderedObject[])).toEqual([
       'identity in Kubernetes: the migration gets no database',

@@ -160,7 +160,7 @@ async function expectNotDelivered(event: EventEnvelope): Promise<void> {
     expect(events.map(({ id: receivedId }) => receivedId)).not.toContain(event.id);
 }
 
-describe('each service has all permissions that it needs', () => {
+describe('required permissions', () => {
   test('every service connects, declares its queues and binds them without a refusal', () => {
     expect(warnings).toEqual([]);
     for (const broker of brokers.values()) expect(broker.connection.state).toBe('up');
@@ -231,7 +231,7 @@ test('permissions.json can be imported again without a change of users and passw
   expect(await attemptAs('identity', publish(names.events, type, newEvent(type)))).toBe(403);
 });
 
-describe('a service has no permission for messages of other services', () => {
+describe('permissions for messages of other services', () => {
   test('a token-key.changed that hosted-gateway forges is refused and not delivered', async () => {
     const forged = newEvent('token-key.changed.v1');
     for (const key of [forged.type, names.slotKey(forged.type, names.slotOf('payment-processor'))])
@@ -283,7 +283,7 @@ describe('a service has no permission for messages of other services', () => {
   });
 
   test.each(['hosted-gateway', 'code-decoder'] as const)(
-    'an event that %s publishes by dead-lettering from its own queue becomes a dead letter',
+    'a forged event that %s publishes through dead-lettering of its own queue is refused by the consumer',
     async (service) => {
       const forged = newEvent('payment.succeeded.v1');
       expect(await attemptAs(service, publishByDeadLettering(service, names.events, forged.type, forged))).toBe(200);
@@ -391,7 +391,7 @@ describe('./svc with a RabbitMQ that the user runs', () => {
     expect(await tryLogin(urls.identity)).toBe('refused');
   });
 
-  test('does not start if the management API refuses it', async () => {
+  test('does not start if the management API refuses the login', async () => {
     const externalManagementUrl = rabbitMq.managementUrl.replace('guest:guest', 'guest:wrong');
     const urlsOfTest = { externalUrl: rabbitMq.url, externalManagementUrl };
     const started = startOrFindBroker({ ...options, ...urlsOfTest, passwords: newPasswords });

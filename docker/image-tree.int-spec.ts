@@ -4,11 +4,10 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import { findFreePort, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import { DEPLOYED_APPS } from '../deploy/apps.ts';
 import { createPlausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
 import {
@@ -192,7 +191,7 @@ describe('pos-transformer in a store', () => {
 
 /** All apps have the same entry point, so one app is enough. */
 describe('the entry point', () => {
-  test('with the task migrate applies each migration only once', async () => {
+  test('applies each migration only once when it runs the task migrate twice', async () => {
     const database = await newTestDatabase();
     try {
       const migrate = () => runEntryPoint('demo-shop', ['migrate'], { SVC_DATABASE_URL: database.url });
@@ -271,14 +270,6 @@ async function getStatus(url: string): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test('this file tests all named stages of the Dockerfile', () =>

@@ -115,7 +115,7 @@ describe('card data', () => {
   it('is in no table, no log and no other file after a real run, including PostgreSQL’s own files', async () => {
     await payWithAll();
     expect(await scanTables(client, tables, [...PAID_NUMBERS, ...CONTEXT])).toEqual([]);
-    // The last four digits may be shown (P9). The same kind of scan finds them, so the scan has really read the rows.
+    // The last four digits may be shown (P9). A scan of the same kind finds them, which proves that it reads the rows.
     const shown = `%**** ${PAID_NUMBERS[0]!.slice(-4)}%`;
     const { rowCount } = await client.query('SELECT 1 FROM payment_processor.payments AS t WHERE t::text LIKE $1', [
       shown,

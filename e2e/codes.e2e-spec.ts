@@ -1,4 +1,4 @@
-/** A till's invoice from its creation to a partner's app, with every service in a process of its own. */
+/** Tills create invoices, and partners' apps decode their codes. Every service has its own process. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
@@ -47,7 +47,7 @@ test('fifty invoices can be decoded as soon as the till has the answer', async (
   }
 });
 
-test('replacing and closing an invoice change its payable and its decoded code', async () => {
+test('an invoice that is replaced or closed is decoded as closed, and its payable is closed', async () => {
   const externalReference = `basket-${randomUUID()}`;
   const replacedCode = await newCode({ externalReference });
   const newestCode = await newCode({ externalReference, amount: 1 });
@@ -83,7 +83,7 @@ test('features of a merchant are shown as soon as they are set', async () => {
   });
 });
 
-test('a third party decodes its own codes over HTTP, and without its response decoding returns a 503', async () => {
+test('a third-party provider decodes its own codes over HTTP; if it does not respond, decoding returns a 503', async () => {
   const decoded = await decodeCode(platform, 'https://pay.simulated-provider.example/25000', partner);
   expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, 25_000]);
   const unanswered = await decodeCode(platform, 'https://pay.simulated-provider.example/silent', partner);

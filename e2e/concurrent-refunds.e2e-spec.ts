@@ -52,7 +52,7 @@ describe.each(['embedded', 'distributed'] as const)('concurrent refunds on the %
   /** 201 for a new refund, 200 for a repeated call. */
   const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
 
-  it(`of ${CALLS} refunds with different keys, only as many succeed as the payment covers`, async () => {
+  it(`succeed only up to the amount of the payment, if ${CALLS} calls have different keys`, async () => {
     const payment = await payForRefund(platform);
     const answers = await refundConcurrently(payment, AMOUNT, randomUUID);
     await waitForRefunds(platform, [payment]);
@@ -65,7 +65,7 @@ describe.each(['embedded', 'distributed'] as const)('concurrent refunds on the %
     );
   });
 
-  it(`${CALLS} calls with one key create one refund`, async () => {
+  it(`are only one refund, if ${CALLS} calls have the same key`, async () => {
     const payment = await payForRefund(platform);
     const key = randomUUID();
     const answers = await refundConcurrently(payment, PAID_AMOUNT, () => key);

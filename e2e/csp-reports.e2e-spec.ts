@@ -29,7 +29,7 @@ afterAll(async () => {
   await collector?.stop();
 });
 
-it('an image of another origin is blocked and counted', async () => {
+it('an image of another origin is blocked in the payment page, and hosted-gateway counts the report', async () => {
   const page = await browser.newPage();
   await page.route(/\/pay\?/, async (route) => {
     const response = await route.fetch();

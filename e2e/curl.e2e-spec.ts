@@ -1,4 +1,4 @@
-/** The hosted gateway's API from a shell, with curl and without the SDK; first with the commands of the guide. */
+/** Calls the API of the hosted gateway with curl: first the commands of the guide, then requests of these tests. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { sharedPlatform } from './platform/shared-platform.js';
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test checks the fields that it reads
   readonly body: any;
 }
 
-/** An address on this machine without a listener: the keyless site may use it, and nothing is delivered there. */
+/** No program listens at this address. The site that requires no key allows its host. */
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 function newSessionRequest(changes: Record<string, unknown> = {}): Record<string, unknown> {
@@ -204,7 +204,7 @@ describe('the hosted gateway', () => {
       create([site, key], newSessionRequest()),
       create([merchantId, key], newSessionRequest()),
       create([...keyless, `x-api-key: ${foreign.apiKey}`], newSessionRequest()),
-      // Authentication comes first: a stranger gets no validation errors of the body.
+      // Authentication comes first: an unauthenticated caller gets no validation errors of the body.
       create([merchantId, site], {}),
       curl('GET', `/api/v3.1/payments?sessionId=${randomUUID()}`, [merchantId, site]),
       curl('DELETE', `/api/v3.1/sessions/${randomUUID()}`, [merchantId, site]),
@@ -239,7 +239,7 @@ describe('the hosted gateway', () => {
     for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
   });
 
-  it('accepts only addresses of the site’s own hosts without a key, and accepts the merchant’s key for any of its sites', async () => {
+  it('accepts addresses of other hosts only in a request with a key of the site or the merchant', async () => {
     expect((await create(keyless, newSessionRequest())).status).toBe(201);
     for (const field of urls) {
       const answer = await create(keyless, newSessionRequest({ [field]: 'https://shop.example/x' }));

@@ -80,7 +80,7 @@ it('after a decline without a reason the form keeps its fields too, and a reload
   expect(await inputValues(page)).toEqual(['', '', '', '']);
 });
 
-it('after a decline on another device a half-typed card stays, and the page does not name the payer’s bank as the reason', async () => {
+it('after a decline on another device the form keeps a half-typed card', async () => {
   const [first, second] = [await newTab(), await newTab()];
   await first.bringToFront();
   await first.getByLabel('Card number').fill('4242 4242');

@@ -183,6 +183,7 @@ it('each payment has its own complete trace, although one statement wrote rows o
   );
   const payRequests = await Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   const { gatewayUrl } = platform.demo;
+  // While the tables are locked, the twelve requests wait and then share statements.
   const answers = await whileLocked('payment_processor.transfers', 1, () =>
     whileLocked('payment_processor.payables', 2, () =>
       Promise.all(
@@ -343,7 +344,7 @@ describe('while identity is stopped', () => {
     await expectAllNotifiedOnce();
   });
 
-  it('code-decoder also runs and starts while payment-processor is stopped, and a till gets a 503', async () => {
+  it('code-decoder runs and starts even without payment-processor, and then returns a 503 to a till', async () => {
     const { code } = await createInvoice(platform);
     freeze('payment-processor');
     expect((await decodeCode(platform, code, partner)).status).toBe(200);
@@ -359,9 +360,9 @@ describe('while identity is stopped', () => {
   });
 });
 
-describe('another deployment', () => {
+describe('a switch to another deployment', () => {
   it.each(['embedded', 'rabbitmq'] as const)(
-    'the data of a distributed platform works on %s, including unfinished payments',
+    'the deployment %s can use the data of a distributed platform, also its unfinished payments',
     async (mode) => {
       answer = 'hold';
       const sessionId = await pay();

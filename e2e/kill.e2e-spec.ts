@@ -20,7 +20,9 @@ import { Platform } from './platform/platform.js';
  * is below payment-processor's timeout of 8 s.
  */
 const LATENCY_MS = 7_000;
+/** Payments whose charge the acquirer has not answered at the kill. */
 const KILLED_BEFORE_RESPONSE = 30;
+/** Payments whose webhook the merchant has not answered at the kill. */
 const KILLED_BEFORE_WEBHOOK = 12;
 const MIN_UNFINISHED = 20;
 
@@ -173,6 +175,7 @@ describe('refunds', () => {
       })),
     );
     expect(expected.map(({ amount }) => amount).sort()).toEqual(calls.map(({ amount }) => amount).sort());
+    /** The refunds that succeeded, with the amount of `refunds` (`r`) or of the ledger's `transfers` (`t`). */
     const rows = async (table: string): Promise<typeof expected> =>
       sorted(
         (
@@ -191,6 +194,7 @@ describe('refunds', () => {
          FROM payment_processor.payments WHERE payment_reference = ANY ($1)`,
       [payments],
     );
+    // 1 000 + 1 001 + 1 002 cents of each payment are refunded.
     expect(sums.map(({ refunded, pending: left }) => [Number(refunded), Number(left)])).toEqual(
       Array(PAYMENTS).fill([3_003, 0]),
     );

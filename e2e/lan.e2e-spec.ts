@@ -1,6 +1,6 @@
 /**
  * A phone uses a platform that was started with `./svc up --lan`: over HTTPS on this machine's network address, with a
- * self-signed certificate. The tests run on both deployments. The last test starts the platform on this machine only.
+ * self-signed certificate. The tests run on both deployments. The last test starts the platform without `--lan`.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ afterAll(() => platform?.stop());
 describe.each([
   ['a process for each service, over RabbitMQ', { name: 'lan-distributed', mode: 'distributed' }],
   ['all services in one process', { name: 'lan', mode: 'embedded' }],
-] as const)('on the network: %s', (_, { name, mode }) => {
+] as const)('a platform on the network, with %s', (_, { name, mode }) => {
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
@@ -44,7 +44,7 @@ describe.each([
     platform = await startOnNetwork(mode);
     certificate = new X509Certificate(readFileSync(platform.demo.certificateFile!));
     address = new URL(platform.demo.shopUrl).hostname;
-    // The browser trusts this key and no other, like a payer who compares the fingerprint.
+    // The browser trusts only this key, like a phone whose user has compared the fingerprint of the certificate.
     const key = createHash('sha256').update(certificate.publicKey.export({ type: 'spki', format: 'der' }));
     browser = await startBrowser(`--ignore-certificate-errors-spki-list=${key.digest('base64')}`);
   });
@@ -125,7 +125,7 @@ describe.each([
     await seesOrderPaid();
   });
 
-  it('is not trusted without the certificate, and sets no HSTS', async () => {
+  it('is refused by a browser that does not know its certificate, and sends no HSTS header', async () => {
     expect(await statusOf(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     const stranger = await startBrowser();
     try {
@@ -142,6 +142,7 @@ describe.each([
   it('exposes neither administration nor internal ports to the network', async () => {
     const { adminUrl, apiUrl } = platform.demo;
     const first = portOf(apiUrl);
+    // PostgreSQL listens on the first port + 32, the services on the first port + 10 to 16.
     for (const port of [
       portOf(adminUrl),
       first + 32,
@@ -163,7 +164,7 @@ describe.each([
     expect(posted.status()).toBe(404);
   });
 
-  it('serves the till and its customer display to other computers, with its key', async () => {
+  it('serves the till and its customer display to other computers that have the till’s key', async () => {
     const { transformerUrl, transformerApiKey } = platform.demo;
     expect(transformerUrl).toMatch(new RegExp(`^http://${address}:\\d+$`));
     const { siteId } = platform.site(0, 1);
@@ -183,7 +184,7 @@ describe.each([
     await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('reports that the till is down and how to restart it, and restarts it', async () => {
+  it('reports in ./svc status that the till transformer is down, and restarts it with ./svc up', async () => {
     const file = join(platform.dataDir, 'run', 'transformer.json');
     const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
     await platform.kill(pid);
@@ -217,8 +218,8 @@ describe.each([
   });
 });
 
-describe('off the network again', () => {
-  it('all servers listen only on this machine, as before, and the certificate is kept', async () => {
+describe('a platform that is started again without --lan', () => {
+  it('listens only on this machine, and keeps its certificate for the next start with --lan', async () => {
     const platform = await startOnNetwork('embedded');
     const onNetwork = platform.demo;
     const keyFile = join(platform.dataDir, 'tls', 'key.pem');

@@ -20,7 +20,7 @@ const SHOP = 'http://127.0.0.1:9';
 let platform: Platform;
 let browser: Browser;
 let states: PageStates;
-/** Each session has another amount, which identifies the session's charges at the acquirer. */
+/** Each session has a different amount, which identifies the session's charges at the acquirer. */
 let amount = 20_000;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 describe.each([
   ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
   ['desktop-light', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
-] as const)('on a %s', (look, options) => {
+] as const)('the payment page with the look %s', (look, options) => {
   let context: BrowserContext;
   let page: Page;
   let url: string;
@@ -91,7 +91,7 @@ describe.each([
     expect([references.length, new Set(references).size]).toEqual([3, 1]);
   });
 
-  it('while the network is down, the page says so and sends the payment when the network is back', async () => {
+  it('while the network is down, the page shows that it is offline, and it sends the payment when the network is back', async () => {
     await waitForHeading(page, 'Pay by card');
     await fillCard(page, APPROVED);
     await context.setOffline(true);
@@ -200,11 +200,11 @@ describe.each([
     await screenshot(page, `lost-late-${look}`);
   });
 
-  describe('when the issuer requires a verification', () => {
+  describe('a verification by the issuer', () => {
     const BANK = 'Is this payment yours?';
     const confirm = (): Promise<void> => page.getByRole('button', { name: 'Confirm the payment' }).click();
 
-    it('the payment succeeds after the payer has confirmed', async () => {
+    it('makes the payment succeed after the payer has confirmed', async () => {
       await pay(VERIFIED);
       await waitForHeading(page, BANK);
       expect(countCharges()).toBe(0);
@@ -213,7 +213,7 @@ describe.each([
       await expectPaidOnce();
     });
 
-    it('after a refused verification the page shows the refusal and accepts another card', async () => {
+    it('is shown as refused after a refusal, and the page accepts another card', async () => {
       await pay(VERIFIED);
       await page.getByRole('button', { name: 'It is not mine' }).click();
       await seesText('Your bank could not verify you');
@@ -222,7 +222,7 @@ describe.each([
       await expectPaidOnce();
     });
 
-    it('after the payer has left the issuer’s page, our page links to it and accepts another card; a later confirmation charges nothing', async () => {
+    it('can be left by the payer: our page links back to it and accepts another card, and a later confirmation charges nothing', async () => {
       await pay(VERIFIED);
       await waitForHeading(page, BANK);
       const bank = page.url();
@@ -236,7 +236,7 @@ describe.each([
       await expectPaidOnce();
     });
 
-    it('the waiting page shows the payment after the payer has confirmed on another device', async () => {
+    it('can be confirmed on another device, and the waiting page then shows the payment', async () => {
       await pay(VERIFIED);
       await waitForHeading(page, BANK);
       const bank = page.url();
@@ -246,7 +246,7 @@ describe.each([
       await expectPaidOnce();
     });
 
-    it('a verification that is not finished fails the payment after 15 minutes, and the page shows the reason', async () => {
+    it('fails the payment after 15 minutes without a confirmation, and the page shows the reason', async () => {
       await pay(VERIFIED);
       await waitForHeading(page, BANK);
       const past = new Date(Date.now() - 1_000);

@@ -71,7 +71,8 @@ const waitForCharge = (): Promise<unknown> =>
     Promise.resolve(platform.charges().some((line) => line.amount === amount && line.outcome === 'approved')),
   );
 
-it('the form has links and buttons, so that their absence in the next tests proves something', async () => {
+// Without this test, the next tests would also pass if the page never had a link or button.
+it('the form has visible links and buttons before the payer presses Pay', async () => {
   await waitForHeading(page, 'Pay by card');
   expect((await visibleExits(page)).join()).toContain('Back to store');
 });
@@ -128,7 +129,7 @@ it('no link or button is visible while the acquirer processes the payment: in th
   await expectNoExit('Confirming with your bank…', second);
 });
 
-it('no link or button is visible while another tab pays, also with a half-typed card, until that payment has failed', async () => {
+it('no link or button is visible beside a half-typed card while another tab pays', async () => {
   await page.getByLabel('Card number').fill('4242 4242');
   const setPayableState = (state: string): Promise<string> =>
     states.updateSession(

@@ -12,7 +12,7 @@ describe('on-boarding', () => {
   });
 
   it.each(['the first time', 'the second time'])(
-    'the commands of the guide work, and the first payment succeeds: %s',
+    'the commands of the guide work %s, and the first payment succeeds',
     async () => {
       const [block] = documentedBlocks('on-boarding');
       const ran = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -78,7 +78,7 @@ describe('on-boarding', () => {
     [['admin', 'features', 'set', '1001', 'tip.enabled=perhaps'], 1, /features\.tip\.enabled must be a boolean/],
     [['admin', 'merchants', 'list', '--nonsense'], 2, /--nonsense/],
     [['admin', 'merchants', 'show', '1001', '--print', 'colour'], 1, /has no "colour"/],
-  ])('./svc %j explains its error', async (args, code, message) => {
+  ])('./svc with the arguments %j prints its usage or explains the error', async (args, code, message) => {
     const command = await platform.svc(...args);
     expect(command.output).toMatch(message);
     expect(command.code).toBe(code);
@@ -86,7 +86,7 @@ describe('on-boarding', () => {
     expect(command.output.trim().split('\n').length > 1).toBe(code === 0);
   });
 
-  it('uses another platform when configured, and reports a refused key or a missing server', async () => {
+  it('./svc admin uses the platform in its environment variables, and reports a refused key or a missing server', async () => {
     const other = { ...platform.env(), SVC_ADMIN_URL: platform.demo.adminUrl, SVC_ADMIN_KEY: 'not the key of anybody' };
     const call = (env: NodeJS.ProcessEnv) => run(join(ROOT, 'svc'), ['admin', 'merchants', 'list'], env);
     expect((await call(other)).output).toContain('the administration key is refused');

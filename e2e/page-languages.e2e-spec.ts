@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 beforeEach(async () => {
-  // The payer's browser has another language than the session.
+  // The browser's language (English) differs from the session's language.
   context = await browser.newContext({ locale: 'en-ZA', timezoneId: 'Africa/Johannesburg', viewport: PHONE });
 });
 afterEach(() => context.close());
@@ -72,7 +72,7 @@ async function findDefects(page: Page, name: string): Promise<unknown[]> {
   return defects;
 }
 
-describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) => {
+describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('in the language $tag', (language) => {
   const { tag, messages } = language;
 
   it('the page shows the form with errors, a decline and the receipt', async () => {

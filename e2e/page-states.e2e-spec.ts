@@ -1,6 +1,6 @@
 /**
- * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged
- * to 200 and 400 %, without mouse, motion or script. The tests take a picture of each state, and with
+ * The payer's page is accessible in each of its states: on a phone and a desktop, light and dark, in forced colours,
+ * enlarged to 200 and 400 %, without mouse, motion or script. The tests take a picture of each state, and with
  * SVC_DOCS_PICTURES=1 they also write pictures to docs/pages.
  */
 import { mkdirSync } from 'node:fs';
@@ -25,14 +25,14 @@ import { readQr } from './browser/qr-scanner.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
-/** axe checks each size and each scheme once. */
+/** Sizes and colour schemes of the page. axe checks each size and each scheme once: the looks with `axe: true`. */
 const LOOKS = [
   { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light', axe: true },
   { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark', axe: false },
   { name: 'desktop-light', viewport: { width: 1280, height: 800 }, colorScheme: 'light', axe: false },
   { name: 'desktop-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark', axe: true },
 ] as const;
-/** A desktop window of 640 pixels at 200 %, which is also the narrowest phone. */
+/** A desktop window of 640 pixels at 200 %, which is as wide as the narrowest phone. */
 const ENLARGED = { width: 320, height: 400 };
 /** A desktop window of 1280 by 1024 pixels at 400 % (WCAG 1.4.10). */
 const ENLARGED_FOUR_TIMES = { width: 320, height: 256 };
@@ -40,8 +40,10 @@ const ENLARGED_FOUR_TIMES = { width: 320, height: 256 };
 const SHOP = 'http://127.0.0.1:9';
 /** Maximum time to paint the page on a phone with a slow network. Other load on the machine delays the page too. */
 const MAX_PAINT_MS = 1_000 * PATIENCE;
+/** Maximum number of loads until one is painted in time. */
 const MAX_LOADS = 10;
-const NOT_THERE = ['not-found', 'unknown-code'];
+/** States whose page has the status 404. */
+const NOT_FOUND_STATES = ['not-found', 'unknown-code'];
 const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
 
 describe('the page', () => {
@@ -110,16 +112,16 @@ describe('the page', () => {
     await screenshot(page, `page-${name}-forced-colours`);
     await withForcedTextFill(page);
     expect([name, 'in forced colours', await axeFindings(page)]).toEqual([name, 'in forced colours', []]);
-    // For a missing page a 404 is correct.
-    if (NOT_THERE.includes(name)) pageErrors.length = 0;
+    // The browser reports a 404 as an error, but in these states it is correct.
+    if (NOT_FOUND_STATES.includes(name)) pageErrors.length = 0;
     expect(pageErrors).toEqual([]);
     await page.context().close();
   }
 
   it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
     'is accessible in the state %s',
-    async (name, { heading, createUrl: reach }) => {
-      await expectAccessible(name, await reach(states), (page) => waitForHeading(page, heading));
+    async (name, { heading, createUrl }) => {
+      await expectAccessible(name, await createUrl(states), (page) => waitForHeading(page, heading));
     },
   );
 
@@ -170,7 +172,7 @@ describe('the page', () => {
     }
   });
 
-  it('groups the number and shows its brand during input, also after a correction in the middle', async () => {
+  it('groups the digits of the card number and shows the card brand during input, also after a correction', async () => {
     const page = await newPage({});
     await page.goto(await states.open());
     const number = page.getByLabel('Card number');
@@ -213,7 +215,7 @@ describe('the page', () => {
     }
   });
 
-  it('can be paid with the keyboard alone, and without motion', async () => {
+  it('lets a payer pay with the keyboard alone, and shows no motion if the payer prefers none', async () => {
     const page = await newPage({ reducedMotion: 'reduce' });
     await page.goto(await states.open());
     await page.getByLabel('Card number').focus();
@@ -230,7 +232,7 @@ describe('the page', () => {
     expect(moving).toBe(0);
   });
 
-  it.each([LOOKS[0], LOOKS[2]])('does not move on Pay, also not on Pay after a decline ($name)', async (look) => {
+  it.each([LOOKS[0], LOOKS[2]])('keeps its layout when Pay is pressed, also after a decline ($name)', async (look) => {
     const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
     await page.goto(await states.open());
     const boxes = () =>
@@ -262,7 +264,7 @@ describe('the page', () => {
     await waitForHeading(page, 'Payment successful');
   });
 
-  it('explains what does not work without script, and links back', async () => {
+  it('explains without script that paying by card needs JavaScript, and links back to the store', async () => {
     const page = await newPage({ javaScriptEnabled: false, viewport: LOOKS[0].viewport });
     await page.goto(await states.open());
     expect(await page.locator('noscript .notice').innerText()).toMatch(
@@ -292,7 +294,7 @@ describe('the page', () => {
     });
   });
 
-  it('warns five minutes before the session expires, and not earlier', async () => {
+  it('warns five minutes before the session expires, not earlier, and lets the payer extend the session once', async () => {
     const url = await states.open();
     const expireIn = (minutes: number): Promise<string> =>
       states.updateSession(

@@ -91,7 +91,7 @@ it('after the payer confirms the verification, the payment succeeds and is in th
   });
 });
 
-it('stores no card number in a table, a log, or the acquirer’s file', async () => {
+it('the platform stores no card number of a partner’s request in a table, a log, or the acquirer’s file', async () => {
   const plantedNumber = '5105105105105100';
   const { apiUrl, partner } = platform.demo;
   const headers = await logIn(platform);

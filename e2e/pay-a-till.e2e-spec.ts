@@ -29,7 +29,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isM
 const PAID = 'Payment successful';
 const PAID_BY_OTHERS = 'This order is already paid';
 const AMOUNT = 8_950;
-/** Maximum number of races until each side has won once. */
+/** The race is repeated until phone and partner have each won once, but at most this often. */
 const MAX_RACES = 12;
 
 let platform: Platform;
@@ -79,13 +79,14 @@ interface PaymentOfInvoice {
   readonly state: string;
 }
 
-/** Payments of an invoice in payment-processor, and their charges at the acquirer. */
+/** The payments of an invoice in payment-processor, the oldest first. */
 async function paymentsOf(invoiceReference: string): Promise<readonly PaymentOfInvoice[]> {
   return platform.sql<PaymentOfInvoice>(
     `SELECT payment_reference AS "paymentReference", state FROM payment_processor.payments WHERE payable_id = $1 ORDER BY accepted_at`,
     [invoiceReference],
   );
 }
+/** The amounts that the acquirer has charged for these payments. */
 function chargesOf(payments: readonly PaymentOfInvoice[]): readonly number[] {
   const references = payments.map(({ paymentReference }) => paymentReference);
   return platform
@@ -154,7 +155,7 @@ describe('a till', () => {
     await screenshot(second, 'till-phone-3-second');
   });
 
-  it('with a printed code: the page waits for a basket, then opens the invoice of the basket', async () => {
+  it('has a printed code, whose page waits for a basket and then opens the invoice of the basket', async () => {
     const siteReference = `TILL-${randomInt(1e9)}`;
     const created = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
     const code = await created.text();
@@ -234,7 +235,7 @@ describe('the payer', () => {
     expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
   });
 
-  it('returns from the bank to the same invoice, and sees only his own decline and receipt', async () => {
+  it('returns from the bank to the same invoice, and another phone shows neither the decline nor the receipt', async () => {
     const { code, reference } = await createInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     await fillCard(phone, '4000 0000 0000 9995');
@@ -251,7 +252,7 @@ describe('the payer', () => {
   });
 });
 
-describe('an invoice that two payers pay at the same moment', () => {
+describe('an invoice with two payers', () => {
   /** Pays over the main API; returns true if this payment succeeded. */
   async function payAsPartner(invoiceReference: string): Promise<boolean> {
     const card = {
@@ -274,7 +275,7 @@ describe('an invoice that two payers pay at the same moment', () => {
     return (await heading.innerText()) === PAID;
   };
 
-  it('a phone and a partner: one is charged, and the other sees that the invoice is already paid', async () => {
+  it('is charged once if a phone and a partner pay at the same moment, and the phone shows the right result', async () => {
     const winners = new Set<string>();
     for (let race = 0; race < MAX_RACES && winners.size < 2; race++) {
       const { code, reference } = await createInvoice(platform);
@@ -295,7 +296,7 @@ describe('an invoice that two payers pay at the same moment', () => {
     expect([...winners].sort()).toEqual(['partner', 'phone']);
   });
 
-  it('two phones: one is charged, and the other sees that the invoice is already paid', async () => {
+  it('is charged once if two phones pay at the same moment, and one phone shows that it is already paid', async () => {
     const { code, reference } = await createInvoice(platform);
     const phones = [await scan(code), await scan(code)];
     for (const phone of phones) await fillCard(phone, '4242 4242 4242 4242');
@@ -306,7 +307,7 @@ describe('an invoice that two payers pay at the same moment', () => {
     expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
   });
 
-  it('an open form shows by itself that a partner has paid', async () => {
+  it('is shown as paid on a phone after a partner has paid, without a reload', async () => {
     const { code, reference } = await createInvoice(platform);
     const phone = await scan(code);
     expect(await payAsPartner(reference)).toBe(true);
@@ -314,7 +315,7 @@ describe('an invoice that two payers pay at the same moment', () => {
   });
 });
 
-it('the commands of the guide work as written, also when repeated: a basket by curl, its code on a phone, GetPayment', async () => {
+it('the commands of the guide work as written, also when repeated', async () => {
   const [block] = documentedBlocks('till-phone');
   for (let times = 0; times < 2; times++) {
     const shell = spawn('bash', ['-euo', 'pipefail', '-c', block!], { cwd: ROOT, env: platform.env() });

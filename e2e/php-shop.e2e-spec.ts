@@ -1,4 +1,4 @@
-/** The PHP client that merchants copy into their shop, and the one-file shop that uses it. */
+/** Tests the PHP client that merchants copy into their shop, and the example shop that uses this client. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -79,7 +79,7 @@ async function buy(): Promise<{ page: string; id: string }> {
 const pay = async (page: string, card?: string) =>
   sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(page, card));
 
-it('after a decline and another visit, a verified webhook sets the order of the PHP shop to paid', async () => {
+it('the PHP shop sets an order to paid after a decline, a second try and a verified webhook', async () => {
   const { page, id } = await buy();
   expect((await pay(page, DECLINED)).state).toBe('declined');
   expect(await orderPage(id)).toContain('is not paid yet');
@@ -117,7 +117,7 @@ it('the PHP shop rejects a forged webhook, and a webhook with another amount', a
   expect(await orderPage(id)).toContain('is paid: ');
 });
 
-describe('the client', () => {
+describe('the PHP client', () => {
   const CLIENT = `require '${join(ROOT, 'examples/php/SvcPayments.php')}';`;
   const evaluate = async (code: string): Promise<string> => {
     const { output } = await run(
@@ -156,24 +156,25 @@ describe('the client', () => {
     expect(await verify({ headers: {} })).toContain('the header webhook-id is missing');
   });
 
-  it('explains wrong settings and requests, and reads the feed', async () => {
+  it('explains wrong settings and requests, reads the feed, and resends a delivery', async () => {
     const { merchant, siteId, apiKey } = platform.site(0, 0);
-    const made = (key: string): string =>
+    /** PHP code that creates a client with this key. */
+    const init = (key: string): string =>
       `$svc = new SvcPayments('${platform.demo.gatewayUrl}', ${merchant.merchantId}, ${siteId}, '${key}');`;
-    expect(await evaluate(made(''))).toContain('apiKey must be a key of a site or a merchant');
+    expect(await evaluate(init(''))).toContain('apiKey must be a key of a site or a merchant');
     expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');
     const other = `svc_test_site_${'A'.repeat(43)}`;
-    expect(await evaluate(`${made(other)} $svc->getSession('${randomUUID()}');`)).toBe(
+    expect(await evaluate(`${init(other)} $svc->getSession('${randomUUID()}');`)).toBe(
       `SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant. (see ${platform.demo.apiUrl}/errors/credentials.invalid)`,
     );
-    expect(await evaluate(`${made(apiKey)} $svc->createSession(['amount' => '1']);`)).toContain(
+    expect(await evaluate(`${init(apiKey)} $svc->createSession(['amount' => '1']);`)).toContain(
       'requestId is required',
     );
     expect(
-      await evaluate(`${made(apiKey)} echo count($svc->listNotifications()['notifications']) > 0 ? 'some' : 'none';`),
+      await evaluate(`${init(apiKey)} echo count($svc->listNotifications()['notifications']) > 0 ? 'some' : 'none';`),
     ).toBe('some');
     const resend = `$svc->resendDelivery($svc->listDeliveries('delivered')['deliveries'][0]['id']);`;
-    expect(await evaluate(`${made(apiKey)} ${resend} echo 'sent';`)).toBe('sent');
-    expect(await evaluate(`${made(apiKey)} $svc->resendDelivery('nothing');`)).toContain('There is no such delivery.');
+    expect(await evaluate(`${init(apiKey)} ${resend} echo 'sent';`)).toBe('sent');
+    expect(await evaluate(`${init(apiKey)} $svc->resendDelivery('nothing');`)).toContain('There is no such delivery.');
   });
 });

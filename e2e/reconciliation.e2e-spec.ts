@@ -50,6 +50,7 @@ describe('the reconciliation, on a separate platform', () => {
     // A payment or refund that has just become final is compared a moment later.
     return waitUntil('a reconciliation without a difference', 60_000, async () => {
       const { code, output } = await reconcile();
+      // Two payments of 12 345 cents each, and one refund of 500 cents.
       return code === 0 && /\b2\b.*\b24690\b.*\b1 +500\b/.test(output) ? output : undefined;
     });
   }

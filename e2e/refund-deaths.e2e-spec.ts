@@ -80,7 +80,7 @@ const refund = (apiUrl: string, { payment, key }: Call) =>
   clientOf(apiUrl).refund(payment, { idempotencyKey: key, amount: AMOUNT });
 
 /**
- * Calls for a refund, and kills the process before the nth message of the refund.
+ * Requests a refund, and kills the process before the nth message of the refund.
  *
  * @returns the names of the messages up to the nth message; the names of all messages if `nth` is 0
  */
@@ -117,10 +117,11 @@ async function recover(call: Call, isClientFirst: boolean): Promise<void> {
   expect((await repeat()).status).toBe('succeeded');
 }
 
+// In each turn, the service is killed before one of the messages that it exchanges with PostgreSQL and the acquirer.
 it.each([
   ['the acquirer responds', APPROVED, 0],
   ['the acquirer’s response is lost, and the refund’s status is queried', REFUND_DROPS_THE_ANSWER, 1],
-])('when %s, a kill before any message results in one refund', async (situation, card, firstCase) => {
+])('when %s, a kill before any message leads to exactly one refund', async (situation, card, caseIndex) => {
   const calls: Call[] = [];
   const newCall = async (): Promise<Call> => {
     const call = { payment: await payForRefund(platform, card), key: randomUUID() };
@@ -129,7 +130,7 @@ it.each([
   };
   const all = await callAndKill(await startReplica(), await newCall(), 0);
   // The messages before the acquirer's first answer are the same in both cases, so the second case leaves them out.
-  const first = firstCase === 0 ? 1 : all.findIndex((name) => name.startsWith('acquirer')) + 2;
+  const first = caseIndex === 0 ? 1 : all.findIndex((name) => name.startsWith('acquirer')) + 2;
   expect(all.length).toBeGreaterThanOrEqual(first + 5);
   for (let nth = first; nth <= all.length; nth++) {
     const [replica, call] = await Promise.all([startReplica(), newCall()]);

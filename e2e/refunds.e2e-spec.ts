@@ -12,7 +12,7 @@ async function runGuide(platform: Platform, name: string): Promise<string> {
   return output;
 }
 
-it('the curl commands of the guide refund as written, also when repeated', async () => {
+it('the curl commands of the guide refund a payment as described, also when they are repeated', async () => {
   const platform = await sharedPlatform('embedded');
   for (let times = 0; times < 2; times++) {
     const output = await runGuide(platform, 'refund');
@@ -29,7 +29,7 @@ it('the curl commands of the guide refund as written, also when repeated', async
   }
 });
 
-it('the guide’s statement of a merchant adds up to the ledger', async () => {
+it('the settlement statement that the guide’s commands print has the net amount of the ledger', async () => {
   const platform = await sharedPlatform('embedded');
   await runGuide(platform, 'refund');
   const { merchantId } = platform.demo.merchants[0]!;

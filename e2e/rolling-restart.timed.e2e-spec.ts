@@ -131,7 +131,7 @@ describe('a rolling restart under load', () => {
     expect(result.slowestMs).toBeLessThan(MAX_WAIT_MS);
   }
 
-  it.each(SERVICES)('a restart of %s fails no request', (app) => expectNoFailureDuringRestart(app));
+  it.each(SERVICES)('no request fails during a restart of %s', (app) => expectNoFailureDuringRestart(app));
 
   it('a rolling restart leaves consistent records, and repeats no POST that was answered in time', async () => {
     await load.stop();

@@ -59,7 +59,7 @@ test.each([
     // This module resolution is older than package "exports", and the compiler will drop it one day.
     options: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
   },
-] as const)('a server of $name compiles, including library checks, and pays', async ({ name, type, options }) => {
+] as const)('a server project with $name compiles with the SDK’s types, and pays', async ({ name, type, options }) => {
   const project = await newProject(name, type, 'pay.ts');
   const compilerOptions = {
     ...{
@@ -89,7 +89,7 @@ test.each([
   expect(done).toMatchObject({ page: '/pay', paid: 'success', paymentStatus: 'Success', card: true });
 });
 
-test('a page encrypts a card, and a payment with it succeeds', async () => {
+test('a page encrypts a card, and a payment with the encrypted card succeeds', async () => {
   const project = await newProject('page', 'module', 'browser.ts');
   const outfile = join(project, 'page.js');
   // For a browser: the build fails if any module needs Node.js.

@@ -1,4 +1,4 @@
-/** The demo shop's own pages, for everyone: the shop, and an order before, after and without its payment. */
+/** The demo shop's own pages are accessible: the shop, and an order before, after and without its payment. */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {

@@ -1,6 +1,6 @@
 /**
- * The order of the test files: the longest system tests first, so that no worker is left with one at the end.
- * Jest knows the times of earlier runs only, and a fresh clone has none.
+ * The order of the test files: the longest system tests first, so that no worker begins a long test at the end.
+ * Jest's own order needs the durations of earlier runs, which a fresh clone does not have.
  */
 import TestSequencer from '@jest/test-sequencer';
 

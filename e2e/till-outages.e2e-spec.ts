@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 it(
-  'the transformer loses and duplicates no basket during an outage and three kill -9',
+  'the till transformer loses and duplicates no basket during a network outage and three kills',
   async () => {
     await day.run();
     const polled = await day.stopPolling();
@@ -53,7 +53,7 @@ it(
     expect(records.problems).toEqual([]);
     expect([sums.transformer.paid, sums.ledger, sums.acquirer]).toEqual([sums.tills.paid, sums.tills, sums.tills]);
     expect([day.computer.kills, day.line.isDown, day.sales.length]).toEqual([3, false, SIZE.baskets]);
-    // There was a basket of every kind, in both dialects, and some during the outage.
+    // There was a basket of every kind. Some baskets were paid, refunded, and served during the outage.
     expect(new Set(day.sales.map(({ kind }) => kind)).size).toBe(10);
     for (const count of [payments, refunds, day.paidLater, day.drainedMs]) expect(count).toBeGreaterThan(0);
     expect(Math.max(...memoryMb)).toBeLessThan(MAX_MEMORY_MB);

@@ -1,4 +1,7 @@
-/** A till beside the real platform: the guide's commands, and both dialects with a customer display. */
+/**
+ * The till transformer with the real platform: the guide's commands, and a customer display for both APIs of tills
+ * (single lines, and whole baskets).
+ */
 import { randomInt, randomUUID } from 'node:crypto';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
@@ -83,7 +86,7 @@ describe('a customer display', () => {
     expect(status).toBe(201);
   }
 
-  it('shows a basket of each dialect, and its payment within a second', async () => {
+  it('shows baskets that are sent as lines and as a whole, and their payments within a second', async () => {
     const { siteId } = platform.site(0, 1);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const pageErrors = recordPageErrors(context);

@@ -19,7 +19,7 @@ const ANSWERS_LATE = '4000 0000 0000 6009';
 /** Seven mugs and a coffee; no other order on the platform has this amount. Cents. */
 const AMOUNT = 7 * 9_900 + 12_345;
 
-describe('two tabs', () => {
+describe('a payment in two tabs', () => {
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
@@ -33,7 +33,7 @@ describe('two tabs', () => {
     await browser?.close();
   });
 
-  it('that pay at once make one charge, and show the same result', async () => {
+  it('is charged once when both tabs pay at the same moment, and both tabs show the same result', async () => {
     const pageErrors = recordPageErrors(context);
     const first = await context.newPage();
     await first.goto(platform.demo.shopUrl);

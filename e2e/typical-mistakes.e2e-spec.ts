@@ -157,7 +157,7 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   ],
 ];
 
-test.each(MISTAKES)('%s', async (_, make, message) => {
+test.each(MISTAKES)('the error message for %s explains how to fix it', async (_, make, message) => {
   const error = await Promise.resolve()
     .then(make)
     .catch((thrown: unknown) => thrown);

@@ -1,6 +1,6 @@
 /**
- * A merchant's endpoint that fails twice: the webhook is retried with one id until it is acknowledged, and not
- * afterwards.
+ * Webhooks to a merchant's server that fails the first deliveries: retries, signatures, the feed of notifications, and
+ * the webhook of a site.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ interface NotificationRow {
   readonly lease_id: string | null;
 }
 
-describe('a webhook', () => {
+describe('webhooks', () => {
   let platform: Platform;
   let site: MerchantSite;
   let endpoint: MerchantEndpoint;
@@ -33,7 +33,8 @@ describe('a webhook', () => {
     platform = await sharedPlatform('embedded');
     // The test has its own merchant, because the feed of a site has all payments of that site.
     site = await onboardMerchant(platform, 'Webhook Retries');
-    endpoint = await MerchantEndpoint.start(site.webhookSecret, (_, before) => (before < 2 ? 500 : 200));
+    // The server fails the first two deliveries of each payment.
+    endpoint = await MerchantEndpoint.start(site.webhookSecret, (_, earlierCount) => (earlierCount < 2 ? 500 : 200));
   });
   afterAll(async () => {
     await endpoint?.stop();
@@ -80,7 +81,7 @@ describe('a webhook', () => {
       Promise.resolve(endpoint.deliveriesOf(paymentReference).length >= count),
     );
 
-  it('is sent three times when the endpoint answers 500, 500 and 200, with one id, and a new signature each time', async () => {
+  it('an endpoint that answers 500, 500 and 200 gets a webhook three times, with one id and three signatures', async () => {
     const paymentReference = await pay(gatewayClient(platform, site));
 
     await deliveries(paymentReference, 1);
@@ -126,7 +127,7 @@ describe('a webhook', () => {
   it.each([
     ['v3.1', 'site'],
     ['v3', 'merchant'],
-  ] as const)('of a %s session carries the older signature under the key of the %s', async (version, owner) => {
+  ] as const)('a webhook of a %s session is also signed with the key of the %s', async (version, owner) => {
     const { siteId, apiKey: siteKey, merchant } = site;
     const { gatewayUrl } = platform.demo;
     const client = new HostedGatewayClient({
@@ -143,7 +144,7 @@ describe('a webhook', () => {
     expect(verifyLegacySignature(payment, right)).toBe(true);
     expect(verifyLegacySignature(payment, wrong)).toBe(false);
   });
-  it('is in the feed under the id of its deliveries, and an administrator can resend it', async () => {
+  it('a notification is in the feed under the id of its deliveries, and an administrator can resend it', async () => {
     const client = gatewayClient(platform, site);
     const before = await client.listNotifications();
     const paymentReference = await pay(client);
@@ -157,7 +158,7 @@ describe('a webhook', () => {
     expect(notification).toEqual({ id: webhookId, payment: fields });
 
     const count = endpoint.deliveriesOf(paymentReference).length;
-    await waitUntil('a try that is recorded', 20_000, async () => (await rowOf(paymentReference)).lease_id === null);
+    await waitUntil('a recorded attempt', 20_000, async () => (await rowOf(paymentReference)).lease_id === null);
     expect(await platform.svc('admin', 'webhooks', 'replay', webhookId)).toMatchObject({
       code: 0,
       output: expect.stringMatching(new RegExp(`${webhookId}\\s+status\\s+due`)) as string,
@@ -168,7 +169,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('of the site has the same payment, as soon as an administrator sets its address (M6)', async () => {
+  it('a payment of a site is sent to the webhook address that an administrator has set for the site (M6)', async () => {
     const shop = await onboardMerchant(platform, 'Webhook Of A Site');
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
     const backOffice = createServer((request, response) => {

@@ -12,6 +12,7 @@ import { callApi, decodeCode, logIn, logInCustomer, type PartnerHeaders } from '
 import { createInvoice } from './callers/till.js';
 import { Platform } from './platform/platform.js';
 
+/** The services that take no part in a partner's payments and reads. */
 const UNAVAILABLE_APPS = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Number of payments in each phase. Every third payment pays a hosted session, whose merchant must get a webhook. */
 const ROUNDS = 45;
@@ -146,7 +147,7 @@ async function rounds(phase: string, count = ROUNDS): Promise<void> {
 
 function slowerThanBefore(phase: string): string[] {
   return STEPS.filter((kind) => {
-    const [before, now] = [timings.get('all there')![kind], timings.get(phase)![kind]];
+    const [before, now] = [timings.get('all running')![kind], timings.get(phase)![kind]];
     const slow = now.filter((ms) => ms > SLOW_MS).length;
     return median(now) - median(before) >= MAX_ADDED_MS || slow > now.length * MAX_SLOW_SHARE;
   });
@@ -186,11 +187,11 @@ async function expectEventsDelivered(): Promise<void> {
 test('payments work while all services run', async () => {
   await rounds('warm-up', WARM_UP);
   timings.delete('warm-up');
-  await rounds('all there');
+  await rounds('all running');
   await expectEventsDelivered();
 });
 
-test('payments work while the other services are frozen, and after a restart without them', async () => {
+test('payments work while uninvolved services are frozen, and after a restart of the involved services', async () => {
   await createSessions(ROUNDS);
   freeze(...UNAVAILABLE_APPS.map((app) => platform.process(app).pid));
   await expectSpeedAsBefore('frozen');
@@ -205,7 +206,7 @@ test('payments work while the other services are frozen, and after a restart wit
   await expectEventsDelivered();
 });
 
-test('payments work while the other services are killed and not restarted', async () => {
+test('payments work while uninvolved services are killed and not restarted', async () => {
   await createSessions(ROUNDS);
   const before = UNAVAILABLE_APPS.map((app) => platform.process(app));
   // The supervisor would restart the killed services at once, so it is stopped.

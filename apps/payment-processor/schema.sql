@@ -15,7 +15,8 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
           partition := parent || '_' || to_char(month_start, 'YYYY_MM');
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
-          -- Whoever comes second waits here, then finds the partition. The lock that attaching takes: it is not raised later.
+          -- A concurrent caller waits here for this lock, and then finds the partition. ATTACH PARTITION needs the same
+          -- lock mode, so this transaction never waits for a stronger lock on this table.
           EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
@@ -23,7 +24,8 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
-            -- Before its rows of this month move, so that none is added between move and attach.
+            -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
+            -- such a row before the new partition is attached.
             EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', default_partition);
             EXECUTE format('WITH moved AS (DELETE FROM %s WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
               default_partition, partition) USING from_time, to_time;

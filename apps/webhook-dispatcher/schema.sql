@@ -15,7 +15,8 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
           partition := parent || '_' || to_char(month_start, 'YYYY_MM');
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
-          -- Whoever comes second waits here, then finds the partition. The lock that attaching takes: it is not raised later.
+          -- A concurrent caller waits here for this lock, and then finds the partition. ATTACH PARTITION needs the same
+          -- lock mode, so this transaction never waits for a stronger lock on this table.
           EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
@@ -23,7 +24,8 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
-            -- Before its rows of this month move, so that none is added between move and attach.
+            -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
+            -- such a row before the new partition is attached.
             EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', default_partition);
             EXECUTE format('WITH moved AS (DELETE FROM %s WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
               default_partition, partition) USING from_time, to_time;
@@ -44,7 +46,8 @@ CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
       BEGIN
-        -- Sorted, so that two batches do not wait for each other in a circle; OFFSET 0 keeps the locks behind the sorting.
+        -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
+        -- takes the locks.
         PERFORM pg_advisory_xact_lock(key)
            FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
                  ORDER BY key OFFSET 0) AS sorted;
@@ -54,10 +57,12 @@ CREATE FUNCTION record_notifications(given jsonb, now timestamp with time zone, 
     LANGUAGE plpgsql
     AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the locks before committed.
+        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
+        -- holder of the locks committed.
         PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
 
-        -- A recipient is notified of a payment once, and of each refund once, whatever comes twice.
+        -- A recipient gets one notification for the payment and one for each refund. A repeated event inserts no
+        -- second one.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status,
                                      api_version, url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -82,13 +87,14 @@ CREATE FUNCTION record_notifications(given jsonb, now timestamp with time zone, 
                     LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
                                         WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
                                         LIMIT 1) AS open ON true) AS j
-           -- In one order everywhere, so that two batches with the same notices never deadlock.
+           -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
            ORDER BY j.payment_reference, j.recipient, j.webhook_id
           ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')

@@ -1,6 +1,6 @@
 /**
- * Starts a PostgreSQL for a system that the benchmark compares with Svc Payments, with the settings that `./svc` uses for the
- * platform.
+ * Starts a PostgreSQL for a system that the benchmark compares with Svc Payments. Its settings are those that `./svc`
+ * uses for the platform.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

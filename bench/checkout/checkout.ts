@@ -10,7 +10,7 @@ import { type Section, toThreeDigits } from '../report.ts';
 import { platformCheckout } from './hosted-payment-checkout.ts';
 import { vendureCheckout } from './vendure.ts';
 
-/** CPU that Vendure must need for a flow, divided by the CPU that the platform needs. */
+/** For a flow, Vendure must need at least this many times as much CPU as the platform. */
 const MIN_VENDURE_CPU_RATIO = 10;
 /**
  * Customers who buy at the same time: enough to keep both processors busy, and too few to wait in a queue for seconds.
@@ -94,7 +94,7 @@ async function measureOnce(checkout: Checkout, seconds: number): Promise<Measure
   };
   const buy = (): Promise<void> => running.buy();
   try {
-    await runClosedLoad(CUSTOMERS, 2 * seconds, buy);
+    await runClosedLoad(CUSTOMERS, 2 * seconds, buy); // warm-up
     const before = readCpu();
     const startedAt = performance.now();
     const flows = await runClosedLoad(CUSTOMERS, 2 * seconds, buy);

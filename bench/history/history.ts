@@ -16,13 +16,13 @@ const PAYMENTS = 1_000_000;
 const PAGE_SIZE = 50;
 const FIRST_PAGE = 1;
 const LAST_PAGE = PAYMENTS / PAGE_SIZE;
-/** The last page may cost at most this many times as much as the first one. */
+/** The last page may cost at most this many times as much as the first page. */
 const MAX_RATIO = 1.5;
-/** Requests for each query, as a multiple of the seconds of a step. */
-const REQUESTS_PER_SECOND_OF_STEP = 40;
+/** Each query is sent this many times in each round, for each second of the option `--seconds`. */
+const REQUESTS_PER_SECOND = 40;
 const WARM_UP_REQUESTS = 30;
 
-/** A request for a page, and the durations of its responses. */
+/** A query for one page, and the durations of its requests in milliseconds. */
 interface PageQuery {
   readonly scope: string;
   readonly page: number;
@@ -62,7 +62,7 @@ export async function measureHistory({ rounds, seconds, log }: PartOptions): Pro
     };
     for (let i = 0; i < WARM_UP_REQUESTS; i++) for (const query of queries) await measureQuery(query);
     // The queries take turns, so that other load on the machine affects all of them alike.
-    for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND_OF_STEP; i++)
+    for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND; i++)
       for (const query of queries) query.ms.push(await measureQuery(query));
     return newSection(queries, [...new Set(problems)]);
   } finally {
@@ -71,8 +71,8 @@ export async function measureHistory({ rounds, seconds, log }: PartOptions): Pro
 }
 
 /**
- * Describes why a page is wrong. The number of each seeded payment tells its page, because the newest payment has
- * number 0.
+ * Describes why a page is wrong. The seeded payments are numbered from 0, the newest first, so the number of a page
+ * determines the numbers of its payments.
  */
 function findProblem({ payments, previousPage, nextPage }: PaymentHistory, page: number): string | undefined {
   const numbers = payments.map(({ invoiceExternalReference }) => Number(invoiceExternalReference));

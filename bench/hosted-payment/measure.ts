@@ -1,7 +1,7 @@
 /**
  * Measures the hosted payment on one system. A run begins with a warm-up, in which each payer pays again immediately,
- * so that the system is saturated. Then it offers load in steps, each higher than the one before. The rate of a system
- * is the rate of the highest step that it sustains. The cost of a payment is measured twice: in the second half of the
+ * so that the system is saturated. Then it offers load in steps, each higher than the previous. The rate of a system is
+ * the rate of the highest step that it sustains. The cost of a payment is measured twice: in the second half of the
  * warm-up, and in a step at half of the saturated rate, together with the latency of each stage.
  */
 import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
@@ -138,7 +138,7 @@ class MeasurementRun {
       this.startedPayments++;
       await this.payers.pay(performance.now());
     };
-    // A payer who waits for the acquirer causes no load, so a slow acquirer needs more payers at the same time.
+    // A payer who waits for the acquirer causes no load, so there are 250 more payers for each second of its latency.
     const workers = WARM_UP_WORKERS + Math.ceil((this.acquirerLatencyMs / 1_000) * 250);
     await runClosedLoad(workers, seconds / 2, pay);
     const before = await this.readCounters();

@@ -16,13 +16,13 @@ const PROMISED_RATES: Readonly<Record<string, number>> = {
   'RabbitMQ, all in one': 300,
   'RabbitMQ, a process each': 200,
 };
-/** Promised rate divided by the rate of the minimal program (bench/minimal). */
+/** The platform must reach at least this share of the rate of the minimal program (bench/minimal). */
 const MIN_RATIO_TO_MINIMAL = 0.9;
 const MAX_OUTCOME_TO_WEBHOOK_MS = { p50: 14, p99: 50 };
 const MAX_SATURATED_COMMITS = 2.5;
 /**
- * Promised rate divided by the rate of the platform at the commit `--against`, before concurrent calls shared
- * statements (ADR 35).
+ * The rate must be at least this many times the rate at the commit `--against`. The values apply to a commit in which
+ * concurrent calls do not share statements (before ADR 35).
  */
 const MIN_RATIO_TO_COMMIT: Readonly<Record<Deployment, number>> = { embedded: 1.7, rabbitmq: 1.7, distributed: 1.4 };
 const MAX_CPU_RATIO_TO_COMMIT = 0.5;

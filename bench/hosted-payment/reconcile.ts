@@ -17,8 +17,8 @@ export interface ReconciledCounts {
 }
 
 /**
- * @param startedPayments number of payments that the load generator started. Each had a webhook, or the run has failed
- * already.
+ * @param startedPayments number of payments that the load generator started. Each of them had a webhook; otherwise the
+ *   run has already failed.
  */
 export async function reconcile(
   system: RunningSystem,

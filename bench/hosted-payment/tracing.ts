@@ -11,7 +11,7 @@ import { newPlatform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
 import { findProblems, measureAlternating, newRatesTable } from './payments.ts';
 
-/** Promised rate with tracing divided by the rate without it. */
+/** The rate with tracing must be at least this share of the rate without tracing. */
 const MIN_RATIO = 0.85;
 
 export async function measureTracing(options: PartOptions): Promise<Section> {

@@ -61,6 +61,7 @@ function readStats(): Map<number, ProcessStat> {
     if (text === '') continue;
     // The second field is the program's name in parentheses, which may contain blanks and parentheses.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    // The user and system time of the process, then those of its children.
     const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field] ?? 0), 0);
     stats.set(Number(entry), { parent: Number(fields[1]), ticks });
   }

@@ -65,7 +65,10 @@ export async function runClosedLoad(workers: number, seconds: number, work: () =
   return runs;
 }
 
-/** A Mulberry32 generator. The fixed seed gives the same start times in every round and for every system. */
+/**
+ * A generator of pseudo-random numbers (Mulberry32). The fixed seed gives the same start times in every round and for
+ * every system.
+ */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

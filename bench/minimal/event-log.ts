@@ -32,6 +32,7 @@ export class Relay {
     this.channel = channel;
   }
 
+  /** Ends the current wait, because an event was committed. */
   nudge(): void {
     this.isNudged = true;
     this.wake();
@@ -63,6 +64,7 @@ export class Relay {
           [txid, position],
         );
       }
+      // Rows above the horizon become readable as soon as the open transactions end.
       if (readable.length < MAX_BATCH_SIZE) await this.wait(rows.length > readable.length ? 2 : POLL_MS);
     }
   }

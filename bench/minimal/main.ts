@@ -96,6 +96,7 @@ const saveSnapshots = addGatewayRoutes(app, {
   onCommit: () => relays.gateway.nudge(),
   charge: requestCharge,
 });
+// 20 and 2 are the milliseconds in which a consumer collects a batch.
 await consumeInBatches(consumeConnection, 'least.processor', ['session.created'], 20, (payables) =>
   processor.insertIfAbsent(payables),
 );

@@ -16,13 +16,13 @@ import { MAX_VISIBILITY_MS, measureVisibility, type Visibility } from './visibil
 
 const FEW_PAYMENTS = 1_000;
 const MANY_PAYMENTS = 1_000_000;
-/** A look-up with a million payments may cost at most this many times as much as one with a thousand. */
+/** A look-up among a million payments may cost at most this many times as much as a look-up among a thousand. */
 const MAX_RATIO = 1.5;
-/** Requests for each look-up, as a multiple of the seconds of a step. */
-const REQUESTS_PER_SECOND_OF_STEP = 20;
+/** Each look-up is sent this many times in each round, for each second of the option `--seconds`. */
+const REQUESTS_PER_SECOND = 20;
 const WARM_UP_REQUESTS = 30;
 
-/** A request for one payment, and the durations of its responses. */
+/** A look-up of one payment, and the durations of its requests in milliseconds. */
 interface LookUp {
   readonly endpoint: string;
   /** Whether the payment is inside the window. */
@@ -77,7 +77,7 @@ export async function measureRetrieval({ rounds, seconds, log }: PartOptions): P
     };
     for (let i = 0; i < WARM_UP_REQUESTS; i++) for (const lookUp of lookUps) await measureLookUp(lookUp);
     // The look-ups take turns, so that other load on the machine affects all of them alike.
-    for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND_OF_STEP; i++)
+    for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND; i++)
       for (const lookUp of lookUps) lookUp.ms.push(await measureLookUp(lookUp));
     await pool.close();
     return newSection(lookUps, visibility, [...new Set(problems)]);

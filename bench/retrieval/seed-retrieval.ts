@@ -18,8 +18,8 @@ export interface SeededMerchant {
 }
 
 /**
- * Number of the payment inside the window. The newest payment has number 0. It is newer than 24 hours, even with few
- * payments.
+ * Number of the payment inside the window. The newest payment has number 0, so payment 1 is newer than 24 hours, even
+ * with few payments.
  */
 const PAYMENT_INSIDE_WINDOW = 1;
 /** Number of the payment outside the window, as a share of all payments. */

@@ -1,14 +1,14 @@
 /**
- * Simulates tills that poll a transformer for payments, and measures the duration of each request. It runs in its own
- * process, because the event loop of the busy test process would delay the measurement. Usage: `node poll.ts
- * <address>`. The parent process sends the orders for which the tills wait. It finally sends `end`, and gets the
- * durations in milliseconds. A request to
- * `/health/live` causes no work, so if its response is slow, the machine is slow.
+ * Simulates tills that poll apps/pos-transformer for payments, and measures each request. The program runs in its own
+ * process, because the event loop of the busy test process would delay the measurement. Usage:
+ * `node poll.ts <address>`. The parent process sends the orders for which the tills wait. It finally sends `end`, and
+ * gets the durations in milliseconds. A request to `/health/live` causes no work, so if its response is slow, the
+ * machine is slow.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Pause between two requests, as of eight tills that each send one request per second. */
+/** The pauses in one round of requests. Eight rounds per second correspond to eight tills that poll once per second. */
 const PAUSE_MS = 1_000 / 8;
 /** Only the newest orders are polled, one for each till. */
 const MAX_ORDERS = 8;

@@ -24,6 +24,7 @@ await run({
   noHandleSignals: true,
   taskList: { webhook: (job: Job) => deliverWebhook(job) },
 });
+// In the statement, 12 is the maximum number of attempts.
 await processRequests(async (jobs) => {
   await utils.withPgClient((client) =>
     client.query(

@@ -12,11 +12,11 @@ import { bullMq, graphileWorker } from './job-queues.ts';
 import { platformSender } from './platform-sender.ts';
 import type { WebhookSender } from './sender.ts';
 
-/** Promised rate of the platform divided by the rate of BullMQ. */
+/** The platform must reach at least this share of the rate of BullMQ. */
 const MIN_RATIO_TO_BULLMQ = 0.5;
 /**
- * Deliveries for each second of a step. With this number, the slowest sender needs about as long as a step of the other
- * parts of the benchmark.
+ * The number of measured deliveries is this times the option `--seconds`. With it, the slowest sender needs about as
+ * long as the steps of the other parts of the benchmark.
  */
 const DELIVERIES_PER_SECOND = 2_500;
 const WARM_UP_SHARE = 0.2;

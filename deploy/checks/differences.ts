@@ -46,7 +46,9 @@ function findConfigurationProblems(appInCode: AppInCode, app: AppDeployment, ima
     problems.push((error as Error).message);
   }
   if (appInCode.usesMessaging !== (app.env['SVC_AMQP_URL'] !== undefined)) {
-    problems.push(appInCode.usesMessaging ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but it has no messages');
+    problems.push(
+      appInCode.usesMessaging ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but the app has no messages',
+    );
   }
   for (const name of Object.keys(app.env)) {
     const isSecret = PLAUSIBLE_SECRETS[name] !== undefined;

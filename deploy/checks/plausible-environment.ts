@@ -1,6 +1,6 @@
 import type { DeployedApp } from '../apps.ts';
 
-/** By variable: a value of a secret that is valid in its format, and gives access to nothing. */
+/** For each secret variable: a value in the valid format, which gives access to nothing. */
 export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'postgres://role:password@database.example:5432/svc',
   SVC_AMQP_URL: 'amqp://user:password@broker.example:5672',

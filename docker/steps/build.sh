@@ -1,5 +1,5 @@
 #!/bin/sh
-# A step of an image: compiles every app and library, builds the payment page's script and style and the pages
+# A step of an image's build: compiles every app and library, builds the payment page's script and style and the pages
 # of the reference, and bundles the apps.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A step of an image: packages.sh FOLDER installs the packages that the apps need at run time, once for all images, without development
-# packages. tree.ts omits the packages that an app does not need. No install scripts run, because no package needs one at run time.
+# A step of an image's build: packages.sh FOLDER installs the packages that the apps need at run time, once for all
+# images, without development packages. tree.ts omits the packages that an app does not need. No install scripts run,
+# because no package needs one at run time.
 set -eu
 folder=$1
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,8 @@
 /**
- * The last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into FOLDER
- * and prints their size. They are the app's bundled program (build.sh creates it), the files that the program reads,
- * and the packages that it imports directly or indirectly. The packages are copied from PACKAGES (packages.sh installs
- * them).
+ * The last step of an image's build: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into
+ * FOLDER and prints their size. They are the app's bundled program (build.sh creates this program), the files that the
+ * program reads, and the packages that it imports directly or indirectly. The packages are copied from PACKAGES
+ * (packages.sh installs them).
  */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';

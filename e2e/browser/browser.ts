@@ -77,31 +77,32 @@ export function waitForUrl(
 }
 
 /**
- * The receipt returns to the shop after a few seconds. This function keeps the tab on the receipt until the returned
- * function is called, also on a slow machine. It answers the shop's address with a 204, because then the browser stays
- * on the page. A pending request would stall the whole tab.
+ * The receipt redirects the payer to the shop after a few seconds. This function keeps the tab on the receipt until the
+ * returned function is called, also on a slow machine. It answers the shop's address with a 204, because then the
+ * browser stays on the page. A pending request would stall the whole tab.
  */
 export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
   let isHeld = true;
-  let left: string | undefined;
+  let heldUrl: string | undefined;
   await page.route(`${shopUrl}/return**`, async (route) => {
     if (!isHeld) return route.continue();
-    left = route.request().url();
+    heldUrl = route.request().url();
     return route.fulfill({ status: 204 });
   });
   return async () => {
     isHeld = false;
-    if (left !== undefined) await page.evaluate((to) => location.replace(to), left);
+    if (heldUrl !== undefined) await page.evaluate((to) => location.replace(to), heldUrl);
   };
 }
 
 /** Runs all rules of axe on the current page, and returns the violations. */
 export async function axeFindings(page: Page): Promise<string[]> {
   // axe is loaded through the debugger, because the page's content security policy blocks other scripts. It is loaded
-  // once for each document, because it has half a megabyte.
+  // once for each document, because it is half a megabyte long.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // During a colour transition, a button has the wrong colours. Reading the animations starts pending transitions.
+    // Waits for the end of all transitions, because during a transition of colours a button has the wrong colours.
+    // Reading the animations starts pending transitions.
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {

@@ -48,7 +48,7 @@ function ringOfFocused(): FocusRing | undefined {
     const [darker, lighter] = [luminance(one), luminance(other)].toSorted((a, b) => a - b) as [number, number];
     return (lighter + 0.05) / (darker + 0.05);
   };
-  const groundOf = (start: Element | null): string => {
+  const backgroundOf = (start: Element | null): string => {
     for (let at = start; at; at = at.parentElement) {
       const { backgroundColor } = getComputedStyle(at);
       if (channels(backgroundColor)[3] === 1) return backgroundColor;
@@ -58,11 +58,14 @@ function ringOfFocused(): FocusRing | undefined {
   const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
   // With a gap, the parent's background is on both sides of the ring. Without a gap, the element's own
   // background is on the inner side.
-  const grounds = [groundOf(element.parentElement), ...(parseFloat(outlineOffset) > 0 ? [] : [groundOf(element)])];
+  const backgrounds = [
+    backgroundOf(element.parentElement),
+    ...(parseFloat(outlineOffset) > 0 ? [] : [backgroundOf(element)]),
+  ];
   const isOpaque = channels(outlineColor)[3] === 1;
   return {
     of: element.id || element.textContent.trim(),
     width: outlineStyle === 'none' || !isOpaque ? 0 : parseFloat(outlineWidth),
-    contrast: Math.min(...grounds.map((ground) => contrast(outlineColor, ground))),
+    contrast: Math.min(...backgrounds.map((background) => contrast(outlineColor, background))),
   };
 }

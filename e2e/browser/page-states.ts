@@ -13,7 +13,7 @@ export interface PageState {
   readonly name: string;
   /** The main heading. */
   readonly heading: string;
-  /** Creates a session in this state. */
+  /** Creates a session or an invoice in this state, and returns the address of its page. */
   readonly createUrl: (at: PageStates) => Promise<string>;
 }
 
@@ -53,7 +53,7 @@ export class PageStates {
     return `${this.platform.demo.gatewayUrl}/c/${code}`;
   }
 
-  /** Creates an invoice. Returns its code, which a camera opens, as soon as the gateway knows the code. */
+  /** Creates an invoice. Returns the address in its code as soon as the gateway knows the code. */
   async invoice(): Promise<string> {
     return this.waitUntilKnown((await createInvoice(this.platform)).code);
   }
@@ -115,7 +115,8 @@ export class PageStates {
   }
 
   /**
-   * Creates a payment that has been processing for a minute. It stays so, because payment-processor does not know it.
+   * Creates a payment that has been processing for a minute. It stays in this state, because payment-processor has no
+   * such payment.
    */
   async overdue(): Promise<string> {
     const [other] = await this.platform.sql<{ snapshot: object }>(
@@ -141,7 +142,7 @@ export const APPROVED = '4242424242424242';
 export const DECLINED = '4000000000000002';
 export const VERIFIED = '4000000000003220';
 
-const OLDER = `UPDATE hosted_gateway.hosted_payments
+const MAKE_PAYMENT_OLDER = `UPDATE hosted_gateway.hosted_payments
                   SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE session_id = $1`;
 
 export const PAGE_STATES: readonly PageState[] = [
@@ -155,7 +156,7 @@ export const PAGE_STATES: readonly PageState[] = [
     name: 'already-paid',
     heading: 'This order is already paid',
     createUrl: async (at) =>
-      at.updateSession(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
+      at.updateSession(await at.paidWith(APPROVED), MAKE_PAYMENT_OLDER, new Date(Date.now() - 600_000).toISOString()),
   },
   {
     name: 'given-back',

@@ -1,4 +1,4 @@
-/** A camera: reads a QR code from a picture of a screen. The code was drawn by a different library. */
+/** Reads a QR code from a screenshot, like a phone's camera. The library is not the one that draws the codes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

@@ -32,11 +32,12 @@ export class MerchantEndpoint {
   ) {}
 
   /**
-   * @param answer chooses the answer to each delivery; `before` is the number of earlier deliveries of the same payment
+   * @param answer chooses the answer to each delivery; `earlierCount` is the number of earlier deliveries of the same
+   * payment
    */
   static async start(
     secret: string,
-    answer: (delivery: Delivery, before: number) => Answer,
+    answer: (delivery: Delivery, earlierCount: number) => Answer,
   ): Promise<MerchantEndpoint> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
@@ -87,7 +88,7 @@ export class MerchantEndpoint {
     rawBody: Buffer,
     secret: string,
     response: ServerResponse,
-    answer: (delivery: Delivery, before: number) => Answer,
+    answer: (delivery: Delivery, earlierCount: number) => Answer,
   ): void {
     const payment = verifyWebhook({ headers, rawBody, secret });
     const delivery: Delivery = {

@@ -1,4 +1,4 @@
-/** The demo partner's server, logged in like any partner. */
+/** The server of a partner: logs in, calls the main API, and decodes codes. */
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Platform } from '../platform/platform.js';
 

@@ -14,7 +14,7 @@ interface PaymentRow {
   readonly amount: number;
 }
 
-/** The first four are equal when the records are consistent. */
+/** If the records are consistent, all numbers except `posts` are equal. */
 export interface Totals {
   readonly charges: number;
   readonly payments: number;
@@ -58,8 +58,8 @@ export class ConsistencyCheck {
    * of waiting for them. Does not change notifications that a running worker is sending, because that would cause the
    * duplicates that the tests look for.
    *
-   * @param killedAt time at which the dispatcher was killed, if it was: the leases of the killed process no longer
-   * count
+   * @param killedAt the time of a kill of the dispatcher, if there was one. A lease that began before this time does
+   * not count, because its worker is dead.
    */
   async waitUntilAcknowledged(killedAt?: Date): Promise<void> {
     const expiredLeases = new Date((killedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);

@@ -1,4 +1,4 @@
-/** Payments that are refunded, and their refunds as each part of the platform records them. Amounts in cents. */
+/** Reads how the acquirer and payment-processor have recorded the refunds of a payment. Amounts are in cents. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { createInvoice } from '../callers/till.js';
 import type { Platform } from '../platform/platform.js';
 
 export const APPROVED = '4242424242424242';
-/** The acquirer refunds, then loses the connection before it answers. */
+/** The test acquirer refunds a payment with this card, but closes the connection without a response. */
 export const REFUND_DROPS_THE_ANSWER = '4000000000007262';
 export const PAID_AMOUNT = 12_345;
 /** Timeout of a call. The SDK accepts at most 120 seconds. */
@@ -44,7 +44,8 @@ export function readAcquirerRefunds(platform: Platform): AcquirerRefund[] {
 }
 
 /**
- * The refunds of one payment according to acquirer, refunds and ledger: ids of succeeded refunds in order, and sums.
+ * The refunds of one payment in the acquirer's file, the table `refunds` and the ledger: the sorted ids of the
+ * succeeded refunds, and their sums.
  */
 export interface RefundRecords {
   readonly acquirer: readonly string[];
@@ -77,8 +78,8 @@ export async function readRefundRecords(platform: Platform, paymentReference: st
 }
 
 /**
- * Expects the same refunds and the same sum at the acquirer, in the refunds, the ledger and the payment; none is
- * pending.
+ * Expects the same refunds in the acquirer's file, the table `refunds` and the ledger. Also expects the same sum in the
+ * payment, and no pending refund.
  */
 export async function expectConsistentRefunds(platform: Platform, paymentReference: string): Promise<RefundRecords> {
   const records = await readRefundRecords(platform, paymentReference);
@@ -92,16 +93,16 @@ export async function expectConsistentRefunds(platform: Platform, paymentReferen
   return records;
 }
 
-/** Waits until all refunds of these payments have ended. Makes their status queries due now. */
+/** Waits until no refund of these payments is pending. Makes their status queries due now, to shorten the test. */
 export async function waitForRefunds(platform: Platform, payments: readonly string[]): Promise<void> {
-  const ofThese = `payment_id IN (SELECT payment_id FROM payment_processor.payments WHERE payment_reference = ANY ($1))`;
+  const filter = `payment_id IN (SELECT payment_id FROM payment_processor.payments WHERE payment_reference = ANY ($1))`;
   await waitUntil('every refund to end', 60_000, async () => {
     const pending = await platform.sql(
-      `SELECT 1 FROM payment_processor.refunds WHERE state = 'pending' AND ${ofThese}`,
+      `SELECT 1 FROM payment_processor.refunds WHERE state = 'pending' AND ${filter}`,
       [payments],
     );
     if (pending.length === 0) return true;
-    await platform.sql(`UPDATE payment_processor.refunds SET next_ask_at = $2 WHERE next_ask_at > $2 AND ${ofThese}`, [
+    await platform.sql(`UPDATE payment_processor.refunds SET next_ask_at = $2 WHERE next_ask_at > $2 AND ${filter}`, [
       payments,
       new Date(),
     ]);

@@ -3,7 +3,7 @@
  *
  * The number of POSTs for a notification depends on the speed of the machine. The dispatcher aborts a POST without an
  * answer after 10 s (E1) and sends the notification again (E5), and a broker may need more than 10 s to start. At any
- * speed, each POST is one recorded attempt, and another POST follows only a POST that the dispatcher aborted. There is
+ * speed, each POST has one recorded attempt, and another POST follows only a POST that the dispatcher aborted. There is
  * one exception: a dispatcher that is interrupted between a POST and its record repeats the POST without a record (E8),
  * at most once for each interruption.
  */
@@ -70,7 +70,7 @@ function findFaults(
     const isLast = index === inOrder.length - 1;
     const [attempt] = takeFirst(remaining, ({ startedAt }) => inSeconds(startedAt) === inSeconds(post.sentAt));
     if (attempt === undefined) {
-      // One interruption explains one POST, because a dead worker's lease ends before another worker sends.
+      // One interruption explains only one POST, because another worker sends only after the lease of the dead worker.
       const [interruption] = takeFirst(interruptions, (one) => explains(one, post));
       if (interruption === undefined) faults.push(`${number} is not recorded`);
       else if (isLast) faults.push(`${number} is not recorded, and no other followed`);
@@ -96,6 +96,7 @@ function findRecordedFaults(
   return isLast ? ['was aborted, and no other followed'] : [];
 }
 
+/** Whether the interruption can be the reason why the POST is not recorded. */
 function explains({ from, to, drainMs }: Interruption, { sentAt, endedAt }: ReceivedPost): boolean {
   const isInTime = sentAt.getTime() > from.getTime() - DELIVERY_LEASE_MS && sentAt <= to;
   if (drainMs === 0) return isInTime;

@@ -1,7 +1,7 @@
 /**
- * A fault while a distributed platform has at least 20 payments between charge and webhook. After the fault, every
- * charge has one payment and one ledger entry, and the merchant has acknowledged its webhook. No record is missing or a
- * duplicate.
+ * Helpers of tests that cause a fault while a distributed platform has at least 20 payments between charge and webhook.
+ * They check that after the fault every charge has one payment and one ledger entry, and that the merchant has
+ * acknowledged its webhook. No record is missing or a duplicate.
  */
 import { waitUntil } from '@svc/testing';
 import { createSessions, gatewayClient } from '../callers/merchant.js';
@@ -22,7 +22,9 @@ import { Platform } from '../platform/platform.js';
  * queries the charge, and the payment no longer waits for the acquirer.
  */
 const LATENCY_MS = 3_000;
+/** Payments whose notification the merchant has not answered at the fault. */
 const UNANSWERED_NOTIFICATIONS = 8;
+/** Payments whose charge the acquirer has not answered at the fault. */
 const UNANSWERED_CHARGES = 16;
 const MIN_UNFINISHED = 20;
 interface FaultResult {

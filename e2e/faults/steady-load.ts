@@ -13,7 +13,7 @@ export interface SentRequest {
   /** Milliseconds since 1970, as in the platform's log. */
   readonly from: number;
   readonly to: number;
-  /** The difference to the documented success; undefined if there is none. */
+  /** The error or the unexpected answer; undefined if the answer is the documented success. */
   readonly failure: string | undefined;
 }
 

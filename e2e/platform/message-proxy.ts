@@ -54,6 +54,7 @@ export class MessageProxy {
     this.server.close();
   }
 
+  /** Connects a socket of the process (`near`) with the server (`far`). */
   private join(near: Socket): void {
     if (this.isCut) return void near.destroy();
     const connection = ++this.connections;

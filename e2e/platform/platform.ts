@@ -1,7 +1,7 @@
 /**
  * The real platform, as `./svc up -d` starts it, with a data folder and ports of its own. The tests read its addresses
- * and keys from demo.json, and stop it with `./svc down`. It does not touch anything else on this machine. Test files
- * that only use a platform share one (shared-platform.ts).
+ * and keys from demo.json, and stop it with `./svc down`. The platform does not touch anything else on this machine.
+ * Test files that only use a platform share one (shared-platform.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -152,7 +152,7 @@ export class Platform {
     return { ...site, merchant };
   }
 
-  /** The operations of the simulated acquirer, the last line of each key. */
+  /** The operations of the simulated acquirer: for each key only the last line. */
   charges(): ChargeLine[] {
     const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
     // The last line may be incomplete.

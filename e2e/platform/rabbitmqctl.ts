@@ -1,4 +1,4 @@
-/** The administration tool of the platform's own RabbitMQ, which has its own name server and cookie. */
+/** The administration tool of the platform's own RabbitMQ, which has its own Erlang name server and Erlang cookie. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findRabbitMqBinaries } from '../../tools/svc/rabbitmq/rabbitmq-binaries.ts';

@@ -35,18 +35,18 @@ export class ServiceReplica {
     });
     const replica = new ServiceReplica(child, `http://127.0.0.1:${port}`);
     await waitUntil(`another ${service}`, 60_000, async () => {
-      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
+      if (child.exitCode !== null) throw new Error(`The process ended with ${child.exitCode}.`);
       return (await fetch(`${replica.url}/health/ready`)).ok;
     });
     return replica;
   }
 
-  /** Kills the process at once, whatever it is doing. */
+  /** Kills the process with SIGKILL, also during a request. */
   kill(): void {
     this.process.kill('SIGKILL');
   }
 
-  /** Kills the process unless it has ended, and waits for its end. */
+  /** Kills the process if it still runs, and waits for its end. */
   async end(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, 'exit');

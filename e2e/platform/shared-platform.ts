@@ -15,7 +15,7 @@ export async function sharedPlatform(mode: 'embedded' | 'distributed'): Promise<
   try {
     const platform = Platform.find(name, mode);
     if (platform === undefined) return await Platform.start(name, {}, mode);
-    await waitUntil('the shared platform: a test that breaks one needs its own', 30_000, () => platform.isReady());
+    await waitUntil('the shared platform, which no test may break, to be ready', 30_000, () => platform.isReady());
     return platform;
   } finally {
     lock.release();

@@ -88,7 +88,7 @@ export class StoreComputer {
     if (this.isMeasured) raisePriority(child.pid!);
     this.url = await waitUntil('the transformer to listen', 30_000, async () => {
       const output = readFileSync(this.log, 'utf8').slice(size);
-      if (child.exitCode !== null) throw new Error(`It has ended: ${output}`);
+      if (child.exitCode !== null) throw new Error(`The transformer has ended: ${output}`);
       return /"address":"([^"]+)"/.exec(output)?.[1];
     });
   }

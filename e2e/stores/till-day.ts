@@ -4,10 +4,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { PartnerClient } from '@svc/sdk';
-import { waitUntil } from '@svc/testing';
+import { PartnerClient, SvcApiError } from '@svc/sdk';
+import { findFreePort, waitUntil } from '@svc/testing';
 import type pg from 'pg';
 import { CALL_TIMEOUT_MS } from '../consistency/refund-records.js';
 import { type MerchantSite, type Platform, ROOT } from '../platform/platform.js';
@@ -44,7 +43,7 @@ export interface Sale {
 
 /** Durations in milliseconds, a value for each event. */
 export interface DayTimes {
-  /** From a total or a Basket until its code. */
+  /** The calls of `total` and `Basket` that create a code. */
   readonly code: number[];
   /** Every call of a till that changes data, including calls during power cuts and the outage. */
   readonly call: number[];
@@ -52,6 +51,7 @@ export interface DayTimes {
   readonly paymentAtTill: number[];
 }
 
+/** Kinds of the baskets of a till that sends single lines, in turn. `weighed`: its quantity is a fraction. */
 const LINES = [
   'plain',
   'edited',
@@ -64,6 +64,7 @@ const LINES = [
   'edited',
   'weighed',
 ] as const;
+/** Kinds of the baskets of a till that sends whole baskets, in turn. `voided-after`: voided after its payment. */
 const ORDERS = [
   'plain',
   'saved',
@@ -118,7 +119,7 @@ export class TradingDay {
 
   static async open(platform: Platform, site: MerchantSite, size: DaySize): Promise<TradingDay> {
     const line = new NetworkLine(Number(new URL(platform.demo.apiUrl).port));
-    const port = await freePort();
+    const port = await findFreePort();
     const { siteId, siteReference, apiKey } = site;
     const computer = new StoreComputer(
       {
@@ -146,19 +147,21 @@ export class TradingDay {
   async run(): Promise<void> {
     const startedAt = performance.now();
     const { tills, baskets } = this.size;
-    await Promise.all(
+    const ended = await Promise.allSettled(
       Array.from({ length: tills }, async (_, index) => {
         const till = new Till(this, `TILL-${index + 1}`, index < tills / 2 ? 'lines' : 'orders');
         const kinds = index < tills / 2 ? LINES : ORDERS;
         const count = Math.floor(baskets / tills) + (index < baskets % tills ? 1 : 0);
         for (let number = 0; number < count; number++) {
           this.begin();
+          // Each till begins with a different kind.
           const kind = kinds[(number + 3 * index) % kinds.length]!;
           const reference = `${this.startedAt}${index}${String(number).padStart(6, '0')}`;
           this.sales.push(await till.serve(reference, kind));
         }
       }),
     );
+    for (const till of ended) if (till.status === 'rejected') throw till.reason;
     await this.faults;
     this.seconds = (performance.now() - startedAt) / 1_000;
     await this.waitUntilSent();
@@ -314,7 +317,9 @@ class Till {
     const shown = await this.day.findShownCode(reference);
     // While the line is down, the customer leaves, and comes back when there is a code with the amount.
     if (shown?.amount !== amountDue) return { amountDue, state: 'open', refunded: 0 };
-    if (!(await this.day.pay(shown.code, amountDue))) throw new Error(`${reference} was not paid`);
+    const outcome = await this.day.pay(shown.code, amountDue).catch(unlessClosed);
+    if (outcome === 'closed') return { amountDue, state: 'open', refunded: 0 };
+    if (!outcome) throw new Error(`${reference} was not paid`);
     const payment = await this.day.waitForPayment(`/GetPayment?MerchantOrderId=${reference}`);
     const isVoided = kind === 'voided-after' && payment !== undefined;
     await this.closeBasket(reference, isVoided ? 'Void' : 'Complete');
@@ -366,6 +371,15 @@ class Till {
   }
 }
 
+/**
+ * A call that waited in the transformer may close a code after the customer has read it. Then the customer leaves, as in
+ * an outage, and later pays the code that replaced it.
+ */
+function unlessClosed(error: unknown): 'closed' {
+  if (error instanceof SvcApiError && error.code === 'payable.closed') return 'closed';
+  throw error;
+}
+
 /** Returns the random numbers of Mulberry32. They are the same in each run, so each day has the same baskets. */
 function seededRandom(seed: number): () => number {
   let state = seed;
@@ -375,14 +389,4 @@ function seededRandom(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

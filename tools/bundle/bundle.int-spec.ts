@@ -35,7 +35,7 @@ describe('the bundle', () => {
     expect(sources.filter((source) => source.endsWith('payments/charge-attempt.ts'))).toHaveLength(1);
   });
 
-  it('does not contain database and broker packages in the program that runs in a store', () => {
+  it('has no database and broker packages in pos-transformer, which runs in a store', () => {
     const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
     const { packages, bundledPackages } = programs['pos-transformer/main']!;
     const allPackages = [...packages, ...bundledPackages.map((folder) => folder.replace(/^.*node_modules\//, ''))];

@@ -88,7 +88,8 @@ function computeInputsDigest(): string {
 }
 
 /**
- * Node.js reads the source map of each script, and the maps of third-party code are ten times as large as the others.
+ * Removes the source maps of third-party code. Node.js reads the map of each script, and these maps are ten times as
+ * large as the others.
  */
 function removeThirdPartySourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
@@ -138,7 +139,7 @@ function packageName(specifier: string): string {
     .join('/');
 }
 
-/** Removes chunks that are older than a day. Running programs may still load newer ones of an earlier build. */
+/** Removes chunks that are older than a day. Running programs may still load newer chunks of an earlier build. */
 function removeOldChunks({ outputs }: Metafile): void {
   const aDayAgo = Date.now() - 86_400_000;
   for (const file of globSync('dist/chunks/*', { cwd: root }))

@@ -12,8 +12,8 @@ const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
 /**
- * Nest imports packages on demand. A package that is not installed stays an import. For a CommonJS package, esbuild
- * does not find all export names that Node.js finds, so this plugin lists them.
+ * Nest imports optional packages when it needs them. This plugin bundles those that are installed, and leaves the other
+ * imports as they are. It also lists the export names of CommonJS packages, because esbuild does not find all of them.
  */
 const packagesOnDemand: Plugin = {
   name: 'packages on demand',

@@ -7,7 +7,7 @@ import { findMachineTraces } from './machine-traces.ts';
 import { findUnclearProse } from './prose.ts';
 import { findUnknownRequirements } from './requirement-codes.ts';
 
-// All checks except the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
+// `npm run check`: runs all checks except the tests. Prints a line for each step, and the output of failed steps.
 // `node tools/checks/check.ts --fix` formats the code and applies automatic fixes instead.
 
 const root = dirname(dirname(import.meta.dirname));

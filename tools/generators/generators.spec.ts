@@ -12,7 +12,7 @@ async function runGenerators(...generators: ((tree: FsTree) => Promise<unknown>)
   return new Map(tree.listChanges().map(({ path, content }) => [path, content?.toString() ?? '']));
 }
 
-test('a generated feature has a noun, a use case, a repository, tests, and a migration after the newest one', async () => {
+test('a generated feature has a domain type, a use case, a repository, tests, and a new migration', async () => {
   const changes = await runGenerators((tree) => feature(tree, { app: 'demo-shop', name: 'gift-card' }));
   expect([...changes.keys()].sort()).toEqual([
     'apps/demo-shop/src/app.module.ts',

@@ -7,12 +7,13 @@ const { compileFunction } = vm;
 /** By file name: source text and V8's code cache. */
 const compiled = new Map();
 
-vm.compileFunction = function compileOnce(code, params, given) {
-  // The default context needs no option, and Node.js accepts only contexts that it has created.
-  const options = given?.parsingContext === globalThis ? { ...given, parsingContext: undefined } : given;
+vm.compileFunction = function compileOnce(code, params, passed) {
+  // Omit `parsingContext` for the global object: Node.js uses that context by default, and accepts in this option only
+  // contexts that `vm.createContext` returned.
+  const options = passed?.parsingContext === globalThis ? { ...passed, parsingContext: undefined } : passed;
   const name = options?.filename;
-  const known = compiled.get(name);
-  if (known?.code === code) return compileFunction(code, params, { ...options, cachedData: known.data });
+  const cached = compiled.get(name);
+  if (cached?.code === code) return compileFunction(code, params, { ...options, cachedData: cached.data });
   const result = compileFunction(code, params, { ...options, produceCachedData: name !== undefined });
   if (result.cachedData !== undefined) compiled.set(name, { code, data: result.cachedData });
   return result;

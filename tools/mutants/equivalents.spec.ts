@@ -17,6 +17,7 @@ it('matchEquivalents finds all mutants that match an entry, or only the mutant w
     'a key is unique',
   ]);
   const { reasons, stale } = matchEquivalents(mutants, [{ ...entry, occurrence: 2 }], [FILE]);
+  // Each of the two guards has two mutants: always true, then always false.
   expect([...reasons.keys()]).toEqual([mutants[2]]);
   expect(stale).toEqual([]);
 });

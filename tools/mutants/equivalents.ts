@@ -6,12 +6,12 @@ import type { Mutant } from './mutations/catalogue.ts';
 /** An entry of equivalent.json. It identifies mutants by their content, because line numbers change. */
 export interface Equivalent {
   readonly file: string;
-  /** The function, method or constant that contains the guard. */
+  /** The function, method or constant that contains the guard, the condition that the mutant changes. */
   readonly within: string;
   /** The guard in the source, and its change, as the report shows them. */
   readonly original: string;
   readonly what: string;
-  /** The number of the guard, from 1, if a function contains the same guard several times. By default all of them. */
+  /** The number of the guard, from 1, if a function contains the same guard several times. By default, all match. */
   readonly occurrence?: number;
   /** The index, constraint or rule that makes the guard redundant. */
   readonly reason: string;
@@ -23,11 +23,14 @@ export function readEquivalents(): Equivalent[] {
 
 export interface EquivalentMatches {
   readonly reasons: ReadonlyMap<Mutant, string>;
-  /** Entries of these files that match no mutant, or have no reason. */
+  /** Entries that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
 
-/** @param mutants all mutants of these files */
+/**
+ * @param mutants all mutants of `files`
+ * @param files entries of other files are ignored
+ */
 export function matchEquivalents(
   mutants: readonly Mutant[],
   entries: readonly Equivalent[],

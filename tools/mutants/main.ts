@@ -1,6 +1,7 @@
 /** The entry point of `npm run mutants`; options.ts has its usage. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { acquireLock } from '../svc/base/lock.ts';
 import { createSteps } from '../svc/base/steps.ts';
 import { asSvcError, SvcError } from '../svc/base/svc-error.ts';
 import { prepare } from '../svc/install/prepare.ts';
@@ -20,6 +21,8 @@ import { startLanes } from './runs/servers.ts';
 import { findChangedLines, findPackage, findProductionFiles, findSpecs } from './selection.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+/** The tests of these apps load the built payment page, and some of them the built API references. */
+const READS_BUILT_FILES = ['apps/all-in-one', 'apps/hosted-gateway'];
 
 try {
   process.exitCode = process.argv.includes('--help') ? help() : await run(parseOptions(process.argv.slice(2)));
@@ -29,8 +32,8 @@ try {
   console.error(known.message === USAGE ? USAGE : `mutants: ${known.line}`);
   process.exitCode = known.exitCode;
 }
-// Otherwise open handles of tests would keep the command running.
-process.exit();
+// Otherwise open handles of tests would keep the command running. A pipe must have received all output before.
+process.stdout.write('', () => process.exit());
 
 function help(): number {
   console.log(USAGE);
@@ -79,14 +82,19 @@ async function judgeMutants(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mut
   if (mutants.length === 0) return verdicts;
   const settings = createDataDir(readSettings(root, process.env, process.cwd()));
   const steps = createSteps();
-  await prepare(settings, steps, { build: false });
   const folders = [...new Set(mutants.map(({ file }) => findPackage(file)))];
+  await prepare(settings, steps, { build: folders.some((folder) => READS_BUILT_FILES.includes(folder)) });
   const packages = folders.map((folder) => ({
     folder,
     mutants: mutants.filter(({ file }) => findPackage(file) === folder),
     allMutants: findProductionFiles(root, [folder]).flatMap((file) => readMutants(root, file)),
     specs: findSpecs(root, folder),
   }));
+  const lock = acquireLock(join(settings.dataDir, 'mutants', 'svc.lock'));
+  if (!('release' in lock))
+    throw new SvcError(`mutants are already being judged here (process ${lock.heldBy})`, {
+      hint: 'wait for them: both runs would use the same servers',
+    });
   const cache = openBaselineCache(root, join(settings.dataDir, 'mutants', 'baseline'));
   const specs = packages.flatMap(({ specs: specsOfPackage }) => specsOfPackage);
   const lanes = await startLanes(settings, specs, steps);
@@ -97,6 +105,7 @@ async function judgeMutants(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mut
     }
   } finally {
     await lanes.stop();
+    lock.release();
   }
   return verdicts;
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 /** Libs that contain only pure files. */
 const PURE_LIBS = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
 
-/** Imports, also of types, that make a file impure: the file of a noun must not have them (.dependency-cruiser.cjs). */
-const IMPORT_OF_FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
+/** Imports, also of types, that make a file impure. dependency-cruiser forbids them in files such as `sites/site.ts`. */
+const IMPORT_OF_FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg|amqplib)(?:\/[^']*)?'/m;
 /** Imports of code that uses servers, files or sockets, so that a unit test alone cannot cover the file. */
 const IMPORT_OF_OUTSIDE =
   /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;

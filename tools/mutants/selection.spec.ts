@@ -24,11 +24,13 @@ it.each([
 });
 
 it('isLastResort is true for specs that are slow or start RabbitMQ', () => {
-  expect(['a/x.timed.int-spec.ts', 'a/rabbitmq-x.int-spec.ts', 'a/rabbitmq/x.int-spec.ts'].map(isLastResort)).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  const specs = [
+    'a/x.timed.int-spec.ts',
+    'a/rabbitmq-x.int-spec.ts',
+    'a/rabbitmq/x.int-spec.ts',
+    'a/rabbitmq-x.spec.ts',
+  ];
+  expect(specs.map(isLastResort)).toEqual([true, true, false, false]);
 });
 
 it('findPackage returns the app or lib of a file', () => {

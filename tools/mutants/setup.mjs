@@ -1,4 +1,4 @@
-// Runs inside Jest before each spec file. After this, the environment may replace any SQL statement before it is sent.
+// Runs inside Jest before each spec file. The test environment can then replace any SQL statement before it is sent.
 import pg from 'pg';
 
 const { __svcMutants } = globalThis;

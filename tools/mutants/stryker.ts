@@ -1,5 +1,6 @@
 /**
- * Mutation tests of the plain rules: `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
+ * Mutation tests of the files that unit tests alone cover:
+ * `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
  * Stryker changes one expression at a time and runs the unit tests that reach it. A mutant survives if no test fails.
  * The command fails if fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
  */
@@ -53,13 +54,14 @@ function selectTargets(paths: readonly string[]): { folder: string; files: strin
 }
 
 function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutationTest']> {
-  const report = join(REPORTS, folder.replaceAll('/', '-'));
+  const report = join(REPORTS, `stryker-${folder.replaceAll('/', '-')}`);
   const others = ['apps', 'libs'].map((group) => `/${group}/*`);
   return new Stryker({
     configFile: 'tools/mutants/stryker.config.mjs',
     mutate: files,
-    // Only this package has mutants; it imports the other packages unchanged through node_modules.
-    ignorePatterns: ['/.data', '/.nx', '**/dist'].concat(others).concat(`!/${folder}`),
+    // Only this package has mutants; it imports the other packages unchanged through node_modules. Tests of messaging
+    // read the schemas of contracts as files.
+    ignorePatterns: ['/.data', '/.nx', '**/dist', ...others, '!/libs/contracts', `!/${folder}`],
     jest: { config: { roots: [`<rootDir>/${folder}`] } },
     concurrency: Number(values.concurrency),
     jsonReporter: { fileName: `${report}.json` },

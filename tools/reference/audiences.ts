@@ -1,6 +1,6 @@
 /**
- * The readers of each document of the reference: which operations it contains, and what they must know before the first
- * request.
+ * The documents of the reference, one for each audience: the operations that it contains, and the description that its
+ * readers need before their first request.
  */
 import { appFor } from '../../libs/contracts/src/routes.ts';
 import type { Operation } from './source/operations.ts';

@@ -104,7 +104,7 @@ function parseOptions(name: keyof typeof USAGE, rest: readonly string[]): Comman
   };
   switch (name) {
     case 'up': {
-      // parseArgs does not support an optional value.
+      // parseArgs does not support an optional value, so `--lan` without an address becomes `--lan=any`.
       const args = rest.map((word) => (word === '--lan' ? '--lan=any' : word));
       const { detach, distributed, rabbitmq, lan } = parseArgs({ args, options: UP_OPTIONS }).values;
       if (distributed && rabbitmq) throw new Error('use either --distributed or --rabbitmq');

@@ -51,7 +51,7 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))(
       expect(canCreateTables).toBe(false);
     });
 
-    test('can only read and insert in append-only tables, write other tables, and not use partitions directly', () => {
+    test('can only read and insert in append-only tables, can change other tables, and cannot use partitions', () => {
       // A statement on a partitioned table needs privileges only on the parent table.
       const expected = tables.map(({ name, isPartition, isAppendOnly }) => {
         if (isPartition) return [name, []];
@@ -61,7 +61,7 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))(
       expect(tables.map(({ name, privileges }) => [name, privileges])).toEqual(expected);
     });
 
-    test('has only SECURITY DEFINER functions with a fixed search_path', () =>
+    test('can call only SECURITY DEFINER functions that have a fixed search_path', () =>
       expect(functionsWithoutSearchPath).toEqual([]));
   },
 );

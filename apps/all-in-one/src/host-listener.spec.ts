@@ -73,6 +73,32 @@ test('stopListening waits for a response in flight, but not for an event stream'
   await stopped;
 });
 
+test.each([
+  ['every service is ready', '', 200, 'ready'],
+  ['a service gives a reason', '{"detail":"The database is unavailable."}', 503, 'The database is unavailable.'],
+  ['a service gives no reason', '{}', 503, 'not ready'],
+])(
+  'GET /health/ready of the administration reports each service. If %s (%j), the status is %i and the state is %j',
+  async (_, body, status, state) => {
+    const createService = (name: string, statusCode: number) =>
+      ({
+        ...bodyReadingService,
+        name,
+        app: { ...bodyReadingService.app, inject: () => Promise.resolve({ statusCode, body }) },
+      }) as unknown as RunningService;
+    const services = [createService('identity', 200), createService('code-decoder', status)];
+    const listener = createHostListener('admin', services);
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const response = await fetch(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/health/ready`);
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { services: { identity: 'ready', 'code-decoder': state } },
+    ]);
+    await stopListening(listener, 0);
+  },
+);
+
 test('the timeouts for requests do not interrupt a response that takes longer', async () => {
   const { listener, openResponses, sendGet } = await startListenerWithOpenResponses(SHORT_TIMEOUTS_MS);
   const stream = await sendGet('text/event-stream');

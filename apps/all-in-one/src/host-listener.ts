@@ -11,8 +11,8 @@ export const LISTENER_TIMEOUTS_MS = { headers: 10_000, request: 30_000, checkInt
 export type ListenerTimeoutsMs = Readonly<Record<keyof typeof LISTENER_TIMEOUTS_MS, number>>;
 
 /**
- * Limit for one listener. It closes further connections immediately, so that the listeners of the other hosts stay
- * available.
+ * Maximum number of connections of one listener. The listener closes further connections immediately, so that the
+ * listeners of the other hosts stay available.
  */
 const MAX_CONNECTIONS = 5_000;
 

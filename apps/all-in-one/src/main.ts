@@ -11,8 +11,8 @@ import { createHostListener, stopListening } from './host-listener.js';
 import { readServiceEnv, SERVICES } from './services.js';
 
 /**
- * Runs all services in one process, with the embedded broker or RabbitMQ; `./svc up` starts it. Only for test mode,
- * because services in one process are not isolated from payment-processor, which decrypts card data.
+ * Runs all services in one process, with the embedded broker or RabbitMQ; `./svc up` starts it. It is only for test
+ * mode, because services in one process are not isolated from payment-processor, which decrypts card data.
  */
 await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);

@@ -13,6 +13,7 @@ const PAYER_ACTIONS = ['reloads', 'has a second tab', 'leaves'] as const;
 type PayerAction = (typeof PAYER_ACTIONS)[number];
 const CHARGES_AFTER_REVERSAL: Fault = 'approves after it confirmed the reversal';
 const FIRST_AMOUNT = 10_000;
+/** Each fault has its own range of amounts, so the simulated bank finds the fault by the amount. */
 const AMOUNTS_PER_FAULT = 100;
 /**
  * Timeout of a call to the acquirer. It is longer than the recovery job needs to find that a charge has not arrived, so
@@ -159,6 +160,7 @@ test('every fault with every action of the payer leads to at most one charge, wh
   await Promise.all(cells.flatMap(({ pendingPayments }) => pendingPayments));
   await testbed.relayAllEvents();
   await loadAllPages(cells);
+  // The recovery job queries the bank at fixed times. The steps reach all these times, and last 15.5 minutes together.
   for (const seconds of [2, 3, 5, 10, 40, 240, 600, 30]) {
     await advance(seconds);
     if (seconds === 3) testbed.acquirer.release('very slow: arrives after 5 s');

@@ -14,7 +14,7 @@ afterAll(() => reconciledDay?.api.stop());
 const merchantIdOf = (site: 'site 1' | 'site of merchant 2'): number =>
   Number(reconciledDay.merchants.siteIds.get(site)!.merchantId);
 
-test('after a day of payments all books agree, and the report has the right totals', async () => {
+test('after a day of payments the report has the right totals and no difference between the services', async () => {
   const { merchants, named, differences, open } = await reconciledDay.reconcile();
   expect(named).toEqual([]);
   // The day is not over, so it must be reconciled again.
@@ -113,7 +113,7 @@ describe('the reconciliation', () => {
     }
   });
 
-  test('of one merchant does not report a deleted row of another merchant', async () => {
+  test('does not report a deleted row of merchant 2 when it compares only merchant 1', async () => {
     const ofMerchant2 = `merchant_id = ${merchantIdOf('site of merchant 2')}`;
     const { undo } = await reconciledDay.changeTable(
       'merchant-retrieval',

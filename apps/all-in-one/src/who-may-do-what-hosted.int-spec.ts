@@ -69,7 +69,7 @@ async function createTillCode(till: string): Promise<string> {
   return code;
 }
 
-test('every endpoint that the route table exposes has rows, and every route leads to an endpoint', () => {
+test('every endpoint that the route table exposes has rows in this test, and every route leads to an endpoint', () => {
   expect([...new Set(HOSTED_ROWS.map(({ endpoint }) => endpoint))].sort()).toEqual(
     [...new Set(api.hostedEndpoints)].sort(),
   );

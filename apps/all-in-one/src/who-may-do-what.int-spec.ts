@@ -83,7 +83,7 @@ async function pay(
   return { paymentReference, externalReference: invoice.externalReference, request };
 }
 
-test('every endpoint that the route table exposes has rows, and every route leads to an endpoint', () => {
+test('every endpoint that the route table exposes has rows in this test, and every route leads to an endpoint', () => {
   expect([...new Set(ROWS.map(({ endpoint }) => endpoint))].sort()).toEqual([...new Set(api.endpoints)].sort());
   const paths = api.endpoints.map((endpoint) => endpoint.split(' ')[1]!);
   for (const { path } of ROUTES.filter(({ host }) => host === 'api'))

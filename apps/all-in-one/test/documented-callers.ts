@@ -16,7 +16,7 @@ export interface DocumentedCaller {
   /** Missing or wrong credentials, and credentials without access to all objects in `knownValues`. */
   readonly wrongCredentials: readonly Readonly<Record<string, string>>[];
   readonly knownValues: KnownValues;
-  /** By operation id: why the operation cannot succeed in this test. */
+  /** The reasons why some operations cannot succeed in this test, by operation id. */
   readonly reasonsForFailure: Readonly<Record<string, string>>;
 }
 

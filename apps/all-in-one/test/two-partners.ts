@@ -22,7 +22,7 @@ export const KEYS = [
 ] as const;
 export type Key = (typeof KEYS)[number];
 
-/** Names of the bearer tokens: of the organisations’ servers, and of their customers, such as `A’s 1`. */
+/** Names of the bearer tokens: `A` is a token of the server of organisation A, `A’s 1` of the first customer of A. */
 export const TOKENS = [
   'none',
   'A',

@@ -21,6 +21,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by
   // events.
   maxBatchWaitMs: 20,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

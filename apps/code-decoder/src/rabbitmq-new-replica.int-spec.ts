@@ -56,7 +56,7 @@ test('a replica with an empty database is ready only after it has received all e
   const requestTillCode = (service: RunningService, index: number) =>
     requestStatus(service, 'PUT', tillPath(index), { 'x-api-key': keys[index]! });
 
-  // The first replica starts with identity and receives the events as they happen.
+  // The first replica starts while the identity service runs, and receives its events.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
   const firstReplica = await services.start(
     codeDecoderService,
@@ -76,7 +76,7 @@ test('a replica with an empty database is ready only after it has received all e
   await waitUntil('the new replica to be ready', 20_000, () => isReady(newReplica));
   expect(await Promise.all([0, 200, 399].map((index) => requestTillCode(newReplica, index)))).toEqual([201, 201, 201]);
 
-  // After a restart without identity the replica is ready immediately, because its own tables are complete.
+  // After a restart the replica is ready even without the identity service, because its own tables are complete.
   await services.stop(secondIdentity);
   await services.stop(newReplica);
   const restartedReplica = await services.start(newService, newReplicaEnv);

@@ -46,7 +46,7 @@ export interface HttpResponse {
 /** A running code-decoder for a test. */
 export interface Decoder extends TestService {
   readonly payables: FakePaymentProcessor;
-  /** Delivers the events of identity for a merchant, a site and their keys. The ids are new unless given. */
+  /** Delivers the identity service's events of a merchant, a site and their keys. The ids are new unless given. */
   createMerchant(changes?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
   /** Sends a request to code-decoder. */
   call(

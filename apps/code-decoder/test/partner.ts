@@ -13,8 +13,8 @@ import { anEvent, type TestService } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /**
- * Delivers the events of identity for a new partner to the service, and returns the request headers of the partner's
- * server.
+ * Delivers the identity service's events of a new partner to the service, and returns the request headers of the
+ * partner's server.
  */
 export async function createPartner(service: TestService, mode: Mode = 'test'): Promise<Record<string, string>> {
   const [kid, organisationId, keyId] = [randomUUID(), randomUUID(), randomUUID()];

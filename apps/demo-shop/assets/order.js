@@ -1,6 +1,6 @@
 /**
- * Fetches the page of an unpaid order again, and replaces the element `order-progress` if it has changed. Unlike a reload, this
- * does not change focus and scroll position.
+ * Fetches the page of an unpaid order again, and replaces the element `order-progress` if it has changed. Unlike a
+ * reload, the replacement keeps the focus and the scroll position.
  */
 const section = document.querySelector('section.order[data-refresh-seconds]');
 

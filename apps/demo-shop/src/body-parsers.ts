@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Limit for the forms of the shop's pages, which are much smaller. */
+/** Maximum size of a form. The forms on the shop's pages are much smaller. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * Adds parsers for webhooks and for the forms of the shop's pages. The body of a webhook stays raw bytes, because the
- * signature covers the bytes. If a form contains a name several times, the last value is used.
+ * Adds a parser for webhooks (JSON) and a parser for the forms on the shop's pages. The handler of webhooks gets the
+ * body as bytes, not as an object, because the signature is computed from the bytes. If a form contains a field several
+ * times, the last value is used.
  */
 export function addBodyParsers(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');

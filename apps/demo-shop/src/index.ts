@@ -11,5 +11,6 @@ export const demoShopService: ServiceDefinition<DemoShopConfig> = {
   name: 'demo-shop',
   config: DemoShopConfig,
   module: DemoShopModule,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [Orders1763500005000],
 };

@@ -18,7 +18,7 @@ test('a draining app holds requests until it resumes, and does not affect other 
   expect(await hasSettled(heldRequest)).toBe(true);
 });
 
-test('draining waits for the requests in flight, and counts each request once', async () => {
+test('draining waits for all requests in flight, even if the first request reports its end twice', async () => {
   const draining = new AppDraining();
   const leaveFirst = await draining.enter('identity');
   const leaveSecond = await draining.enter('identity');
@@ -35,7 +35,7 @@ describe('AppDraining with timeouts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  /** Two results: whether the promise has settled a millisecond before the time, and whether it has settled then. */
+  /** Whether the promise has settled one millisecond before the given time, and whether it has settled at that time. */
   const isSettledBeforeAndAt = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
     let isSettled = false;
     void promise.then(() => (isSettled = true));

@@ -133,7 +133,7 @@ describe('the front (reverse proxy)', () => {
   });
 
   it.each([{ accept: 'text/event-stream' }, { accept: '*/*' }, {}])(
-    'an event stream of a client with the headers %j delays neither a restart of the app nor a shutdown of the front',
+    'does not let an event stream of a client with the headers %j delay a restart of the app or a shutdown of the front',
     async (headers) => {
       handleInApp = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -149,7 +149,7 @@ describe('the front (reverse proxy)', () => {
       draining.resume('hosted-gateway');
       await Promise.all(fronts.splice(0).map((front) => front.close()));
       await ended;
-      // The drain and the shutdown would each wait up to 10 s for a request in flight.
+      // For a request in flight, the draining of the app and the shutdown would each wait up to 10 s.
       expect(performance.now() - startedAt).toBeLessThan(9_000);
       expect([response.destroyed, receivedRequests.length]).toEqual([true, 1]);
     },

@@ -27,8 +27,8 @@ export interface Front {
 }
 
 /**
- * The limits are the same as those of the listener of all-in-one. A client that sends very slowly must not occupy a
- * file descriptor for long.
+ * The limits are the same as in apps/all-in-one, which runs all services in one process. A client that sends very
+ * slowly must not occupy a file descriptor for long.
  */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -43,6 +43,7 @@ test.each(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREA
   (code) => {
     expect(wasNeverSent(errorWithCode(code))).toBe(true);
     expect(wasNeverSent({ errors: [null, errorWithCode(code)] })).toBe(true);
+    // `errors` must be a list, `code` must be text, and `cause` must be an error.
     expect(wasNeverSent({ errors: errorWithCode(code), code: 7, cause: code })).toBe(false);
   },
 );

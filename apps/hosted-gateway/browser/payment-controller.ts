@@ -178,8 +178,8 @@ export class PaymentController {
     const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sendCount });
     if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextAttempt(polled);
     else if (step === 'reload' && sendState === 'in-flight' && canContinueAfterDecline(polled)) {
-      // The pending response shows whether this attempt failed or an attempt of another payer. Waits only briefly,
-      // because the connection may be broken.
+      // The pending response shows whose attempt failed: the attempt of this payer or of another payer. Waits only
+      // briefly, because the connection may be broken.
       this.reloadTimer ??= setTimeout(reload, RESPONSE_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
     else if (step === 'resend' && this.body) void this.send(this.body);

@@ -3,8 +3,8 @@ const CHECK_INTERVAL_MS = 3_000;
 const RESPONSE_TIMEOUT_MS = 8_000;
 
 /**
- * Runs on the page of a static code without an open invoice. Checks repeatedly whether the address of the page
- * redirects to an invoice, and then calls `followRedirect`. Does not check while the page is hidden.
+ * Runs on the page for the static code of a till that has no open invoice. Checks repeatedly whether the address of the
+ * page redirects to an invoice, and then calls `followRedirect`. Does not check while the page is hidden.
  */
 export function watchTill(followRedirect: () => void): void {
   const check = async (): Promise<void> => {

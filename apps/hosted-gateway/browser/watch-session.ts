@@ -6,7 +6,7 @@ import { StatePoller } from './payment-flow/state-poller.js';
 import { callsAddress, now, pageData } from './views/page-document.js';
 import { showStillChecking } from './views/processing-view.js';
 
-/** Creates a watch of the session for the time in which the form is shown. */
+/** Creates an object that watches the state of the session while the page shows the form. */
 export function createIdleWatch(onSessionState: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
@@ -21,8 +21,8 @@ export function createIdleWatch(onSessionState: (state: SessionState) => void): 
 }
 
 /**
- * Creates a poller for a payment in progress. The poller polls first, because a payment with an immediate result needs
- * no stream. Then it uses a stream.
+ * Creates a poller for a payment in progress. The poller polls before it opens a stream, because a payment with an
+ * immediate result needs no stream.
  */
 export function createPoller(
   onState: ConstructorParameters<typeof StatePoller>[1],

@@ -13,7 +13,7 @@ const buildApiErrorBody = (error: DomainError): unknown =>
   buildErrorBody(error, buildRequest('/api/v3.1/sessions')).body;
 
 test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])(
-  'the API response for %s has the status text and the message (H1)',
+  'the API response for the error %s has the status text and the message of the error (H1)',
   (code) => {
     const { httpStatus, message } = ERROR_CATALOGUE[code];
     const clientErrorStatus = { 401: 'Unauthorized', 404: 'NotFound' }[httpStatus as number] ?? 'BadRequest';
@@ -49,7 +49,7 @@ describe('an error response', () => {
   const unavailable = new DomainError('service.not-ready');
 
   test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])(
-    'to a browser that requests %s is an HTML page',
+    'is an HTML page if a browser requests %s',
     (url) => {
       const { contentType, body, headers } = buildErrorBody(unavailable, buildRequest(url));
       expect(contentType).toBe('text/html; charset=utf-8');
@@ -69,11 +69,11 @@ describe('an error response', () => {
     ['a client that does not accept HTML', buildRequest('/pay', { accept: 'application/json' })],
     ['a POST request', buildRequest('/pay', { method: 'POST' })],
     ['a call of the API', buildRequest('/api/v3.1/sessions')],
-  ])('to %s is JSON', (_, request) => {
+  ])('is JSON if it is sent to %s', (_, request) => {
     expect(buildErrorBody(unavailable, request).contentType).toBe('application/json');
   });
 
-  test('to an invalid request is JSON, also if a browser sent it', () => {
+  test('is JSON if the request is invalid, also for a browser', () => {
     expect(buildErrorBody(new DomainError('request.invalid'), buildRequest('/pay')).contentType).toBe(
       'application/json',
     );

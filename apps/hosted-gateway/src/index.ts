@@ -23,10 +23,12 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
   maxParamLength: 16_384,
-  // Requests write their own results immediately. Events only update the other read models, so a short delay is harmless.
+  // Events may wait this long for a larger batch, because they only update read models. Requests write their own
+  // results immediately.
   maxBatchWaitMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

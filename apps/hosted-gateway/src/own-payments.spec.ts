@@ -20,6 +20,6 @@ test.each([
   ['other-svc-payment=a', []],
   ['svc-payment=a..b', ['a', 'b']],
   ['svc-payment=1.2.3.4.5.6', ['1', '2', '3', '4', '5']],
-])('the cookie %j contains the references %j', (cookies, references) =>
+])('the references in the cookie %j are read as %j', (cookies, references) =>
   expect(parseOwnReferences(cookies)).toEqual(references),
 );

@@ -12,7 +12,7 @@ interface Calls {
   readonly ends: number[];
   first: number;
   resetsAt: number;
-  /** 0 if not blocked. */
+  /** 0 if the key is not blocked. */
   blockedUntil: number;
 }
 
@@ -70,7 +70,7 @@ export class SlidingWindow implements ThrottlerStorage {
 function removeExpired(calls: Calls, now: number): void {
   const { ends } = calls;
   while (calls.first < ends.length && ends[calls.first]! <= now) calls.first++;
-  // Removes expired entries from the array only if they are at least half of it, so that each entry is moved about
+  // Removes expired entries only when they are at least half of the array, so that on average each entry is moved about
   // once.
   if (calls.first * 2 < ends.length) return;
   ends.splice(0, calls.first);

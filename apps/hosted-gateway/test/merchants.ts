@@ -9,7 +9,7 @@ export interface Merchant {
   readonly siteId: number;
   readonly siteKey: string;
   readonly merchantKey: string;
-  /** The headers a merchant's server sends, with the site's key. */
+  /** The headers that a merchant's server sends, with the key of the site. */
   readonly headers: Record<string, string>;
 }
 

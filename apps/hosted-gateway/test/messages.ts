@@ -7,7 +7,7 @@ export function listTexts(tree: unknown): string[] {
   return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(listTexts);
 }
 
-/** Every text under its path, such as `form.pay`. */
+/** Returns every text of `tree` by its path, such as `form.pay`. */
 export function mapTextsByPath(tree: object, parent = ''): Record<string, string> {
   return Object.assign(
     {},
@@ -17,7 +17,7 @@ export function mapTextsByPath(tree: object, parent = ''): Record<string, string
   ) as Record<string, string>;
 }
 
-/** The placeholders of a message, such as `{amount}`, sorted. */
+/** Returns the placeholders of a message, such as `{amount}`, in alphabetical order. */
 export function listPlaceholders(message: string): string[] {
   return (message.match(/\{\w+\}/g) ?? []).sort();
 }

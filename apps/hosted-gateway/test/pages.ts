@@ -54,9 +54,9 @@ export const paidPage: PaidPage = {
   charge: { cardLabel: '**** 4242', at: '2026-11-20T18:03:36.123Z' },
   returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
 };
-const { backToStoreUrl: _, ...orderWithoutStoreLink } = order;
 export const verificationPage: VerificationPage = {
-  ...orderWithoutStoreLink,
+  // With the URL of the store, which the page must not show in this state.
+  ...order,
   charge: { cardLabel: '**** 3220', at: '2026-11-20T18:03:36.123Z' },
   state: 'verification',
   verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
@@ -96,7 +96,7 @@ export const renderSecurityPolicy = (model: PayPageModel, overrides: Partial<Pag
 export const removeLanguageLinks = (html: string): string =>
   html.replace(/<details class="languages".*?<\/details>/s, '');
 
-/** The visible text of the document. */
+/** Returns the visible text of the document. */
 export const readVisibleText = (html: string): string =>
   html
     .replace(/<head>.*<\/head>|<script>.*<\/script>/gs, '')

@@ -60,7 +60,7 @@ export async function createInvoice(
   return created.payable;
 }
 
-/** Delivers the event that a till has a static code. Returns the digits of the code. */
+/** Delivers the event that reports the static code of a till. Returns the digits of the code. */
 export async function createTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
   const code = newOwnCode();
   const tillCode = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };

@@ -12,7 +12,7 @@ export function startTraces(): () => void {
   };
 }
 
-/** A W3C traceparent header whose trace id and span id end with `number`. */
+/** Returns a W3C traceparent header. Its trace id and its span id end with `number`. */
 export function buildTraceparent(number: number): string {
   return `00-${String(number).padStart(32, 'a')}-${String(number).padStart(16, 'b')}-01`;
 }

@@ -38,6 +38,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     const call = partnerClient(identity, partner, token);
     const email = 'ayesha@example.com';
     const { userId } = (await call('POST', '/v1/auth/users', { email, password: PASSWORD })).body;
+    // The endpoint that registers customers needs a user who is not registered yet.
     if (row.row !== 'A4') await call('POST', '/v1/auth/customers/register', { userId });
     const customerToken = await logInNewCustomer(call);
     const key = { 'x-api-key': partner.apiKey };
@@ -50,6 +51,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     const fields: Record<string, string> = {
       apiToken: partner.apiToken,
       organisationId: partner.organisationId,
+      // The endpoint that creates users needs a new email.
       email: row.row === 'A3' ? 'another@example.com' : email,
       password: PASSWORD,
       userId,
@@ -81,7 +83,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     return { status: response.statusCode, text: response.body };
   };
 
-  it('responds with exactly the fields of its row, and does so again if it accepts a repeated request', async () => {
+  it('responds with exactly the fields of its row, also to a repeated request that it accepts', async () => {
     const response = await send({ ...body, unknown: 'field', more: [{ unknown: 'object' }] });
     expect(response.status).toBe(row.status);
     expect(response.body).toEqual(expectedBody(row.response));
@@ -215,6 +217,7 @@ describe('a failed customer login (A5)', () => {
       comparisons.mockClear();
       statements.mockClear();
       const { status } = await call('POST', '/v1/auth/customers/login', { email, password });
+      // The parts of a hash before the salt are its algorithm and its parameters.
       const parameters = comparisons.mock.calls.map(([, , hash]) => hash.split('$').slice(0, 4).join('$'));
       return { status, parameters, statements: statements.mock.calls.length };
     };

@@ -27,6 +27,7 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
   config: IdentityConfig,
   module: IdentityModule,
   entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow, OrganisationRow, PartnerCredentialRow],
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Identity1763500000100,
     Partners1763500000110,

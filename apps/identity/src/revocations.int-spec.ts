@@ -1,6 +1,6 @@
 /**
  * Tests that revocations are published even while a transaction in another database of the same server holds back the
- * relay of identity (A6).
+ * relay, which publishes all other events of the identity service (A6).
  */
 import { Module } from '@nestjs/common';
 import {

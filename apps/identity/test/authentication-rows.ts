@@ -1,6 +1,6 @@
 import { MAX_BODY_DEPTH } from '@svc/service';
 
-/** Type of a value in a response. */
+/** Type of a value in a response. An object lists its members with their types. */
 export type FieldType = 'text' | 'uuid' | 'date' | 'jwt' | 'seconds' | { readonly [member: string]: FieldType };
 
 /** The credentials of a request. */
@@ -8,12 +8,12 @@ export type Credentials = 'none' | 'key' | 'key and service token' | 'key and cu
 
 /** The expected behaviour of one authentication endpoint. */
 export interface AuthenticationRow {
-  /** Number of the decision in the specification, such as A1. */
+  /** Code of the endpoint's row in the table of docs/requirements.md, such as A1. */
   readonly row: string;
   readonly path: string;
   /** The required credentials. */
   readonly requiredCredentials: Credentials;
-  /** Required fields of the body, with their maximum length. */
+  /** Required fields of the request body, with their maximum length. */
   readonly required: Readonly<Record<string, number>>;
   readonly optional?: Readonly<Record<string, number>>;
   readonly status: number;
@@ -21,7 +21,10 @@ export interface AuthenticationRow {
   readonly response: Readonly<Record<string, FieldType>>;
   /** Status of the response when the same request is sent again. */
   readonly statusOfRepeat: number;
-  /** Changes after which the body is well-formed but rejected, and the status of the response. A 401 has no body. */
+  /**
+   * Changes of the request body. The endpoint rejects the changed body with this status, although it is well-formed. A
+   * response with status 401 has no body.
+   */
   readonly rejected: readonly {
     readonly changes: Readonly<Record<string, string>>;
     readonly status: 401 | 404 | 409;
@@ -86,7 +89,7 @@ export const AUTHENTICATION: readonly AuthenticationRow[] = [
   },
 ];
 
-/** Values that are not text. Every field of the bodies must be text. */
+/** Values that are not text. Every field of a request body must be text, so each of these values must be rejected. */
 export const NON_TEXT_VALUES: readonly unknown[] = [null, 7, true, {}, ['text'], [], { toString: 'text' }];
 
 /** An object that is nested one level deeper than the limit of a body. */

@@ -21,6 +21,7 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
   module: MerchantRetrievalModule,
   // Events may be gathered for only 20 ms, because a payment must be visible within a second (M1).
   maxBatchWaitMs: 20,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

@@ -22,6 +22,7 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   // Events may be gathered for 20 ms, because a payment that a partner waits for arrives earlier, by the command
   // show-payment.
   maxBatchWaitMs: 20,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,

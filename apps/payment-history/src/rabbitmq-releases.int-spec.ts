@@ -8,8 +8,7 @@ import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';
 import { paymentHistoryService } from './index.js';
 
-// Tests a rollout and a rollback of this service. The newer release handles one event type more than the current
-// release.
+// Tests a rollout and a rollback of this service. The newer release handles one more event type than the older release.
 
 const AddedV1 = eventType<{ nr: number }>('added.v1');
 

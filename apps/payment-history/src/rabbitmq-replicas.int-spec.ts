@@ -38,7 +38,7 @@ let organisation: Organisation;
 let processorEnv: Readonly<Record<string, string>>;
 let processorService: RunningService;
 let historyEnv: Readonly<Record<string, string>>;
-/** A replica of payment-history that runs from the beginning. */
+/** A replica of payment-history. It runs during all tests, and one test restarts it. */
 let first: RunningService;
 
 beforeAll(async () => {

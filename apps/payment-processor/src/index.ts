@@ -36,6 +36,7 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,

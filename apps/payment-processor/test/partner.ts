@@ -33,7 +33,7 @@ export interface Caller {
 
 export interface PartnerUnderTest extends Caller {
   readonly organisationId: string;
-  /** Returns a client with the token of this customer, by default a new one. */
+  /** Returns a client with the token of this customer, by default of a new customer. */
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 

@@ -29,7 +29,7 @@ import {
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
-import { ManualClock, startTestService, type TestService } from '@svc/testing';
+import { ManualClock, startTestService, type TestService, waitUntil } from '@svc/testing';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
@@ -42,7 +42,7 @@ export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
-  /** Encrypts the card for this payable and try, and requests the charge, as the pay page does after a click on Pay. */
+  /** Encrypts the card for this payable and try, and requests the charge, as the payment page does. */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
   /** Requests the charge as the page of an invoice does; by default the amount of the invoice without a tip. */
   payInvoice(
@@ -71,7 +71,11 @@ export interface Processor extends TestService {
   recoverAttempts(): Promise<number>;
   recoverRefunds(): Promise<number>;
   runCleanup(): Promise<number>;
-  /** Seals the ledger once, with at most this number of transfers, and closes the days that are due. */
+  /**
+   * Seals the ledger once, with at most this number of transfers, and closes the days that are due. First waits for
+   * short transactions of other connections, because a transaction of a background job or of autovacuum that began
+   * before a transfer delays its sealing. Transactions that a test holds open are idle for longer.
+   */
   sealLedger(transfersMax?: number): Promise<number>;
 }
 
@@ -186,7 +190,17 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
     recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
     runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
-    sealLedger: (transfersMax) => testService.service.app.get(SealLedger).runOnce(transfersMax),
+    sealLedger: async (transfersMax) => {
+      await waitUntil('short transactions of other connections to end', 10_000, async () => {
+        const { rowCount } = await testService.superuser.query(
+          `SELECT FROM pg_stat_activity
+            WHERE backend_xid IS NOT NULL AND (state = 'active' OR state_change > now() - interval '200 ms')
+              AND pid <> pg_backend_pid()`,
+        );
+        return rowCount === 0;
+      });
+      return testService.service.app.get(SealLedger).runOnce(transfersMax);
+    },
     stop: async () => {
       await testService.stop();
       await acquirer.close();

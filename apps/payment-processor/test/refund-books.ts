@@ -25,7 +25,7 @@ export async function readRefundRecords(processor: Processor, paymentReference: 
        FROM payments p WHERE p.payment_reference = $1`,
     [paymentReference],
   );
-  if (!row) throw new Error('There is no such payment.');
+  if (!row) throw new Error('The payment does not exist.');
   return { ...row, bank: readBankRefunds(processor, paymentReference) };
 }
 

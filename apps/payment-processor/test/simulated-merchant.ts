@@ -195,7 +195,7 @@ export class SimulatedMerchant {
     return amounts.reduce((sum, line) => sum + Number(line.split(',').at(-1)), 0);
   }
 
-  /** Cents: the merchant's balance in the ledger. */
+  /** The merchant's balance in the ledger, in cents. */
   async readBalance(): Promise<number> {
     const [row] = await this.processor.dataSource.query<[{ balance: number }]>(
       `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::bigint AS balance

@@ -58,10 +58,12 @@ test('every response matches the reference of the transformer', async () => {
       await send(operation, request, authorised);
   }
   const statusCounts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
+  // Prints a row of a Markdown table: service, number of operations, number of responses by status.
   process.stdout.write(`| transformer | ${document.operations.length} | ${statusCounts.join(', ')} |\n`);
   expect([...problems]).toEqual([]);
 });
 
+/** Values of valid requests, by field. The key `invoiceLine.siteId` applies only to the operation `invoiceLine`. */
 const KNOWN_FIELDS = {
   ...LINE,
   'invoiceLine.siteId': SITE,

@@ -30,7 +30,7 @@ test('API keys are read from the environment', () => {
 });
 
 describe('A9: a non-loopback address', () => {
-  it('is refused without an API key and without allowedClients, with a message that explains it', () => {
+  it('is refused without an API key and without allowedClients, with a message that names both', () => {
     expect(() => parseWith({ listenAddress: '0.0.0.0' })).toThrow('set TRANSFORMER_API_KEY or allowedClients');
     expect(() => parseWith({ listenAddress: '::' })).toThrow('set TRANSFORMER_API_KEY or allowedClients');
   });
@@ -47,18 +47,18 @@ describe('A9: a non-loopback address', () => {
       true,
     ]);
   });
-
-  it.each([
-    ['127.0.0.1', true],
-    ['127.1.2.3', true],
-    ['::1', true],
-    ['0.0.0.0', false],
-    ['::', false],
-    ['192.168.1.1', false],
-  ])('isLoopback(%j) is %s', (address, expected) => expect(isLoopback(address)).toBe(expected));
 });
 
-describe('T5: the site of the facade', () => {
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['192.168.1.1', false],
+])('A9: isLoopback(%j) is %s', (address, expected) => expect(isLoopback(address)).toBe(expected));
+
+describe('T5: facadeSiteId', () => {
   it('is required if there are several sites', () => {
     expect(parseWith({ sites: [...VALID_FILE.sites, secondSite], facadeSiteId: 5002 }).facadeSiteId).toBe(5002);
     expect(() => parseWith({ sites: [...VALID_FILE.sites, secondSite] })).toThrow(

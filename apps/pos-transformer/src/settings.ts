@@ -64,7 +64,10 @@ export class SettingsFile {
   @Type(() => SiteSettings)
   sites: SiteSettings[];
 
-  /** The site of the facade, whose requests contain no site (T5); required if there are several sites. */
+  /**
+   * The site of requests that contain no site: Basket, BasketClosed, GetPayment and SvcRefund (T5). Required if there
+   * are several sites.
+   */
   @IsOptional()
   @IsInt()
   facadeSiteId?: number;

@@ -140,7 +140,7 @@ export class TestTransformer {
     return open[0]!;
   }
 
-  /** A customer pays an invoice, and polling finds the payment. */
+  /** A customer pays an invoice, and polling finds the payment. Returns the SvcId of the payment. */
   async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
     const { paymentReference } = this.platform.pay(invoice, changes);
     await this.pollPayments();

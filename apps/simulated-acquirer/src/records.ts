@@ -36,8 +36,8 @@ export interface ChargeRecord {
 }
 
 /**
- * The verification of the payer on the bank's page. The card is charged only by a later charge with the challenge's
- * reference.
+ * The verification of the payer on the bank's page. The card is charged only by a later charge request that contains
+ * the challenge's reference.
  */
 export interface Challenge {
   /** Unguessable, because every client that has it can confirm or refuse the payment. */

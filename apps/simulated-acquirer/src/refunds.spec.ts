@@ -87,7 +87,7 @@ describe('a refund', () => {
     expect((await requestRefund(other, 100, 'used')).status).toBe(409);
   });
 
-  test('of an unknown, declined or reversed charge is declined, and stays declined', async () => {
+  test('is declined if its charge is unknown, declined or reversed, and can be read as declined', async () => {
     const declined = await createCharge(CARDS.declined);
     const reversed = await createCharge();
     await call('POST', `/charges/${reversed}/reversal`);
@@ -97,12 +97,12 @@ describe('a refund', () => {
     expect(await call('GET', '/refunds/before-the-charge')).toMatchObject({ outcome: 'declined' });
   });
 
-  test('of a charge to the card refundDeclined is declined', async () => {
+  test('is declined if its charge was made to the card refundDeclined', async () => {
     const charge = await createCharge(CARDS.refundDeclined);
     expect(await requestRefund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'refused' });
   });
 
-  test('of a charge to the card refundPending reserves its amount, and succeeds at the second poll', async () => {
+  test('reserves its amount, and succeeds at the second poll, if its charge was made to the card refundPending', async () => {
     const charge = await createCharge(CARDS.refundPending);
     expect(await requestRefund(charge, 900, 'later')).toMatchObject({ outcome: 'pending' });
     expect(await requestRefund(charge, 101)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
@@ -114,13 +114,13 @@ describe('a refund', () => {
     expect(await requestRefund(charge, 100)).toMatchObject({ outcome: 'pending' });
   });
 
-  test('of a charge to the card refundDropsTheAnswer is executed, but its response is lost', async () => {
+  test('is executed without a response if its charge was made to the card refundDropsTheAnswer', async () => {
     const charge = await createCharge(CARDS.refundDropsTheAnswer);
     await expect(requestRefund(charge, 250, 'lost')).rejects.toThrow('fetch failed');
     expect(await call('GET', '/refunds/lost')).toMatchObject({ ...SUCCEEDED, amount: 250 });
   });
 
-  test('of a charge to the card refundAnswersLate is executed immediately, but its response is late', async () => {
+  test('is executed immediately with a late response if its charge was made to the card refundAnswersLate', async () => {
     const charge = await createCharge(CARDS.refundAnswersLate);
     const late = requestRefund(charge, 250, 'late').catch(() => 'closed before it was answered');
     while ((await call('GET', '/refunds/late')).status !== 200);
@@ -205,7 +205,7 @@ describe('the statement of a day', () => {
     expect(await live.json()).toEqual({ lines: [] });
   });
 
-  test.each(['yesterday', '2026-13-01', '20260301'])('of the invalid day %j is refused with 400', async (day) => {
+  test.each(['yesterday', '2026-13-01', '20260301'])('is refused with 400 if the day is %j', async (day) => {
     expect((await call('GET', `/statements/${day}`)).status).toBe(400);
   });
 });

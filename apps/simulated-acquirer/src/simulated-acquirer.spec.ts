@@ -82,7 +82,7 @@ test.each([
   expect((await post('/charges', { ...createChargeRequest(), payer })).status).toBe(400);
 });
 
-test('the bank charges the late card immediately but responds late; meanwhile the charge can be read', async () => {
+test('a charge to the test card for late responses is executed immediately, and can be read before the response arrives', async () => {
   const charge = createChargeRequest('4000000000006009');
   const lateResponse = post('/charges', charge).catch(() => 'closed before it was answered');
   const readCharge = async (): Promise<{ charged?: boolean }> =>
@@ -91,7 +91,7 @@ test('the bank charges the late card immediately but responds late; meanwhile th
   expect(await Promise.race([lateResponse, readCharge()])).toMatchObject({ outcome: 'approved', charged: true });
 });
 
-test('the bank charges the dropping card but sends no response; afterwards the charge can be read', async () => {
+test('a charge to the test card for lost responses is executed, and can be read although the bank sends no response', async () => {
   const charge = createChargeRequest('4000000000004087');
   await expect(post('/charges', charge)).rejects.toThrow('fetch failed');
   expect(await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()).toMatchObject({
@@ -100,7 +100,7 @@ test('the bank charges the dropping card but sends no response; afterwards the c
   });
 });
 
-test('a reversal reverses a charge, and blocks a key that has no charge yet', async () => {
+test('a reversal reverses a charge, and a reversal before the charge prevents the charge', async () => {
   const charge = createChargeRequest();
   await post('/charges', charge);
   for (let repeat = 0; repeat < 2; repeat++) {
@@ -118,7 +118,7 @@ test('a reversal reverses a charge, and blocks a key that has no charge yet', as
   expect(await (await post('/charges', late)).json()).toMatchObject({ outcome: 'reversed', charged: false });
 });
 
-describe('a card for which the bank requires a verification', () => {
+describe('a card with a required verification', () => {
   const returnUrl = 'https://pay.example/pay?sessionId=1&x="';
   const createChallengedCharge = async (): Promise<{ reference: string; url: string; key: string }> => {
     const charge = { ...createChargeRequest('4000000000003220'), returnUrl };
@@ -146,13 +146,13 @@ describe('a card for which the bank requires a verification', () => {
     expect([status, headers.get('location')]).toEqual([303, returnUrl]);
     expect(await readChallengeState(url)).toEqual({ state: 'passed' });
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'approved', charged: true });
-    // Only the payer's first choice is valid, and the page shows it.
+    // Only the payer's first choice is valid. The page links to the returnUrl, with its special characters escaped.
     await answerChallenge(url, 'refuse');
     expect(await readChallengeState(url)).toEqual({ state: 'passed' });
     expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');
   });
 
-  test('is not charged if the payer refuses, or if the key is reversed before the payer confirms', async () => {
+  test('is not charged if the payer refuses, or if the charge is reversed before the payer confirms', async () => {
     const refused = await createChallengedCharge();
     await answerChallenge(refused.url, 'refuse');
     expect(await readChallengeState(refused.url)).toEqual({ state: 'failed' });
@@ -165,7 +165,7 @@ describe('a card for which the bank requires a verification', () => {
     expect(await chargeWithChallenge(reversed.reference)).toMatchObject({ outcome: 'declined' });
   });
 
-  test('is not charged if the key was reversed after the payer confirmed', async () => {
+  test('is not charged if the charge was reversed after the payer confirmed', async () => {
     const { reference, url, key } = await createChallengedCharge();
     await answerChallenge(url, 'confirm');
     await post(`/charges/${key}/reversal`);
@@ -215,7 +215,7 @@ describe('live mode', () => {
     acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store, ...env });
   };
 
-  test('accepts charges and cards only if configured, and never in production', async () => {
+  test('is accepted for charges and cards only if it is configured, and never in production', async () => {
     expect(await requestStatuses()).toEqual([403, 403, 200]);
     await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
     expect(await requestStatuses()).toEqual([200, 200, 200]);
@@ -223,7 +223,7 @@ describe('live mode', () => {
     expect(await requestStatuses()).toEqual([403, 403, 200]);
   });
 
-  test('a live charge can be read and reversed even after live mode was switched off', async () => {
+  test('can be switched off, and its charges can still be read and reversed', async () => {
     await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
     const charge = createChargeRequest();
     await post('/charges', charge, LIVE_MODE_HEADERS);

@@ -18,6 +18,7 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
   name: 'webhook-dispatcher',
   config: WebhookDispatcherConfig,
   module: WebhookDispatcherModule,
+  // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Notifications1763500000500,
     SigningSecrets1763500000501,

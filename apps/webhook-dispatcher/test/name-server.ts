@@ -7,14 +7,14 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
 /**
- * A real DNS server on loopback. The test decides the answers, as an attacker can who controls the name server of a
- * host.
+ * A real DNS server on loopback. The test decides the answers, like an attacker who controls the name server of a host.
  */
 export class NameServer {
   /** Names whose A records were queried, in order. */
   readonly queriedNames: string[] = [];
   private readonly socket = createSocket('udp4');
 
+  /** `queryCount`: number of queries for A records of this name, including this query. 0 for other record types. */
   private constructor(private readonly answerQuery: (name: string, queryCount: number) => DnsAnswer) {
     this.socket.on('message', (query, { address, port }) => {
       const reply = this.createReply(query);
@@ -65,6 +65,7 @@ export class NameServer {
 
 /** An A record of the queried name that may not be cached (TTL 0). */
 function createARecord(address: string): Buffer {
+  // A pointer to the name in the question, type A, class IN, TTL 0, and the length of the address.
   const fixed = [0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4];
   return Buffer.from([...fixed, ...address.split('.').map(Number)]);
 }

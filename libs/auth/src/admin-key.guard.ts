@@ -42,7 +42,7 @@ export class AdminKeyGuard implements CanActivate {
 }
 
 /**
- * The author of a change in the audit log: an id derived from the administration key, which grants no access itself.
+ * The author of a change in the audit log: an id derived from the administration key. The id itself grants no access.
  */
 export function adminActorId(adminKey: string): string {
   return `admin:${digest(adminKey).toString('hex').slice(0, 16)}`;

@@ -54,6 +54,7 @@ describe('a sealed key pair', () => {
     );
     expect(() => decryptPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow(DECRYPTION_ERROR);
     const sealed = Buffer.from(sealedPrivateKey, 'base64');
+    // The first bytes of the nonce, the tag and the ciphertext, and the last byte of the ciphertext.
     for (const position of [0, 12, 28, sealed.length - 1]) {
       const tampered = Buffer.from(sealed);
       tampered[position]! ^= 1;

@@ -4,8 +4,8 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /**
  * A key pair. Only this service uses the private key. Other services encrypt data with the public key, or verify
- * signatures with the public key. The private key is sealed, which means: it is stored encrypted (AES-256-GCM) with the
- * sealing key from the environment. A copy of the database is therefore not enough to decrypt data or to sign.
+ * signatures with the public key. The private key is sealed: it is stored encrypted (AES-256-GCM) with the sealing key
+ * from the environment. A copy of the database is therefore not enough to decrypt data or to sign.
  */
 export interface SealedKeyPair<PublicJwk = PublicKeyJwk> {
   readonly publicJwk: PublicJwk;

@@ -18,15 +18,15 @@ export interface Route {
 const MERCHANT = '/business/api/v1/merchants/*';
 const SITE = `${MERCHANT}/sites/*`;
 
-/** Path of the error pages, on every public host and on the administration host (ADR 60). */
+/** Path of the error pages on the hosts `api`, `gateway` and `admin` (ADR 60). */
 export const ERROR_PAGES_PATH = '/errors';
 
 /**
- * The route table: the only mapping of paths to apps. The all-in-one app reads it, and deploy/generate.ts generates
- * from it the Gateway routes of Kubernetes and the configuration of the reverse proxy in compose.
+ * The route table: the only mapping of paths to apps. apps/all-in-one and apps/front read it, and deploy/generate.ts
+ * generates from it the Gateway routes of Kubernetes and the configuration of the reverse proxy in compose.
  */
 export const ROUTES: readonly Route[] = [
-  // Every host can return errors, and each error links to its page.
+  // Each error of these hosts links to its page. The shop has its own error pages.
   ...(['api', 'gateway', 'admin'] as const).map((host) => ({ host, path: ERROR_PAGES_PATH, app: 'identity' })),
   { host: 'api', path: '/v1/auth', app: 'identity' },
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },

@@ -6,13 +6,13 @@ test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value
 });
 
 test.each([0, -1, -0, 1.5, NaN, Infinity, MAX_AMOUNT_CENTS + 1, '1', null, undefined, true, [1], 1n])(
-  '%p is not an amount in cents, because no value is coerced (C1)',
+  '%p is not an amount in cents (C1)',
   (value) => {
     expect(isAmountInCents(value)).toBe(false);
   },
 );
 
-test('text has from 1 to the maximum number of characters, and is never truncated (C6)', () => {
+test('text of 1 to the maximum number of characters is valid, and longer text is not (C6)', () => {
   expect(isText('x'.repeat(100), 100)).toBe(true);
   expect(isText('x'.repeat(101), 100)).toBe(false);
   expect(isText('é|ñ 💳', 100)).toBe(true);

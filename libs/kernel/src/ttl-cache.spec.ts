@@ -12,11 +12,12 @@ const clock = new (class extends Clock {
     this.milliseconds += milliseconds;
   }
 })();
+const MAX_VALUES = 2;
 let loadedNames: string[];
 let cache: TtlCache<string>;
 beforeEach(() => {
   loadedNames = [];
-  cache = new TtlCache(clock, 2);
+  cache = new TtlCache(clock, MAX_VALUES);
 });
 
 function findInCache(name: string, load: () => Promise<string | undefined> = () => Promise.resolve(name)) {

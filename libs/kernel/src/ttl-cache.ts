@@ -4,9 +4,9 @@ import type { Clock } from './clock.js';
 const TTL_MS = 1_000;
 
 /**
- * A cache with a TTL of one second: long enough to avoid most queries, and short enough that a revoked key is rejected
- * in time (A6 allows 5 s, of which 4 s remain for the delivery of the event). Concurrent calls for the same key share
- * one query, so a slow database does not get more queries.
+ * A cache with a TTL of one second: long enough to avoid most queries, and short enough that a revoked API key is
+ * rejected in time (A6 allows 5 s, of which 4 s remain for the delivery of the event). Concurrent calls for the same
+ * name share one query, so a slow database does not get more queries.
  */
 export class TtlCache<T extends NonNullable<unknown>> {
   private readonly cache: LRUCache<string, T, () => Promise<T | undefined>>;
@@ -23,7 +23,7 @@ export class TtlCache<T extends NonNullable<unknown>> {
   }
 
   /**
-   * Returns the cached value, or loads it. Errors and `undefined` are not cached, so that a new key is accepted
+   * Returns the cached value, or loads it. Errors and `undefined` are not cached, so that a new API key is accepted
    * immediately.
    */
   find(name: string, load: () => Promise<T | undefined>): Promise<T | undefined> {

@@ -12,7 +12,7 @@ test('a nudge ends the wait and leaves no timer behind', async () => {
   expect(countTimers()).toBe(before);
 });
 
-test('two nudges while no caller waits end only the next wait', async () => {
+test('after two nudges without a waiting caller, only the next wait ends immediately', async () => {
   const signal = new Signal();
   signal.nudge();
   signal.nudge();

@@ -28,7 +28,7 @@ const ACCEPTED = [
 ];
 
 describe('in production', () => {
-  it('the table of refused URLs has at least 200 URLs', () => {
+  it('checkUrl is tested with at least 200 refused URLs', () => {
     expect(new Set(REFUSED.map(([url]) => url)).size).toBeGreaterThanOrEqual(200);
   });
 
@@ -41,11 +41,11 @@ describe('in production', () => {
   });
 });
 
-describe('an address that the operator configured, in development', () => {
+describe('in development, with a URL of the operator', () => {
   const policy = { allowLoopback: true, allowPrivate: true };
 
   it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])(
-    '%s is accepted without TLS, but not if a merchant configured it',
+    'checkAddress accepts %s without TLS, but refuses it for the URL of a merchant',
     (address) => {
       expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
       expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
@@ -105,7 +105,7 @@ describe('checkAddress', () => {
     ['::ffff:10.0.0.1', 'ipv4-in-ipv6'],
     ['shop.example', 'unreadable'],
     ['', 'unreadable'],
-  ])('the reason to refuse the address %j is %s', (address, refused) => {
+  ])('called with the address %j returns %s', (address, refused) => {
     expect(checkAddress(address, { ...PRODUCTION, plain: false })).toBe(refused);
   });
 
@@ -158,7 +158,7 @@ describe('an IPv4 address', () => {
     });
   const arbitraryText = arbitraryForbiddenAddress.chain(arbitrarySpelling);
 
-  it('in a forbidden network is refused in every spelling, with a trailing dot, wide digits or percent-encoded', () => {
+  it('in a forbidden network is refused in every spelling, also with a trailing dot, wide digits or percent-encoding', () => {
     const arbitraryDisguise = fc.constantFrom<(text: string) => string>(
       (text) => text,
       (text) => `${text}.`,

@@ -4,7 +4,8 @@ import { checkUrl } from './address-guard.js';
 /**
  * Returns the problem of a URL that the platform will call, or undefined if the URL has no problem. The problem is the
  * result of {@link merchantUrlProblem}, or a refusal of {@link checkUrl}. So a merchant gets the error when the URL is
- * configured, not after all attempts have failed. The IP addresses of a host name are checked later, at each call.
+ * configured, not after all webhook attempts have failed. The IP addresses of a host name are checked later, at each
+ * call.
  */
 export function calledUrlProblem(field: string, text: string, rules: MerchantUrlRules): FieldProblem | undefined {
   const problem = merchantUrlProblem(field, text, rules);

@@ -80,9 +80,9 @@ const MAX_ADDRESSES = 16;
 
 /**
  * Returns a function that resolves names with queries to name servers: to `servers`, or else to the name servers of the
- * machine. Node.js's default, getaddrinfo, is not used, because it blocks one of four threads while a name server does
- * not respond. Four names whose servers do not respond would delay the webhooks of all merchants (E6). `localhost` is
- * loopback by definition (RFC 6761) and is not queried.
+ * machine. Node.js's default, getaddrinfo, is not used, because it blocks one of Node.js's four worker threads while a
+ * name server does not respond. Four names whose servers do not respond would delay the webhooks of all merchants (E6).
+ * `localhost` is loopback by definition (RFC 6761) and is not queried.
  */
 export function createResolver(servers?: readonly string[]): Resolve {
   return async (hostname) => {

@@ -29,8 +29,8 @@ const settings = { key: ({ row }: Item) => row, maxItems: 10, maxConcurrentBatch
 /** An item with this id. No other item has the same row. */
 const newItem = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
 
-describe('calls that share a batch', () => {
-  it('run immediately if fewer batches than `maxConcurrentBatches` are running, and otherwise share the next batch', async () => {
+describe('batched calls', () => {
+  it('run immediately if fewer than `maxConcurrentBatches` batches are running, and otherwise share the next batch', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, settings);
     const results = [1, 2, 3, 4, 5].map((id) => call(newItem(id)));
@@ -42,7 +42,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
   });
 
-  it('are at most `maxItems` calls, and further calls wait for the next batch', async () => {
+  it('share a batch of at most `maxItems` calls, and further calls wait for the next batch', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, { ...settings, maxItems: 2, maxConcurrentBatches: 1 });
     const results = [1, 2, 3, 4].map((id) => call(newItem(id)));
@@ -54,7 +54,7 @@ describe('calls that share a batch', () => {
     await Promise.all(results);
   });
 
-  it('are sorted by row, and no two calls of a batch write the same row', async () => {
+  it('are sorted by row in each batch, and no two calls of a batch write the same row', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
     const rows = ['first', 'c', 'a', 'c', 'b', 'a'];
@@ -67,7 +67,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toHaveLength(6);
   });
 
-  it('may read the same row if the batch has no `key`, because it only reads', async () => {
+  it('may use the same row in one batch if `key` is omitted, because the batch then only reads', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, { maxItems: 10, maxConcurrentBatches: 1 });
     const results = ['first', 'same', 'same'].map((row, id) => call({ id, row }));
@@ -78,7 +78,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual(['result 0', 'result 1', 'result 2']);
   });
 
-  it('run in the trace of the call that has waited longest', async () => {
+  it('run in the trace of the call of their batch that has waited longest', async () => {
     const trace = new AsyncLocalStorage<string>();
     const tracesOfBatches: (string | undefined)[] = [];
     const { batches, runBatch } = newHeldBatches();
@@ -92,10 +92,11 @@ describe('calls that share a batch', () => {
     await waitForNextTurn();
     batches[1]!.end();
     await Promise.all(results);
+    // Call 2 is first in its batch, which is sorted by row, but call 3 has waited longer.
     expect(tracesOfBatches).toEqual(['trace 1', 'trace 3']);
   });
 
-  it('do not write a row of another running batch, so that no batch waits for a row lock', async () => {
+  it('wait while a running batch writes their row, so that no batch waits for a row lock', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, settings);
     const results = ['locked', 'locked', 'free', 'locked'].map((row, id) => call({ id, row }));
@@ -115,7 +116,7 @@ describe('calls that share a batch', () => {
 
 describe('a batch', () => {
   it.each(['22003', '23505'])(
-    'that fails because of a row (%s) is repeated call by call, and only the call of that row fails',
+    'is repeated call by call if a row causes the error %s, and only the call of that row fails',
     async (code) => {
       const batches: (readonly Item[])[] = [];
       const call = batched(async (items: readonly Item[]) => {
@@ -130,27 +131,25 @@ describe('a batch', () => {
       expect(results.map(({ status }) => status)).toEqual(
         results.map((_, id) => (id === 5 ? 'rejected' : 'fulfilled')),
       );
+      // Two calls run immediately. The other seven calls share a batch, which fails, and then run one by one.
       expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
     },
   );
 
-  it.each(['40001', '40P01'])(
-    'that fails because of a conflict (%s) is repeated once with the same calls',
-    async (code) => {
-      const { batches, runBatch } = newHeldBatches();
-      const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
-      const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
-      for (const [index, hasConflict] of [false, true, false].entries()) {
-        if (hasConflict) batches[index]!.fail(newDatabaseError(code));
-        else batches[index]!.end();
-        await waitForNextTurn();
-      }
-      expect(readIds(batches)).toEqual([[1], [2, 3], [2, 3]]);
-      expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
-    },
-  );
+  it.each(['40001', '40P01'])('is repeated once with the same calls after a conflict (%s)', async (code) => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
+    const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
+    for (const [index, hasConflict] of [false, true, false].entries()) {
+      if (hasConflict) batches[index]!.fail(newDatabaseError(code));
+      else batches[index]!.end();
+      await waitForNextTurn();
+    }
+    expect(readIds(batches)).toEqual([[1], [2, 3], [2, 3]]);
+    expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+  });
 
-  it('that fails because of a conflict twice rejects all its calls', async () => {
+  it('rejects all its calls after two conflicts', async () => {
     const { batches, runBatch } = newHeldBatches();
     const result = batched(runBatch, settings)(newItem(1)).catch((error: Error) => error.message);
     batches[0]!.fail(newDatabaseError('40P01'));
@@ -161,7 +160,7 @@ describe('a batch', () => {
   });
 
   it.each(['08006', '57P01', '57014', undefined])(
-    'that fails with any other error (%s) rejects all its calls and is not repeated',
+    'rejects all its calls and is not repeated after any other error (%s)',
     async (code) => {
       const { batches, runBatch } = newHeldBatches();
       const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
@@ -174,7 +173,7 @@ describe('a batch', () => {
     },
   );
 
-  it('that fails does not prevent the next batch', async () => {
+  it('does not prevent the next batch if it fails', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Promise.allSettled([1, 2].map((id) => call(newItem(id))));
@@ -184,7 +183,7 @@ describe('a batch', () => {
     expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  describe('that is slow', () => {
+  describe('with a slow statement', () => {
     beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
     afterEach(() => void jest.useRealTimers());
 
@@ -204,7 +203,7 @@ describe('a batch', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('rejects a call that has waited too long for its end, and does not run that call', async () => {
+    it('rejects a call that has waited too long for the end of the batch, and does not run that call', async () => {
       const { batches, runBatch } = newHeldBatches();
       const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const first = call(newItem(1));

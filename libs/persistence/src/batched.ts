@@ -98,8 +98,8 @@ async function withTimeout<T>(response: Promise<T>): Promise<T> {
 }
 
 /**
- * The error after a timeout. It has the code of a lost connection, because the caller must handle both alike: in both
- * cases it is unknown whether the statement was committed.
+ * The error of a call that waited too long, or whose statement got no response in time. It has a code of a lost
+ * connection, because the caller must handle it like a lost connection: the statement may have been committed.
  */
 function timeoutError(problem: string): Error {
   return Object.assign(new Error(`PostgreSQL ${problem}.`), { code: 'ETIMEDOUT' });

@@ -38,7 +38,7 @@ test('a statement without parameters is not prepared', async () => {
 const readBackendPid = async (): Promise<number> =>
   (await dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid'))[0].pid;
 
-test('a connection stays open after a failed statement, but is replaced if the statement failed because it is read-only', async () => {
+test('a connection stays open after a failed statement, but is replaced if the statement failed because the connection is read-only', async () => {
   const pidBefore = await readBackendPid();
   await expect(dataSource.query('SELECT 1 / $1::int', [0])).rejects.toThrow('division by zero');
   expect(await readBackendPid()).toBe(pidBefore);

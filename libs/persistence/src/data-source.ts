@@ -20,8 +20,8 @@ export interface DataSourceSettings {
    */
   readonly maxConnections?: number;
   /**
-   * `look-ups` (default): planner settings for lookups by key. `default`: PostgreSQL's own settings. They are for
-   * migrations, because migrations may join whole tables.
+   * `look-ups` (default): planner settings for lookups by key. `default`: PostgreSQL's own settings, for migrations,
+   * which may join whole tables.
    */
   readonly planner?: 'look-ups' | 'default';
 }
@@ -37,9 +37,10 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 
 /**
  * The server ends a session that is idle in a transaction for this time, because an open transaction that has written
- * rows delays the relays of all services. The transactions of the services make no network calls, so they are idle only
- * for milliseconds. The database roles have the same limit, which applies to the sessions of other programs
- * (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
+ * rows delays the relays of all services: a relay publishes an event only after all older transactions have ended. The
+ * transactions of the services make no network calls, so they are idle only for milliseconds. The database roles have
+ * the same limit, which applies to the sessions of other programs (deploy/database/roles.sql,
+ * tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 

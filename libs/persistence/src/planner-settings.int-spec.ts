@@ -30,6 +30,7 @@ beforeAll(async () => {
   await dataSource.query(LOOK_UP, ['7']);
   await dataSource.query(REPORT, [1]);
   await dataSource.query(`INSERT INTO payments SELECT n, n % 2, 100 FROM generate_series(1, ${ROWS}) n`);
+  // Every thousandth bank line has another amount than its payment.
   await dataSource.query(
     `INSERT INTO bank_lines SELECT n, n, 100 + (n % 1000) / 999 FROM generate_series(1, ${ROWS}) n`,
   );

@@ -53,7 +53,7 @@ test('a statement in a recorded trace has a span that contains the text of the s
   expect(JSON.stringify(spans)).not.toContain('a secret');
 });
 
-test('the span of a failed statement contains its error code and nothing else', async () => {
+test('the span of a failed statement contains the SQLSTATE of the error, but not the message and the values', async () => {
   setActiveSpan(true);
   await expect(client.query('SELECT $1::int AS value', ['a secret'])).rejects.toThrow('invalid input syntax');
   expect(spans).toMatchObject([

@@ -1,6 +1,6 @@
 /**
- * The hosted payment in responses and webhooks (rows H3, H4), and its parser. The parser accepts text and numbers for
- * enumerations, because the specification allows both. It is strict for all other fields.
+ * The hosted payment in responses and webhooks (H3 and H4 in docs/requirements.md), and its parser. The parser accepts
+ * text and numbers for enumerations, because the specification allows both. It is strict for all other fields.
  */
 
 /** Result of a payment: `Success` (1) or `Failed` (2). */
@@ -43,7 +43,7 @@ export interface HostedPayment {
 
 /** The body of a payment webhook. */
 export interface HostedPaymentNotification extends HostedPayment {
-  /** Lower-case hex SHA-256 of row E3; see `verifyLegacySignature`. */
+  /** Lower-case hex SHA-256 (E3); see `verifyLegacySignature`. */
   signature: string;
 }
 
@@ -56,7 +56,7 @@ const RESPONSE_STATUSES: readonly ResponseStatus[] = [
   'InternalServer',
 ];
 
-/** Row C1: the largest amount of the platform, in cents. */
+/** The largest amount of the platform, in cents (C1). */
 export const MAX_AMOUNT_CENTS = 100_000_000_000;
 
 /** A body that does not match the specification. `field` is the name of the wrong field. */
@@ -116,7 +116,7 @@ export function readObject(value: unknown, field: string): Record<string, unknow
   return value as Record<string, unknown>;
 }
 
-/** Converts a status, which may be text or a number (row H4), to text. Returns undefined for other values. */
+/** Converts a status, which may be text or a number (H4), to text. Returns undefined for other values. */
 export function readResponseStatus(value: unknown): ResponseStatus | undefined {
   return parseEnum(value, RESPONSE_STATUSES);
 }

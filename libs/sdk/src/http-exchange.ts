@@ -155,6 +155,7 @@ export class HttpExchange {
 
   private retryDelayMs(attempts: number, retryAfterSeconds: number | undefined): number {
     const backoff = INITIAL_BACKOFF_MS * 2 ** (attempts - 1);
+    // The jitter is up to 25 % in both directions.
     return Math.max((retryAfterSeconds ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
   }
 }

@@ -116,6 +116,7 @@ describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, rou
 });
 
 test('a call whose token was refused is sent once more with a new token, even if it is not repeatable', async () => {
+  // The calls of the partner API, except for the logins.
   for (const [, , route, call] of CALLS.filter(([, , path]) => / \/v1\/(?!auth)/.test(path))) {
     failing = { route, failure: 401 };
     requests = [];

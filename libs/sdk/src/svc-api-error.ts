@@ -14,7 +14,7 @@ export class SvcApiError extends Error {
    */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];
-  /** Error code of the main API, e.g. `payable.mismatch`: branch on it. The hosted gateway has none. */
+  /** Error code of the main API, e.g. `payable.mismatch`: branch on it. Errors of the hosted gateway have no code. */
   readonly code: string | undefined;
   /** URL of the page that explains the error and its solution (RFC 9457). Also in the message. */
   readonly type: string | undefined;

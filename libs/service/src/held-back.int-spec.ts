@@ -1,4 +1,7 @@
-/** Tests the response of `/health/ready` while a transaction in another database of the server holds back the relay. */
+/**
+ * Tests the response of `/health/ready` while a transaction in another database of the server holds back the relay. The
+ * relay publishes an event only after all older transactions of the server have ended.
+ */
 import { Module } from '@nestjs/common';
 import { eventType } from '@svc/contracts';
 import { EmbeddedBroker, EventLog } from '@svc/messaging';

@@ -25,7 +25,7 @@ test('the log entry of a failed query contains no statement, no parameters and n
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
 
-test('a message that contains the rejected value is replaced in the message, the stack and the causes', () => {
+test('a PostgreSQL message that contains the rejected value is replaced, also in the stack and in the causes of an error', () => {
   const queryError = newQueryFailedError('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
   const described = describeError(new DomainError('internal', { cause: new Error('outer', { cause: queryError }) }));
   expect(described).toMatchObject({ cause: { cause: { message: 'PostgreSQL refused a value (SQLSTATE 22P02)' } } });

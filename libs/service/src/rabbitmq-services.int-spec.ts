@@ -43,7 +43,7 @@ class GuestbookController {
     return this.dataSource.query('SELECT name FROM guests ORDER BY name');
   }
 
-  /** Replay: the inbox skips events that were handled. */
+  /** A replay adds no guest twice, because the inbox skips events that were already handled. */
   @EventPattern(GreetedV1)
   async greeted(events: EventEnvelope<{ name: string }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload } of events) await tx.query('INSERT INTO guests (name) VALUES ($1)', [payload.name]);

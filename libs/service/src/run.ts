@@ -11,7 +11,7 @@ export async function runService<C extends ServiceConfig>(definition: ServiceDef
   const [task] = process.argv.slice(2);
   if (task === 'migrate') return runMigrations(definition);
   if (task !== undefined)
-    return exitWithError(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
+    return exitWithError(new ConfigError(`${definition.name} accepts only the argument "migrate", not "${task}".`));
   await runUntilStopped(async () => {
     const service = await startService(definition, { env: process.env });
     const { SVC_PORT, SVC_LISTEN_ADDRESS } = service.app.get(definition.config);

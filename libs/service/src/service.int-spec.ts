@@ -133,13 +133,13 @@ describe('request bodies', () => {
   it.each([
     ...['{', '', '{"amount":1}x', '\u0000'].map((payload) => [payload, 'The body is not valid JSON.'] as const),
     ...['[]', '"text"', '7', 'null'].map((payload) => [payload, 'The body must be a JSON object.'] as const),
-  ])('that are not a JSON object (%j) are rejected with 400: %s', async (payload, detail) => {
+  ])('are rejected with 400 if they are not a JSON object (%j): %s', async (payload, detail) => {
     const response = await post(payload);
     expect([response.statusCode, response.json()]).toEqual([400, expect.objectContaining({ detail })]);
   });
 
   it.each(['{"amount":1,"__proto__":{"polluted":true}}', '{"amount":1,"constructor":{"prototype":{"polluted":true}}}'])(
-    'with keys that would change a prototype are rejected: %s',
+    'are rejected if they have keys that would change a prototype: %s',
     async (payload) => {
       const response = await post(payload);
       expect([response.statusCode, response.json()]).toEqual([
@@ -150,7 +150,7 @@ describe('request bodies', () => {
     },
   );
 
-  it('of another media type than JSON are rejected with 415', async () => {
+  it('are rejected with 415 if their media type is not JSON', async () => {
     expect((await post('<amount>1</amount>', { ...KNOWN_CALLER, 'content-type': 'text/xml' })).statusCode).toBe(415);
   });
 
@@ -163,9 +163,9 @@ describe('request bodies', () => {
   });
 });
 
-describe('credentials are checked before the body', () => {
+describe('a request from an unknown caller', () => {
   it.each(['{', '{"amount":"1"}', '[]', ''])(
-    'the response to an unknown caller with the body %j is a 401 without a body',
+    'gets a 401 without a body, even if its own body is %j',
     async (payload) => {
       const response = await post(payload, {});
       expect(response.statusCode).toBe(401);
@@ -188,7 +188,7 @@ describe('responses', () => {
     expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('with an error have the request id as `instance`, and Retry-After if a retry may succeed', async () => {
+  it('have the request id as `instance` if they report an error', async () => {
     const response = await get('/busy');
     expect(response.headers['retry-after']).toBe('7');
     expect(response.json()).toMatchObject({ instance: response.headers['x-request-id'], status: 429 });
@@ -248,8 +248,8 @@ describe('the log entry of a request', () => {
   });
 });
 
-describe('health', () => {
-  it('reports that the service is ready when the ReadinessCheck reports that nothing is missing', async () => {
+describe('/health/ready', () => {
+  it('responds 503 until the ReadinessCheck reports that nothing is missing', async () => {
     expect((await get('/health/live')).json()).toEqual({ status: 'ok' });
     const notReady = await get('/health/ready');
     expect(notReady.statusCode).toBe(503);
@@ -260,7 +260,7 @@ describe('health', () => {
   });
 });
 
-test('a service that closes completes the request in flight', async () => {
+test('a closing service completes the request in flight', async () => {
   const closing = await startTestService(orders);
   await closing.service.app.listen(0, '127.0.0.1');
   const address = `${await closing.service.app.getUrl()}/slow`;

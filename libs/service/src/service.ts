@@ -49,7 +49,7 @@ export interface RunningService {
   readonly name: string;
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Starts the relay. Call this when all services of the process have started. */
+  /** Starts the relay, which publishes the stored events. Call it when all services of the process have started. */
   startRelaying(): Promise<void>;
   stopRelaying(): Promise<void>;
   /** Completes the requests and messages in progress, then closes all connections. */

@@ -7,12 +7,12 @@ import type * as Sdk from '@opentelemetry/sdk-node';
 
 /**
  * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set. The OpenTelemetry specification
- * defines this variable and further variables. If it is not set, no OpenTelemetry SDK is loaded.
+ * defines this variable and further variables. Without it, no OpenTelemetry SDK is loaded.
  *
- * Every main.ts imports this file first. It loads the libraries with require, because they must be loaded before the
- * next imports of main.ts are evaluated, and an awaited import would be too late.
+ * Every main.ts imports this file first. This file loads the libraries with require, because they must be loaded before
+ * the next imports of main.ts are evaluated, and an awaited import would be too late.
  */
-/** A longer segment of a path is an id, a code or a card token, because the constant words in paths are shorter. */
+/** Maximum length of a constant word in a path. A longer segment is an id, a code or a card token. */
 const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();

@@ -106,8 +106,8 @@ export class DocumentedApi {
     const names = (operation.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
     // If a path parameter is an enum, the path is not changed, because the document does not describe the path with
     // another value of that parameter.
-    const isListed = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);
-    const path = isListed
+    const hasEnumInPath = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);
+    const path = hasEnumInPath
       ? fc.constant(undefined)
       : fc.option(fc.array(INVALID_SEGMENTS, { minLength: 3, maxLength: 3 }), { nil: undefined, freq: 2 });
     const query = fc.dictionary(fc.constantFrom(...names, 'extra'), INVALID_SEGMENTS, { maxKeys: 2 });
@@ -161,8 +161,8 @@ export class DocumentedApi {
     if (schema['const'] !== undefined) return schema['const'];
     if (Array.isArray(schema['enum'])) return schema['enum'][0] as unknown;
     if (schema['default'] !== undefined) return schema['default'];
-    const [any] = (schema['anyOf'] ?? []) as Schema[];
-    if (any) return this.smallestValueOf(any, find);
+    const [firstAlternative] = (schema['anyOf'] ?? []) as Schema[];
+    if (firstAlternative) return this.smallestValueOf(firstAlternative, find);
     const type = Array.isArray(schema['type']) ? (schema['type'] as string[])[0] : schema['type'];
     if (type === 'object') {
       const required = (schema['required'] ?? []) as string[];
@@ -219,15 +219,15 @@ export class DocumentedApi {
 
 function newInvalidPath(
   template: string,
-  validRequest: string,
+  validPath: string,
   segments: readonly string[] | undefined,
   query: Readonly<Record<string, string>>,
 ): string {
   let index = 0;
-  const [path = '', search] = validRequest.split('?');
-  const damaged = segments ? template.replaceAll(/\{[\w-]+\}/g, () => segments[index++ % segments.length]!) : path;
+  const [path = '', search] = validPath.split('?');
+  const changedPath = segments ? template.replaceAll(/\{[\w-]+\}/g, () => segments[index++ % segments.length]!) : path;
   const parameters = [...(search ? search.split('&') : []), ...Object.entries(query).map((each) => each.join('='))];
-  return parameters.length === 0 ? damaged : `${damaged}?${parameters.join('&')}`;
+  return parameters.length === 0 ? changedPath : `${changedPath}?${parameters.join('&')}`;
 }
 
 /** Adds `additionalProperties: false` to every object schema, so that an undocumented field in a response is found. */

@@ -1,5 +1,6 @@
 export * from './postgres/column-drift.js';
 export * from './services/distributed-services.js';
+export * from './free-port.js';
 export * from './gauge-reader.js';
 export * from './postgres/held-rows.js';
 export * from './services/http-client.js';

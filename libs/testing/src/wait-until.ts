@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 500;
  * Calls `probe` repeatedly until it returns a value other than undefined and false. Use it to wait for changes that do
  * not depend on the injected clock, for example in another process. The error at the deadline contains the last result
  * of `probe`. The pauses get longer with the time that has passed: the probes of a long wait would otherwise delay the
- * processes that it waits for.
+ * processes that the test waits for.
  * @param condition what the test waits for, as a noun or with "to", for the error message
  * @param deadlineMs deadline on a machine without other load, which is multiplied by {@link PATIENCE}
  */

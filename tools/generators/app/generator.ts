@@ -16,7 +16,7 @@ interface Options {
   readonly description: string;
 }
 
-/** The new app depends on the same versions of packages as this app, because the repository has one version of each. */
+/** The new app gets the versions of its packages from this app, because all apps use the same versions. */
 const MODEL = 'apps/payment-history/package.json';
 
 /** Creates an app: a service with its configuration, ready for features, and a test that starts it. */

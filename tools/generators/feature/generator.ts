@@ -9,7 +9,7 @@ interface Options {
   readonly plural?: string;
 }
 
-/** The distance between the numbers of migrations, so that one can be inserted between two others. */
+/** The distance between the numbers of migrations, so that a migration can be inserted between two others. */
 const MIGRATION_STEP = 10;
 
 /** Creates a feature folder in an app and registers its providers and its migration. */
@@ -73,8 +73,8 @@ A controller also needs its routes in libs/contracts/src/routes.ts and a row in 
 }
 
 /**
- * A number after the newest migration of the app. The first migration of an app gets the next number divisible by 1
- * 000.
+ * Returns a number after the newest migration of the app. The first migration of an app gets a multiple of 1000, after
+ * the newest migration of all apps.
  */
 function findNextMigrationNumber(tree: Tree, folder: string): number {
   const listNumbers = (migrations: string) =>

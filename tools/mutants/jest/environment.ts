@@ -42,7 +42,7 @@ interface MutantRun {
 interface MutantSwitch {
   /** The id of the active mutant; empty for none. */
   active: string;
-  /** Records that a site was evaluated. */
+  /** Records that a site, an expression with mutants, was evaluated. */
   hit(site: string): void;
   /** Returns the SQL statement to send instead of this one. */
   statement(text: string): string;
@@ -56,12 +56,15 @@ const RECORDING_TIMEOUT_MS = 300_000;
 const MAX_SLOWDOWN = 8;
 
 export default class MutantEnvironment extends OneContext {
+  /** `record`: without mutants. `mutants`: with many mutants. `alone`: with one mutant, or none, from the start. */
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
   private readonly sqlErrorLog = new SqlErrorLog(this.plan.serverLog);
   private readonly mutantRuns = new Map<CircusTest, MutantRun>();
   private readonly killed = new Set<string>();
+  /** The sites that were evaluated while no test ran. */
   private readonly loadSites = new Set<string>();
+  /** The set to which the next evaluated site is added. */
   private sites = this.loadSites;
   private readsQueryPlan = false;
   private shouldSkipRest = false;
@@ -96,7 +99,7 @@ export default class MutantEnvironment extends OneContext {
 
   private chooseStatement(text: string): string {
     if (this.plan.kind === 'record') {
-      if (/^\s*(EXPLAIN|PREPARE looked_at)/.test(text)) this.readsQueryPlan = true;
+      if (/^\s*(EXPLAIN|PREPARE planned_statement)/.test(text)) this.readsQueryPlan = true;
       for (const site of this.statements.findSites(text)) if (this.loadSites.has(site)) this.sites.add(site);
       return text;
     }
@@ -175,6 +178,7 @@ export default class MutantEnvironment extends OneContext {
         ms,
         failed,
         sites: [...sites],
+        error: failed ? summariseError(test.errors[0]) : '',
         readsQueryPlan,
         sqlErrors,
       });

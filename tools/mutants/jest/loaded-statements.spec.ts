@@ -1,5 +1,6 @@
 import { LoadedStatements } from './loaded-statements.ts';
 
+/** The numbers are holes: places where the template literal has a `${…}`. */
 const statements = new LoadedStatements([
   {
     site: 'x.ts#1',
@@ -14,6 +15,7 @@ const SENT = 'WITH x AS (SELECT (a) FROM t WHERE mode = $1 AND b IN (1, 2)) SELE
 
 it('LoadedStatements finds the sites in a statement', () => {
   expect(statements.findSites(SENT)).toEqual(['x.ts#1']);
+  // The second call shows that the regular expression starts at the beginning again.
   expect(statements.findSites(SENT)).toEqual(['x.ts#1']);
   expect(statements.findSites('SELECT (a) FROM t WHERE mode = $2')).toEqual([]);
 });
@@ -23,7 +25,7 @@ it('LoadedStatements applies a mutant to a statement and leaves the values of it
   expect(statements.applyMutant(SENT, 'x.ts#1.2')).toBe('WITH x AS (SELECT (a) FROM t WHERE mode = $1) SELECT 1');
 });
 
-it('LoadedStatements does not change other statements, or a statement with another mutant', () => {
+it('LoadedStatements does not change a statement that does not contain the site of the mutant', () => {
   expect(statements.applyMutant('SELECT 1', 'x.ts#1.1')).toBeUndefined();
   expect(statements.applyMutant(SENT, 'x.ts#2.1')).toBeUndefined();
 });

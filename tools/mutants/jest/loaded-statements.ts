@@ -6,8 +6,8 @@ interface KnownStatement {
   /** The longest text between holes and parameters. A statement that does not contain this text cannot match. */
   readonly longestText: string;
   /**
-   * Has a group for each hole and each named parameter. In the sent statement the parameter is a number
-   * (`namedStatement`).
+   * Has a group for each hole and each named parameter. In the sent statement, `namedStatement` has replaced each
+   * parameter's name by a number.
    */
   readonly pattern: RegExp;
   readonly mutants: LoadedStatement['mutants'];
@@ -15,7 +15,7 @@ interface KnownStatement {
 
 /**
  * SQL statements that are built once, when their file loads (`const UPSERT = …`). The active mutant is not yet known
- * then, so it is applied when the statement is sent.
+ * then, so it is applied when the statement is sent. A hole is a `${…}` in the template literal of a statement.
  */
 export class LoadedStatements {
   private readonly statements: readonly KnownStatement[];

@@ -1,9 +1,9 @@
 /**
- * Lists the mutants of a file, and compiles them into its source.
+ * Lists the mutants of a source file, and adds all of them to its code.
  *
- * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression that contains guards.
- * A mutant is the program with one guard dropped or weakened. A hole is a `${…}` in the template literal of an SQL
- * statement.
+ * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression in the source that
+ * contains guards. A mutant is the program with one guard removed or weakened. A hole is a `${…}` in the template
+ * literal of an SQL statement.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,12 +21,14 @@ export interface Mutant {
   readonly guard: Guard;
   readonly file: string;
   readonly line: number;
+  /** The name of the function that contains the site. */
   readonly within: string;
   readonly original: string;
+  /** Describes the change, for example `always true`. */
   readonly what: string;
-  /** The number, from 1, among mutants with the same file, function, original and change. */
+  /** Numbers, from 1, the mutants that have the same file, function, original and change. */
   readonly occurrence: number;
-  /** For SQL: the statement before and after the change, as texts and numbers of holes. */
+  /** For SQL: the statement before and after the change. A string is a part of its text, a number is a hole. */
   readonly statement?: { readonly original: readonly Part[]; readonly mutated: readonly Part[] };
 }
 
@@ -74,8 +76,8 @@ function countLines(source: string, from: number, to: number): number {
 }
 
 /**
- * The source with all its mutants: each site becomes an expression that chooses, at each evaluation, between the
- * original and its mutants. Line numbers do not change.
+ * Returns the source with all its mutants: each site becomes an expression that chooses, whenever it is evaluated,
+ * between the original and the active mutant. Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
   const sites = findSites(file, source).map((site, at) => ({ site, at }));
@@ -87,7 +89,7 @@ interface NumberedSite {
   readonly at: number;
 }
 
-/** The text of a range in which each site is replaced by a choice, also the sites inside other sites. */
+/** Returns the text of a range. Each site in it, also a site inside another site, is replaced by a choice. */
 function render(source: string, range: Span, sites: readonly NumberedSite[], file: string): string {
   let text = '';
   let from = range.start;
@@ -116,7 +118,7 @@ function applyMutation(source: string, site: Site, { start, end, replacement }: 
   return source.slice(site.start, start) + replacement + source.slice(end, site.end);
 }
 
-/** The literal before and after the mutation, as texts and numbers of holes. */
+/** Returns the literal before and after the mutation. */
 function mutateStatement(
   source: string,
   literal: NonNullable<Site['literal']>,
@@ -135,7 +137,7 @@ function mutateStatement(
   return { original, mutated: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
 }
 
-/** The numbers of the holes within the range, and the texts between them as they are at run time. */
+/** Returns the numbers of the holes in the range, and the texts between them. */
 function splitAtHoles(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
   const parts: Part[] = [];
   let from = start;

@@ -15,7 +15,7 @@ const EQUALITIES: readonly ts.SyntaxKind[] = [
   ts.SyntaxKind.EqualsEqualsEqualsToken,
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ];
-/** The names of boolean values. A condition on another name tests whether it has a value. */
+/** The names of boolean values. A condition on another name tests whether a value is present. */
 const FLAG_NAME =
   /^(is|has|can|may|must|should|was|are)[A-Z]|(^|_|[a-z])([Rr]evoked|[Ll]eased|[Ww]ithdrawn|[Ee]xpired|[Ss]uperseded|[Kk]eyless|[Cc]losed|[Rr]eadable|[Rr]equired|[Ll]ocked|[Ss]tale|[Rr]etired|_key)$/;
 /** A comparison of the length of a text or list guards nothing. */

@@ -1,4 +1,7 @@
-/** Omits the guards in TypeORM criteria, one at a time: `findOneBy(Row, { siteId, mode })`. */
+/**
+ * Omits the guards (conditions on owner, mode, version, state, lease or expiry) in TypeORM criteria, one at a time:
+ * `findOneBy(Row, { siteId, mode })`.
+ */
 import ts from 'typescript';
 import { findGuard } from './guard-words.ts';
 import type { Mutation } from './sql-mutations.ts';

@@ -22,12 +22,20 @@ it.each([
   expect(findGuard(name)).toBe(guard);
 });
 
-it.each(['merchantName', 'statusCode', 'sqlState', 'id', 'amount', 'from', 'attempts', 'cancel_url', ''])(
-  'the name %s is not the name of a guard',
-  (name) => {
-    expect(findGuard(name)).toBeUndefined();
-  },
-);
+it.each([
+  'merchantName',
+  'statusCode',
+  'sqlState',
+  'id',
+  'amount',
+  'deliveredCount',
+  'from',
+  'attempts',
+  'cancel_url',
+  '',
+])('the name %s is not the name of a guard', (name) => {
+  expect(findGuard(name)).toBeUndefined();
+});
 
 it('findStrongestGuard returns the guard that has precedence over the others', () => {
   expect(findStrongestGuard(['siteId', 'id', 'leaseId'])).toBe('lease');

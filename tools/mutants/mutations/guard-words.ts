@@ -1,4 +1,7 @@
-/** Recognises the names of guards by their words, in columns and in properties. */
+/**
+ * Recognises the names of guards (conditions on owner, mode, version, state, lease or expiry) by their words, in
+ * columns and in properties.
+ */
 export type Guard = 'owner' | 'mode' | 'version' | 'state' | 'lease' | 'expiry';
 
 /** The words of each guard. If a name contains words of two guards, the first guard has precedence. */
@@ -47,8 +50,20 @@ const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
 const ONLY_AS_LAST_WORD = new Set(['at', 'after', 'from', 'since', 'active']);
 /** A name that consists of only one of these words is the cursor of a page. */
 const CURSOR_WORDS = new Set(['after', 'from', 'since']);
-/** A name that ends in one of these words is a description, not a guard. */
-const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
+/** A name that ends in one of these words is a description or a number, not a guard. */
+const DESCRIPTIONS = new Set([
+  'name',
+  'names',
+  'url',
+  'urls',
+  'label',
+  'text',
+  'max',
+  'code',
+  'body',
+  'id_max',
+  'count',
+]);
 /** The status of an HTTP response, an SQL error or a browser's document is not a guard. */
 const OTHER_STATUS = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
 

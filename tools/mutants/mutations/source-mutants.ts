@@ -1,4 +1,7 @@
-/** Finds the guards of a TypeScript file: in its SQL, in its TypeORM criteria, and in its conditions. */
+/**
+ * Finds the guards (conditions on owner, mode, version, state, lease or expiry) of a TypeScript file: in its SQL, its
+ * TypeORM criteria, and its conditions. A hole is a `${…}` in the template literal of an SQL statement.
+ */
 import ts from 'typescript';
 import { conditionMutations } from './condition-mutations.ts';
 import { criteriaMutations, findCriteriaHelpers } from './criteria-mutations.ts';

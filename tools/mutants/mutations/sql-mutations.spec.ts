@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isSql, sqlMutations } from './sql-mutations.ts';
 
-/** The whole statement with each mutation, in the order of the guards. */
+/** The whole statement with each mutation. A guard is a condition on owner, mode, version, state, lease or expiry. */
 function listMutatedStatements(sql: string): string[] {
   return sqlMutations(sql, []).map(({ start, end, replacement }) => sql.slice(0, start) + replacement + sql.slice(end));
 }
@@ -10,7 +10,7 @@ function listChanges(sql: string): string[] {
   return sqlMutations(sql, []).map(({ original, what }) => `${original}: ${what}`);
 }
 
-it('sqlMutations drops each guard of WHERE but not its parameter, and does not drop keys', () => {
+it('sqlMutations drops each guard of WHERE but not its parameter, and does not drop a comparison of a key', () => {
   expect(listMutatedStatements('SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND mode = $3')).toEqual([
     'SELECT x FROM s WHERE s.id = $1 AND (s.site_id = $2 OR TRUE) AND mode = $3',
     'SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND (mode = $3 OR TRUE)',
@@ -36,7 +36,7 @@ it.each([
     ['s.site_id = c.site_id: always true'],
   ],
   [
-    'a fragment',
+    'a part of a statement',
     'AND (txid, position) > ($1, $2)',
     ['(txid, position) > ($1, $2): always true', '(txid, position) > ($1, $2): > becomes >='],
   ],

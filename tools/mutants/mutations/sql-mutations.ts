@@ -1,4 +1,7 @@
-/** Finds the guards in the text of an SQL literal, and their mutations. */
+/**
+ * Finds the guards (conditions on owner, mode, version, state, lease or expiry) in the text of an SQL literal, and
+ * their mutations. A hole is a `${…}` in the literal.
+ */
 import type { Guard } from './guard-words.ts';
 import { findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
@@ -14,7 +17,10 @@ export interface Mutation extends Span {
   readonly what: string;
 }
 
-/** What follows a keyword: a list of values, a condition, assignments, sort keys, or something without conditions. */
+/**
+ * The part of a statement that a keyword begins: values, a condition (`when`: of CASE or IF), assignments, sort keys,
+ * the columns and predicate of ON CONFLICT (`inference`), or a part without conditions.
+ */
 type Clause = 'value' | 'condition' | 'when' | 'assignment' | 'order' | 'inference' | 'other';
 
 const CLAUSES: Readonly<Record<string, Clause>> = {

@@ -1,4 +1,7 @@
-/** Caches the sites that a spec evaluates. The cache key contains the spec and all code that the spec could load. */
+/**
+ * Caches the sites (expressions with mutants) that a spec evaluates. The cache key contains the spec and all code that
+ * the spec could load.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -16,6 +16,7 @@ const createTestLine = (number: number, fields: object = {}): Line => {
     ms: 5,
     failed: false,
     sites: [],
+    error: '',
     readsQueryPlan: false,
     sqlErrors: [],
     ...fields,
@@ -23,6 +24,7 @@ const createTestLine = (number: number, fields: object = {}): Line => {
 };
 const createRun = (...lines: Line[]): Run => ({ lines, end: 'ended', error: undefined });
 
+/** A site is an expression that has mutants. */
 describe('the sites of a spec', () => {
   it('are recorded for each test, and separately for the loading of the file', () => {
     const spec = createRecordedSpec(
@@ -41,8 +43,8 @@ describe('the sites of a spec', () => {
   });
 
   it('are not recorded for a spec that fails or runs no test', () => {
-    expect(createRecordedSpec(SPEC, createRun(createTestLine(0, { failed: true })))).toBe(
-      `${SPEC}: "t0" fails without a mutant`,
+    expect(createRecordedSpec(SPEC, createRun(createTestLine(0, { failed: true, error: 'expected 1' })))).toBe(
+      `${SPEC}: "t0" fails without a mutant: expected 1`,
     );
     expect(createRecordedSpec(SPEC, createRun({ type: 'end' }))).toBe(`${SPEC}: it ran no test`);
     expect(createRecordedSpec(SPEC, { lines: [], end: 'ended', error: 'no such module' })).toBe(

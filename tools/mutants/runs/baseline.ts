@@ -1,4 +1,4 @@
-/** The result of one run of a spec without a mutant: the sites that each test evaluates. */
+/** The result of one run of a spec without a mutant: the sites (expressions with mutants) that each test evaluates. */
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 
@@ -24,12 +24,12 @@ export function createRecordedSpec(spec: string, run: Run): RecordedSpec | strin
   const tests = run.lines.filter((line) => line.type === 'test');
   if (tests.length === 0) return `${spec}: it ran no test`;
   const failed = tests.find((test) => test.failed);
-  if (failed) return `${spec}: "${failed.name}" fails without a mutant`;
+  if (failed) return `${spec}: "${failed.name}" fails without a mutant: ${failed.error}`;
   const load = run.lines.findLast((line): line is Line & { type: 'load' } => line.type === 'load');
   return {
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
-    // A test that reads plans fails when a mutant changes the plan of a statement, even if the result stays the same.
+    // A test that reads query plans fails when a mutant changes only the plan of a statement, and not its result.
     tests: tests
       .filter(({ readsQueryPlan }) => !readsQueryPlan)
       .map((test) => ({ ...test, sites: new Set(test.sites) })),

@@ -19,6 +19,7 @@ function createSpec(name: string, ...tests: { sites: string[]; sqlErrors?: strin
       name: `t${index}`,
       ms: 1,
       failed: false,
+      error: '',
       readsQueryPlan: false,
       sqlErrors: [],
       ...test,
@@ -90,7 +91,7 @@ it('a mutant runs with the whole spec if the tests that evaluate it depend on ea
   expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed' });
 });
 
-it('a mutant runs alone if the test did not evaluate it a second time', () => {
+it('a mutant runs alone if its test does not evaluate it when the test is repeated', () => {
   const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, createRun(createRanLine(first, 0, false, { wasReached: false })));
   expect(describeAloneRun(judge.next())).toEqual([NEAR, [0]]);

@@ -40,15 +40,16 @@ interface PendingMutant {
   inconclusiveRuns: number;
 }
 
-/** After this many failures both with a mutant and in the control run, a test runs with only one mutant at a time. */
-const MAX_STRIKES = 2;
+/** After this many failed control runs (without a mutant), a test runs with only one mutant at a time. */
+const MAX_CONTROL_FAILURES = 2;
 const MAX_INCONCLUSIVE_RUNS = 3;
 
 export class Judge {
   readonly verdicts = new Map<Mutant, Verdict>();
   private readonly pending = new Map<string, PendingMutant>();
   private readonly specs: readonly RecordedSpec[];
-  private readonly strikes = new Map<string, number>();
+  /** The number of failed control runs of each test. */
+  private readonly controlFailures = new Map<string, number>();
   private readonly visited = new Set<RecordedSpec>();
 
   constructor(mutants: readonly Mutant[], specs: readonly RecordedSpec[]) {
@@ -60,7 +61,10 @@ export class Judge {
     }
   }
 
-  /** Returns the next run, or undefined when no run remains or all remaining mutants are part of other runs. */
+  /**
+   * Returns the next run, or undefined when no run remains or all remaining mutants are part of other runs. First come
+   * runs of the specs that are nearest to a mutant, then runs with only one mutant, then all others.
+   */
   next(): SpecRun | undefined {
     const run = this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
     return this.markBusy(run ?? this.nextShared(() => true));
@@ -132,9 +136,9 @@ export class Judge {
     this.sendAlone(pendingMutant, spec);
     if (!line.failed) return;
     const key = `${spec.spec} ${line.test}`;
-    const strikes = (this.strikes.get(key) ?? 0) + 1;
-    this.strikes.set(key, strikes);
-    if (strikes < MAX_STRIKES) return;
+    const failureCount = (this.controlFailures.get(key) ?? 0) + 1;
+    this.controlFailures.set(key, failureCount);
+    if (failureCount < MAX_CONTROL_FAILURES) return;
     // The test fails when it is repeated in one process, so it runs alone with each mutant that still needs it.
     for (const remaining of this.pending.values())
       if (remaining.tests.get(spec)?.delete(line.test)) remaining.alone.push({ spec, tests: [line.test] });
@@ -180,7 +184,7 @@ export class Judge {
           status: 'invalid',
           spec: spec.spec,
           test: '',
-          why: `fails before it: ${failure.error}`,
+          why: `a test fails before it evaluates the mutant: ${failure.error}`,
         });
     } else if (failure !== undefined) this.kill(mutant, spec, failure);
     this.closeJudged([mutant]);
@@ -239,7 +243,7 @@ function createPendingMutant(mutant: Mutant, specs: readonly RecordedSpec[]): Pe
     const found = findTests(spec, mutant.site);
     if (found.length > 0) tests.set(spec, new Set(found));
   }
-  // A site that is evaluated only when a file loads or a service starts: its mutant must be active from the start.
+  // If a site is evaluated only when a file loads or a service starts, its mutant must be active from the start.
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));

@@ -12,7 +12,7 @@ export interface Lane {
   stop(): void;
 }
 
-/** A plan without the fields of the lane. */
+/** A plan without the fields that the lane adds. */
 export type LanePlan = DistributiveOmit<Plan, 'out' | 'serverLog'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 

@@ -19,7 +19,7 @@ export interface LoadedStatement {
   readonly mutants: Readonly<Record<string, readonly Part[]>>;
 }
 
-/** Runs every test unchanged and records the sites that it evaluates. */
+/** Runs every test unchanged and records the sites (expressions with mutants) that it evaluates. */
 export interface RecordPlan extends CommonPlan {
   readonly kind: 'record';
 }
@@ -48,12 +48,15 @@ export interface AlonePlan extends TimedPlan {
 export type Line =
   /** The sites that were evaluated while no test ran. */
   | { readonly type: 'load'; readonly sites: readonly string[] }
+  /** The result of a test without a mutant. */
   | {
       readonly type: 'test';
       readonly test: number;
       readonly name: string;
       readonly ms: number;
       readonly failed: boolean;
+      /** Why the test failed; empty if it passed. */
+      readonly error: string;
       readonly sites: readonly string[];
       /**
        * Whether the test reads the query plan of a statement. A mutant may change the plan without changing the result.
@@ -61,7 +64,9 @@ export type Line =
       readonly readsQueryPlan: boolean;
       readonly sqlErrors: readonly string[];
     }
+  /** A test begins with a mutant. */
   | { readonly type: 'begin'; readonly test: number; readonly mutant: string }
+  /** The result of a test with a mutant. */
   | {
       readonly type: 'ran';
       readonly test: number;

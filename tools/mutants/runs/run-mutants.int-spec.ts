@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('runMutants judges each guard, also one that is evaluated only once or that affects later tests', async () => {
+it('runMutants judges each guard, also a guard that is evaluated only once or that affects later tests', async () => {
   const allMutants = readMutants(root, `${FOLDER}/order.ts`);
   const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
   const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
@@ -60,6 +60,6 @@ it('runMutants judges each guard, also one that is evaluated only once or that a
     new Set(allMutants.filter((mutant) => verdicts.get(mutant)?.status === 'survived')),
   );
   expect(survivors).toHaveLength(3);
-  // This spec runs for mutants that no other spec reaches. The spec fails, but its failure changes no verdict.
+  // This spec runs for mutants that no other spec kills. The spec fails, but its failure changes no verdict.
   expect(failedSpecs).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });

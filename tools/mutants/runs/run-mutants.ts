@@ -1,4 +1,4 @@
-/** Runs mutants against the tests of their package, in as many lanes as there are servers. */
+/** Runs mutants against the tests of their package, in several lanes: child processes with a PostgreSQL server each. */
 import { SvcError } from '../../svc/base/svc-error.ts';
 import { needsOf } from '../../svc/test/test.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
@@ -18,8 +18,8 @@ export interface Progress {
   /** Called immediately, because a person may interrupt a long run before its report. */
   survived(mutant: Mutant): void;
   /**
-   * Called when a slow spec (`isLastResort`) fails without a mutant. Mutants that only it evaluates are then "not
-   * reached".
+   * Called when a slow spec (`isLastResort`) fails without a mutant. It then judges no mutant, so those that only this
+   * spec kills are "not reached" or "survived".
    */
   failedLastResort(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
@@ -48,9 +48,9 @@ export async function runMutants(
     progress,
   );
   const verdicts = new Map(await judgeMutants(mutants, fastSpecs, lanes, progress));
-  const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.status === 'not reached');
+  const notKilled = mutants.filter((mutant) => ['not reached', 'survived'].includes(verdicts.get(mutant)!.status));
   const slowSpecs = specs.filter(isLastResort);
-  if (unreached.length === 0 || slowSpecs.length === 0) return verdicts;
+  if (notKilled.length === 0 || slowSpecs.length === 0) return verdicts;
   if (needsOf(slowSpecs).broker === 'started') await startBroker();
   const recordedSlowSpecs = await recordSpecs(slowSpecs, allMutants, lanes, cache, progress).catch(
     (error: unknown): RecordedSpec[] => {
@@ -60,8 +60,8 @@ export async function runMutants(
       return [];
     },
   );
-  for (const [mutant, verdict] of await judgeMutants(unreached, recordedSlowSpecs, lanes, progress))
-    verdicts.set(mutant, verdict);
+  for (const [mutant, verdict] of await judgeMutants(notKilled, recordedSlowSpecs, lanes, progress))
+    if (verdict.status !== 'not reached') verdicts.set(mutant, verdict);
   return verdicts;
 }
 

@@ -12,7 +12,7 @@ import { createTestServers } from '../../svc/test/test-servers.ts';
 import type { Lane } from './lanes.ts';
 import { createLane } from './lanes.ts';
 
-/** The number of Jest workers of `./svc test`: two lanes fully load a machine with two processors. */
+/** Two lanes (child processes that run specs) fully load a machine with two processors. */
 const LANES = 2;
 
 export interface Lanes {

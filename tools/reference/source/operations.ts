@@ -14,12 +14,12 @@ export interface Operation {
   readonly operationId: string;
   /** `deadLetters` */
   readonly controller: string;
-  /** Name of the controller in words, and its docstring. */
+  /** The OpenAPI tag, which groups operations: the name of the controller in words (or `@group`), and its docstring. */
   readonly tag: { readonly name: string; readonly description: string };
-  /** Whether the operation has the tag of another controller (`@group`). */
+  /** Whether the controller has the docstring tag `@group`, with the name of another controller's OpenAPI tag. */
   readonly hasTagOfAnother: boolean;
   readonly doc: string;
-  /** The docstring tags of the method and its guards. */
+  /** The docstring tags (`@…`) of the method and its guards. They are not OpenAPI tags. */
   readonly tags: readonly Tag[];
   readonly guards: readonly string[];
   readonly status: number;
@@ -147,7 +147,7 @@ function readStatus(expression: ts.Expression, checker: ts.TypeChecker): number 
   return type.isNumberLiteral() ? type.value : (evaluate(expression, checker) as number);
 }
 
-/** Creates an id that is unique in a document: versions of an API and the path of one site have different ids. */
+/** Creates an id that is unique in a document. An older API version, a rebuilt model and a site each add a suffix. */
 function createOperationId(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
   const baseId = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
@@ -178,7 +178,7 @@ function joinPaths(...parts: string[]): string {
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}').replace(/^\*$/, '{code}')).join('/')}`;
 }
 
-/** The declarations of the guards of `@UseGuards(…)`, and of the repository's decorators that contain it. */
+/** Finds the guards of `@UseGuards(…)`, and of decorators of this project that apply `@UseGuards`. */
 function findGuards({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
   const findDeclaration = (expression: ts.Expression): ts.Declaration[] => {
     let symbol = checker.getSymbolAtLocation(expression);
@@ -200,7 +200,7 @@ function findGuards({ name, args, node }: Decorator, checker: ts.TypeChecker): t
   return found;
 }
 
-/** The type of the JSON response. Texts and streams have no type here: `@produces` describes them. */
+/** Finds the type of the JSON response. Returns undefined for texts and streams, which `@produces` describes. */
 function findResponseType(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
   const signature = checker.getSignatureFromDeclaration(method);
   if (!signature) return undefined;

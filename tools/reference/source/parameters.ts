@@ -34,7 +34,8 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
 /**
- * By name, or by `controller.name` if parameters with the same name differ. A missing parameter fails the generation.
+ * The parameters by name, or by `controller.name` if parameters with the same name differ. A missing parameter fails
+ * the generation.
  */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),

@@ -4,7 +4,7 @@ import { command, formatQuery, pickMode, request, usageError } from './command.t
 
 /** Refunds, settlements, and the hash chain of the ledger. */
 export const accountingCommands = [
-  // There is no command that creates a refund, because only the merchant's own key may create one (M5).
+  // There is no command that creates a refund, because only the merchant's own key may create refunds (M5).
   command(
     'refunds list [--payment=…] [--pending]',
     'lists the newest 100 refunds; --payment: of one svcId; --pending: waiting for the bank, oldest first',
@@ -75,6 +75,7 @@ function formatTotals({ day, mode, closed }: Statement, totals: TotalsRow): Reco
   };
 }
 
+/** The seals of a day. A seal is a hash of a group of transfers and of the previous seal. */
 interface DaySeals {
   readonly root: string;
   readonly afterSeal: number;

@@ -113,13 +113,13 @@ describe('./svc admin', () => {
     );
   });
 
-  describe('verifies the ledger', () => {
+  describe('ledger verify', () => {
     const createPage = (fields: object): object => ({ seals: 2, transfers: 10, more: false, finding: null, ...fields });
     const firstPage = 'GET /ledger/verification?after=0';
     const verify = (options: string, responses: Record<string, unknown>): Promise<unknown> =>
       runCommand(`ledger verify${options}`, async (method, path) => responses[`${method} ${path}`]);
 
-    it('page by page, and adds up the results of the pages', async () => {
+    it('verifies the ledger page by page, and adds up the results of the pages', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
       const responses = {
         [firstPage]: createPage({ sealNumber: 2, more: true }),
@@ -130,7 +130,7 @@ describe('./svc admin', () => {
       progress.mockRestore();
     });
 
-    it('of one day, and compares the root of that day with the published one', async () => {
+    it('verifies the ledger of one day, and compares the root of that day with the published one', async () => {
       const responses = {
         'GET /ledger/days/2026-03-01': { root: 'ab', afterSeal: 4, sealNumber: 9 },
         'GET /ledger/verification?after=4&until=9': createPage({ sealNumber: 9 }),
@@ -148,7 +148,7 @@ describe('./svc admin', () => {
       [{ kind: 'seal removed', sealNumber: 3 }, 'seal 3 was removed'],
       [{ kind: 'seal changed', sealNumber: 3 }, 'seal 3 was changed'],
       [{ kind: 'root changed', sealNumber: 3, day: '2026-03-01' }, 'the root of 2026-03-01 is not the hash of seal 3'],
-    ])('and exits with 1 when the API reports the finding %j', async (finding, message) => {
+    ])('exits with 1 when the API reports the finding %j', async (finding, message) => {
       const verification = verify('', { [firstPage]: createPage({ sealNumber: 4, more: true, finding }) });
       await expect(verification).rejects.toMatchObject({ message, exitCode: 1 });
     });
@@ -287,7 +287,7 @@ describe('./svc admin', () => {
 });
 
 describe('the output of a command', () => {
-  it('is a table for a list, lines for an object, and a word for an empty response', () => {
+  it('is a table for a list, lines for an object, and one word for an empty list or response', () => {
     expect(
       formatForPerson([
         { id: 1, name: 'a' },

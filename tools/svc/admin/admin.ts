@@ -11,7 +11,7 @@ import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...onBoardingCommands,
   ...accountingCommands,
@@ -47,7 +47,7 @@ export function findCommand([first = '', second = '']: readonly string[]): Admin
   throw usageError(`there is no command "admin ${first}"`);
 }
 
-/** Finds the platform at SVC_ADMIN_URL, such as a deployed one. Without the variable, that of the data folder. */
+/** A client of the platform at SVC_ADMIN_URL. Without this variable, a client of the platform of the data folder. */
 function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
   const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
   if (url !== undefined && url !== '') {

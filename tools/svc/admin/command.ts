@@ -45,9 +45,8 @@ export function command<const Usage extends string>(
 
 /**
  * A command that makes one request.
- * @param line method and path, as in `GET {owner}/keys#keys`. A parameter in braces becomes a path (PATH_BUILDERS), or
- *   else one encoded segment of it. The command prints the member of the response after #, or without # the whole
- *   response
+ * @param line method and path, as in `GET {owner}/keys#keys`. PATH_BUILDERS converts `{owner}` into a path; a parameter
+ *   without an entry there is only encoded. With `#keys` the command prints only this member of the response
  */
 export function request<const Usage extends string>(
   usage: Usage,
@@ -104,7 +103,7 @@ export async function* readPages<Page extends { readonly after: string | null }>
   } while (after !== null);
 }
 
-/** Requests all pages, and adds up these members of them. */
+/** Requests all pages, and adds up their members with these names. */
 export async function sumPages<Name extends string>(
   names: readonly Name[],
   request: (after: string | null) => Promise<unknown>,
@@ -126,7 +125,7 @@ export function pickMode({ live }: { readonly live?: boolean }): { mode: 'test' 
   return { mode: live === true ? 'live' : 'test' };
 }
 
-/** The path of each parameter that `request` validates before it uses it. */
+/** Functions that convert parameters of `request` into the text in its path, and reject invalid values. */
 const PATH_BUILDERS: Readonly<Record<string, (text: string) => string>> = {
   owner: (owner) => {
     if (UUID.test(owner)) return `/organisations/${owner}`;

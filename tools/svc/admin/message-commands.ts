@@ -27,7 +27,7 @@ export const messageCommands = [
   })),
   command(
     'webhooks replay-all [--state=…] [--merchant=…] [--endpoint=…] [--since=…]',
-    "resends all exhausted ones (--state exhausted), or all of a merchant's since a time, delivered or not",
+    'resends all exhausted notifications (--state exhausted), or all of a merchant since a time, also delivered ones',
     async (api, { state, merchant, endpoint, since }) => {
       const selection = {
         ...(state === undefined ? {} : { state }),
@@ -81,24 +81,29 @@ export const messageCommands = [
       return { count, countMax, ...oldest };
     },
   ),
-  command('dead-letters broker-replay <service>', 'replays them; refused ones stay', async (api, { service }) => {
-    // Requests pages until one replays no message. Refused messages stay, so the last page counts all of them.
-    const sum = { replayed: 0, refused: 0 };
-    for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
-      page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
-      sum.replayed += page.replayed;
-      sum.refused = page.refused;
-    }
-    return sum;
-  }),
+  command(
+    'dead-letters broker-replay <service>',
+    'replays the messages dead-lettered by RabbitMQ; refused messages stay',
+    async (api, { service }) => {
+      // Requests pages until a page replays no message. Refused messages stay, so the last page counts all of them.
+      // The first value of `page` only starts the loop.
+      const sum = { replayed: 0, refused: 0 };
+      for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
+        page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
+        sum.replayed += page.replayed;
+        sum.refused = page.refused;
+      }
+      return sum;
+    },
+  ),
   command(
     'history rebuild',
-    'rebuilds the payment history of partners from the event log while it serves requests',
+    'rebuilds the read model of the payment history from the event log, without downtime',
     (api) => rebuildReadModel(api, 'history'),
   ),
   command(
     'retrieval rebuild',
-    'rebuilds the payments that merchants retrieve from the event log while it serves requests',
+    'rebuilds the read model of the payment retrieval of merchants from the event log, without downtime',
     (api) => rebuildReadModel(api, 'retrieval'),
   ),
 ];
@@ -114,7 +119,7 @@ const CONSUMERS: readonly string[] = SERVICES.filter((service) => service !== 'd
 
 function deadLettersPath(service: string): string {
   if (!CONSUMERS.includes(service))
-    throw usageError(`"${service}" has no dead letters; the services that have are ${CONSUMERS.join(', ')}`);
+    throw usageError(`"${service}" has no dead letters; the services with dead letters are ${CONSUMERS.join(', ')}`);
   return `/dead-letters/${service}`;
 }
 

@@ -21,6 +21,7 @@ const pickName = ({ name }: { readonly name: string }) => ({ name });
 /** Partners, merchants, their sites and settings; API keys and secrets; the platform's own keys. */
 export const onBoardingCommands = [
   request('organisations create <name>', 'creates a partner (organisation)', 'POST /organisations', pickName),
+  // The first page begins after the lowest UUID.
   command('organisations list', 'lists all partners', (api) =>
     readList(api, 'organisations', '00000000-0000-0000-0000-000000000000'),
   ),
@@ -114,7 +115,7 @@ export const onBoardingCommands = [
   ),
   request(
     'merchant-accounts list',
-    "lists all settings, newest first; without one the acquirer's default account is used",
+    "lists all settings, newest first; a merchant without a setting uses the acquirer's default account",
     'GET /merchant-accounts#merchantAccounts',
   ),
   request('keys create <owner> [--live]', 'creates an additional API key, shown once', 'POST {owner}/keys', pickMode),

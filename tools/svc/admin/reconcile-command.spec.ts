@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 describe('./svc admin reconcile', () => {
-  it('reconciles today and all merchants, waits, and prints a row for each merchant and mode', async () => {
+  it('reconciles all merchants for today, waits, and prints a row for each merchant and mode', async () => {
     const finished = finishedWith({ merchants: [ROW], named: [], differences: 0 });
     const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, finished);
     expect(requests).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
@@ -68,7 +68,7 @@ describe('./svc admin reconcile', () => {
     await expect(reconcile('reconcile', run)).rejects.toThrow(/, and 6 more/);
   });
 
-  it('fails when the service could not compare the books', async () => {
+  it('fails when the reconciliation itself failed, because a service did not respond', async () => {
     const failed = { state: 'failed', day: '2026-03-01', watermark: null, failure: 'no response', result: null };
     await expect(reconcile('reconcile', failed)).rejects.toMatchObject({
       exitCode: 1,

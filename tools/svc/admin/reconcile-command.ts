@@ -20,6 +20,7 @@ interface Difference {
 interface MerchantReport {
   readonly merchantId: number;
   readonly mode: string;
+  /** The number of differing rows of each book. `outside`: the day is before the book's retention period. */
   readonly books: Readonly<Record<string, number | 'outside'>>;
 }
 
@@ -30,7 +31,9 @@ interface ReconciliationRun {
   readonly failure: string | null;
   readonly result: {
     readonly merchants: readonly MerchantReport[];
+    /** The first differences in detail. */
     readonly named: readonly Difference[];
+    /** The number of all differences. */
     readonly differences: number;
   } | null;
 }
@@ -82,7 +85,7 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
   throw new SvcError(`${describeDifference(first)}${more}`, { hint, output: { table, json: result } });
 }
 
-/** A row of the table: for each book, `=` when it agrees with the payments, else the number of differing rows. */
+/** A row of the table: for each book, `=` when it agrees with the payments, else its state. */
 function formatReport({ books, ...row }: MerchantReport): Record<string, unknown> {
   const cells = Object.entries(books).map(([name, state]): [string, unknown] => [
     name === 'payments' ? 'payment rows' : name,

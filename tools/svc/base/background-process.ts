@@ -49,7 +49,7 @@ export function isRunning(record: Partial<ProcessRecord> | undefined): record is
   return typeof record?.pid === 'number' && typeof record.identity === 'string' && isAlive(record.pid, record.identity);
 }
 
-/** Sends SIGTERM, then SIGKILL after `drainSeconds`. Returns the outcome as a text. */
+/** Sends SIGTERM, and SIGKILL if the process still runs after `drainSeconds`. Returns a text for the user. */
 export async function stopProcess(record: ProcessRecord | undefined, drainSeconds: number): Promise<string> {
   if (!isRunning(record)) return 'was not running';
   const { pid } = record;

@@ -1,4 +1,6 @@
-/** Factor for all timeouts: SVC_PATIENCE, from 1 to 20. The default is 1, or 5 in CI, whose machines are often shared. */
+/**
+ * Factor for all timeouts: SVC_PATIENCE, from 1 to 20. The default is 1, but 5 in CI, whose machines are often shared.
+ */
 export const PATIENCE = readPatience(process.env);
 
 /** @throws RangeError for a value that is not a number from 1 to 20 */

@@ -1,7 +1,7 @@
 /**
  * A process file outlives its process (kill -9, power cut), and the system later assigns the process id to another
  * process. ./svc could therefore stop another program if it used the id alone. So the file also records the start time
- * of the process, and both must match. On Linux they are read from /proc, because slim images have no ps.
+ * of the process, and both must match. On Linux it is read from /proc, because slim images have no ps.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -16,7 +16,9 @@ export function findIdentity(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   // The second field is the program's name in parentheses, which may itself contain spaces and parentheses.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? ['X'];
+  // Z is the state of a zombie, X of a dead process.
   if (['Z', 'X'].includes(fields[0] ?? '')) return undefined;
+  // `fields[19]` is the start time of the process.
   return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}/${fields[19] ?? ''}`;
 }
 

@@ -1,4 +1,4 @@
-/** Prints a line for each step with its result and duration; a terminal also shows the progress. */
+/** Prints a line for each step of a command, with its result and duration. A terminal also shows the progress. */
 export interface Steps {
   /** Returns the result of the action. The line contains the result, or its description. */
   run<Result extends string | { readonly description: string }>(

@@ -37,8 +37,9 @@ export function createAdministrationApi(url: string, adminKey: string) {
   });
 
   /**
-   * Revokes the credentials of mode "test" and creates one, whose secret only this response contains. It revokes
-   * first, because the number of valid credentials is limited, and an old secret would continue to sign webhooks (E3).
+   * Revokes the credentials of mode "test", then creates a new one. Only the response to its creation contains the
+   * secret. The function revokes first, because the number of valid credentials is limited, and an old secret would
+   * continue to sign webhooks (E3).
    */
   async function replaceCredential<Created>(path: string): Promise<Created> {
     // The response has one member, whose name depends on the path: `keys`, `apiTokens` or `secrets`.
@@ -62,6 +63,7 @@ export function createAdministrationApi(url: string, adminKey: string) {
       replaceCredential<{ apiKey: string }>(`${sitePath(merchantId, siteId)}/keys`),
     replaceWebhookSecret: (merchantId: number, siteId: number) =>
       replaceCredential<{ webhookSecret: string }>(`${sitePath(merchantId, siteId)}/webhook-secrets`),
+    // The first page begins after the lowest UUID.
     listOrganisations: async () =>
       (await readList(api, 'organisations', '00000000-0000-0000-0000-000000000000')) as ListedOrganisation[],
     createOrganisation: async (name: string) =>

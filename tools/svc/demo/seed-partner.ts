@@ -45,7 +45,8 @@ export interface StoredPartner {
 
 /**
  * Creates the partner and its customers unless they exist. Only demo.json contains the keys and passwords. If that file
- * was lost, this creates new keys for the partner, and for each customer a new account with another e-mail address.
+ * was lost, this function creates new keys for the partner, and for each customer a new account with another e-mail
+ * address.
  */
 export async function seedPartner(
   admin: PartnerAdministrationApi,

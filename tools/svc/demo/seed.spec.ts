@@ -20,8 +20,8 @@ describe('the demo merchants', () => {
     ]);
     expect(keys).toHaveLength(10);
     expect(new Set(keys).size).toBe(10);
-    // Seeding uses the secret that the creation of the site returned. With a second secret, two would sign each
-    // webhook.
+    // Seeding uses the secret that the creation of the site returned. With a second secret, two secrets
+    // would sign each webhook.
     for (const { sites } of merchants)
       for (const { siteId, webhookSecret } of sites) expect(webhookSecret).toBe(`whsec_${siteId + 1}`);
   });

@@ -12,7 +12,7 @@ export interface DemoMerchantPlan {
 
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
-/** Each second site accepts keyless requests from this machine. */
+/** Every other site accepts keyless requests from this machine. */
 export const DEMO_MERCHANTS: readonly DemoMerchantPlan[] = [
   {
     name: 'Karoo Roastery',
@@ -71,8 +71,8 @@ export interface DemoSite {
 
 /**
  * Creates missing merchants and sites, and returns all with their keys. The API returns a key only once. If demo.json
- * does not contain it (the file was lost, or belongs to another database), this creates a new key. A merchant is
- * identified by its name, a site by its reference.
+ * does not contain it (the file was lost, or belongs to another database), this function creates a new key. A merchant
+ * is identified by its name, a site by its reference.
  */
 export async function seed(
   api: AdministrationApi,

@@ -3,6 +3,9 @@ import { runProgram } from '../base/run-program.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { findOnPath } from './find-on-path.ts';
 
+/** True after this process has updated the lists of packages, which is enough for all its installations. */
+let areListsUpdated = false;
+
 /**
  * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service. If the
  * program is nevertheless installed, `isInstalled` returns true, and the failure is ignored.
@@ -14,8 +17,10 @@ export async function installPackages(
   const aptGet = findAptGet();
   if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
+  const update = areListsUpdated ? [] : [['update']];
+  for (const args of [...update, ['install', '-y', '--no-install-recommends', ...packages]]) {
     const code = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
+    if (code === 0) areListsUpdated = true;
     if (code === 0 || (args[0] === 'install' && options.isInstalled())) continue;
     for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
     throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });

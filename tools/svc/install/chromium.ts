@@ -2,7 +2,7 @@ import { SvcError } from '../base/svc-error.ts';
 import { ensureInstalled } from './apt.ts';
 import { findOnPath, isExecutable } from './find-on-path.ts';
 
-/** In order of preference. The headless shell is first: it needs two fifths of the processor time of the others. */
+/** In order of preference. The headless shell needs two fifths of the processor time of a complete browser. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** In a container without fonts, Chromium renders no text. */
 const FONT_PACKAGE = 'fonts-dejavu-core';

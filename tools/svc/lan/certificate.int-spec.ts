@@ -67,7 +67,7 @@ describe('the certificate', () => {
     const { fingerprint, validUntil } = await ensureCertificate(files, ADDRESS, NOW);
     const certificate = new X509Certificate(readFileSync(files.certificate));
     expect(certificate.ca).toBe(false);
-    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']); // serverAuth
     expect(certificate.checkIP(ADDRESS)).toBe(ADDRESS);
     expect(certificate.checkHost('localhost')).toBe('localhost');
     expect(certificate.checkIP('192.168.1.6')).toBeUndefined();

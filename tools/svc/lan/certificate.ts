@@ -1,6 +1,6 @@
 /**
  * The self-signed certificate of `./svc up --lan`, for this machine's network address. Browsers encrypt card data only
- * in secure contexts, and a page becomes one when the user accepts the certificate.
+ * in secure contexts, and a page becomes a secure context when the user accepts the certificate.
  *
  * It is not a certificate authority (CA: FALSE): a phone that accepts it trusts no other certificate signed with its
  * key.

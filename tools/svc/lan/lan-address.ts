@@ -10,7 +10,7 @@ const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|ut
 /** A machine assigns itself such an address when no DHCP server responds (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
-/** All IPv4 addresses at which other machines can reach this one, those of physical interfaces first. */
+/** All IPv4 addresses at which other machines can reach this machine. Addresses of physical interfaces are first. */
 export function lanAddresses(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos
@@ -21,7 +21,7 @@ export function lanAddresses(interfaces: Interfaces): string[] {
 }
 
 /**
- * @param wanted an address of this machine, or true for the first one
+ * @param wanted an address of this machine, or true for the first address
  * @throws SvcError when the machine does not have it
  */
 export function chooseLanAddress(interfaces: Interfaces, wanted: string | true): string {

@@ -11,7 +11,7 @@ test.each(['https://192.168.1.5:7302', 'https://255.255.255.255:65504'])(
   },
 );
 
-/** The image that a camera sees. Each character is two modules, one above the other; a drawn block is light. */
+/** The image that a camera sees. Each character shows two modules, one above the other. A drawn block is light. */
 function renderPixels(shown: string): { width: number; height: number; data: Uint8Array } {
   const lines = shown.split('\n').map((line) => [...line.replaceAll(/\x1b\[[\d;]*m/g, '')]);
   const isLight = (x: number, y: number): boolean =>

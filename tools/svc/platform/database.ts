@@ -11,7 +11,7 @@ import { loadSecrets, type Secrets } from '../settings/secrets.ts';
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
 import { migrate, type Mode } from './services.ts';
 
-/** Starts RabbitMQ, or uses the RabbitMQ of the caller. Writes its address for each service into the env files. */
+/** Starts RabbitMQ, or uses the server at SVC_AMQP_URL. Writes its address for each service into the env files. */
 export async function startPlatformBroker(
   settings: Settings,
   secrets: Secrets,

@@ -8,7 +8,7 @@ import { pathsOf, type Settings } from '../settings/settings.ts';
 import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
 
-/** Only one ./svc at a time can start or stop a platform with this data folder. */
+/** Acquires the lock of a data folder, because only one ./svc at a time may start or stop the platform in it. */
 export function acquirePlatformLock(settings: Settings): Lock {
   const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
@@ -17,7 +17,7 @@ export function acquirePlatformLock(settings: Settings): Lock {
   });
 }
 
-/** Stops the platform. Works also when it is stopped already, or after a crash. */
+/** Stops the platform. Also works if the platform has crashed or does not run. */
 export async function down(settings: Settings): Promise<void> {
   const lock = acquirePlatformLock(settings);
   try {
@@ -27,13 +27,13 @@ export async function down(settings: Settings): Promise<void> {
   }
 }
 
-/** Returns the outcome for the services as a text. */
+/** Stops all programs of the platform. Returns a text for the user about the services. */
 export async function stopPlatform(settings: Settings): Promise<string> {
   const steps = createSteps();
   const { rabbitMq, postgres, transformer } = pathsOf(settings);
   if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
   const services = await steps.run('services', () => stopServices(settings));
-  // Also stop RabbitMQ after a crash of the broker, because the broker's name server is still running.
+  // The file exists even after a crash of RabbitMQ, whose Erlang name server then still runs.
   if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
   await steps.run('PostgreSQL', () => stopPostgres(postgres));
   return services;

@@ -9,7 +9,7 @@ import { type RestartOutcome, type RestartRequest, SUPERVISED_APPS } from '../pr
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
 import { findServices } from './services.ts';
 
-/** The time limit for one process to drain, start and become ready. */
+/** The time limit for one process to finish its requests, stop, start again and become ready. */
 const TIMEOUT_SECONDS = 100 * PATIENCE;
 
 /** Without a name, restarts every service in turn, but not the reverse proxy (`front`) or the simulated acquirer. */

@@ -19,7 +19,7 @@ export interface RunningServices extends ProcessRecord {
   readonly mode: Mode;
   /** The network address of `--lan`. */
   readonly lan?: string;
-  /** ./svc starts and stops the broker with the services. */
+  /** Whether ./svc starts and stops the broker with the services. */
   readonly ownsBroker: boolean;
 }
 

@@ -27,7 +27,7 @@ export function transformerUrl(lan: string | undefined, { transformer }: Ports):
   return lan === undefined ? urlOf(transformer) : `http://${lan}:${transformer}`;
 }
 
-/** The configuration of a store with the sites of one merchant; the transformer's facade uses the last site. */
+/** The configuration of a store with the sites of one merchant. The facade, for another kind of till, has one site. */
 function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
   return {
     apiUrl: urlOf(settings.ports.api),

@@ -84,7 +84,10 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** The error if the platform already runs in another mode. Two platforms would publish the same event logs twice. */
+/**
+ * The error if the platform already runs in another mode. Two platforms with the same data would publish every event
+ * twice.
+ */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
   return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {

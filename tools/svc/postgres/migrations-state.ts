@@ -1,7 +1,7 @@
 /**
  * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the
- * database contains a digest of the migrations and the number that have run. A new database has no comment. In a
- * restored backup, another number of migrations has run.
+ * database contains a digest of the migrations, and the number of migrations that have run. A new database has no
+ * comment. In a restored backup, another number of migrations has run.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -17,7 +17,7 @@ export function migrationsDigest(root: string): string {
 
 interface Databases {
   readonly superuserUrl: string;
-  /** Logins as the schemas’ owners. A view may contain code of a service, which must not run as the superuser. */
+  /** Logins as the schemas’ owners. If an owner replaces its table by a view, the view must not run as superuser. */
   readonly ownerUrls: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest:
   return comment === formatComment(digest, count);
 }
 
-/** Call it after all migrations have run. */
+/** Records that all migrations have run. */
 export async function markMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
   const count = await countMigrations(ownerUrls);
   if (count === undefined) throw new Error('A schema has no table of migrations, although they have run.');

@@ -11,7 +11,7 @@ describe('the ways to run PostgreSQL as root', () => {
     ]);
   });
 
-  it('prefer an account with a capability to one without, and the account postgres to nobody', () => {
+  it('continue with accounts that have a capability; the account of PostgreSQL comes before the account nobody', () => {
     expect(listCandidates(0, createPasswdFile(nobody, postgres)).map(({ description }) => description)).toEqual([
       'in a user namespace',
       'as postgres with dac_override',

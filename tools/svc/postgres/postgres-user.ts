@@ -16,7 +16,7 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresUser {
   /** For progress and error lines. */
   readonly description: string;
-  /** The required owner of the data directory, as this process sees it. A start in another way may differ. */
+  /** The required owner of the data directory, as this process sees it. Another way may need another owner. */
   readonly uid: number;
   readonly gid: number;
   /** Words before the program and its arguments. */

@@ -174,7 +174,7 @@ describe('the PostgreSQL server of ./svc', () => {
     await query(ownerUrl('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
   });
 
-  it('counts as migrated when its comment contains these migrations, and no schema was dropped since', async () => {
+  it('counts as migrated when the comment of the database matches the migrations and all schemas exist', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrl) };

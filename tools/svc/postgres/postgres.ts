@@ -139,6 +139,7 @@ async function launch(plan: PostgresPlan, binaries: PostgresBinaries, user: Post
   let failure: string | undefined;
   do {
     failure = await launchOnce(plan, binaries, user, url);
+    // PostgreSQL reports a shared memory block while backends of a killed server still run.
   } while (failure?.includes('shared memory block') && performance.now() < deadline);
   if (failure !== undefined)
     throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });

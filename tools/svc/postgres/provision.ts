@@ -8,13 +8,13 @@ import { SERVICES } from '../settings/settings.ts';
 
 export const DATABASE = 'svc';
 
-/** Production uses the same file. */
+/** Creates the roles and schemas; production uses the same file. */
 const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
 
 /**
  * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at
- * each start. This also adds a new service, changes passwords, and updates the data of releases in which services owned
- * their schema.
+ * each start. This also adds a new service, changes passwords, and updates databases of earlier releases, in which
+ * services owned their schemas.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {
@@ -23,6 +23,7 @@ export async function provision(superuserUrl: string, secrets: Secrets): Promise
     await server.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
   });
   await withClient(superuserUrl.replace(/\/postgres$/, `/${DATABASE}`), async (database) => {
+    // roles.sql reads the passwords from these settings of the session.
     const passwords = SERVICES.flatMap((service) => [
       [`svc.${schemaOf(service)}_password`, secrets.rolePasswords[service]],
       [`svc.${schemaOf(service)}_owner_password`, secrets.ownerPasswords[service]],

@@ -53,7 +53,7 @@ describe('the environment files', () => {
     }
   });
 
-  it('contain encryption keys of the services that encrypt secrets, and the admin key of those with an administration API', () => {
+  it('contain an encryption key only for services that store secrets, and the admin key for all but the shop', () => {
     const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const appsWith = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
@@ -96,7 +96,7 @@ describe('the environment files', () => {
     expect(appsWith('SVC_TRUSTED_PROXIES', { amqpUrls, isBehindFront: false })).toEqual([]);
   });
 
-  describe('of a platform with --lan', () => {
+  describe('on a platform with --lan', () => {
     const lan = appVariables({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets);
     const loopback = appVariables(readSettings('/repo', {}, '/'), secrets);
 
@@ -164,6 +164,7 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
+    // 8 database roles, 8 owners of schemas, 7 RabbitMQ users, 3 encryption keys, and 3 secrets of the whole platform.
     expect(all).toHaveLength(29);
     expect(new Set(all).size).toBe(29);
   });

@@ -16,7 +16,7 @@ describe('the supervised processes', () => {
     expect([...SUPERVISED_APPS].reverse()).toEqual(['front', ...[...SERVICES].reverse(), 'simulated-acquirer']);
   });
 
-  it('that have ended are ignored by stopOrphans, even if later processes have the same ids', async () => {
+  it('are ignored by stopOrphans after they have ended, even if later processes have the same ids', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-processes-'));
     const file = join(folder, 'processes.json');
     try {

@@ -30,7 +30,7 @@ const READY_SECONDS = 60 * PATIENCE;
 const REPLY_SECONDS = 12;
 const FIRST_RESTART_DELAY_MS = 500;
 const MAX_RESTART_DELAY_MS = 5000;
-/** A process that ends after a longer time does not count as a failed start. */
+/** When a process ends after a longer time, the number of consecutive failures begins at 1 again. */
 const STABLE_AFTER_MS = 30_000;
 
 /** The pause before the next start. It doubles after each failure, up to a limit. */

@@ -2,7 +2,8 @@
  * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: the background process of `./svc up
  * --distributed`. It starts the simulated acquirer, each service and the reverse proxy (`front`) in separate processes,
  * and restarts those that end unexpectedly. It stops the reverse proxy first, so that no request reaches a stopped
- * service. Then it stops the services, which drain, and at last the acquirer, which the services may still call.
+ * service. Then it stops the services, which first finish their requests. At last it stops the acquirer, which they may
+ * still call.
  * RabbitMQ and PostgreSQL are not children of this process, so they outlive it, as in production.
  */
 import { join } from 'node:path';
@@ -73,7 +74,7 @@ async function handleRestartRequest(): Promise<void> {
     if (app === undefined || isStopping) continue;
     log('info', 'restarting', { app: name });
     const isReady = await withRequestsQueued(name, () => app.restart());
-    // Leave the other apps running.
+    // Does not restart the remaining apps, so that they continue to run.
     if (!isReady) return writeOutcome({ ...outcome, failed: name });
     outcome.restarted.push(name);
   }

@@ -1,4 +1,4 @@
-/** Chooses the RabbitMQ server: the one at SVC_AMQP_URL, an installed one, a container, or one that ./svc installs. */
+/** Chooses RabbitMQ: the server at SVC_AMQP_URL, an installed server, a container, or a server that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -81,7 +81,7 @@ async function importDefinitions(managementUrl: string, definitions: object): Pr
   throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, { hint });
 }
 
-/** Installs the server's programs when the machine has neither them nor a container engine. Returns the result as a text. */
+/** Installs RabbitMQ when the machine has neither RabbitMQ nor a container engine. Returns the result as a text. */
 export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<string> {
   if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
   if (hasContainerEngine()) return 'in a container';

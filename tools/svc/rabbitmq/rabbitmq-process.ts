@@ -54,9 +54,9 @@ export async function stopRabbitMq(directory: string): Promise<string> {
 }
 
 /**
- * Erlang's name server (epmd) outlives the broker. If it ends earlier, the broker starts another one on the same port,
- * which no file records. This function sends a signal to the recorded process. It then requests the exit of an
- * unrecorded one, which epmd accepts when no node is registered.
+ * Erlang's name server (epmd) outlives the broker. If it ends earlier, the broker starts another epmd process, which no
+ * file records, on the same port. This function sends a signal to the recorded process. It then requests the exit of an
+ * unrecorded process over the network. epmd accepts this request when no node is registered.
  */
 export async function stopEpmd(epmd: BrokerFile['epmd']): Promise<void> {
   if (epmd === undefined) return;

@@ -22,7 +22,7 @@ export interface BrokerUsers {
   readonly administrator?: { readonly name: string; readonly password: string };
 }
 
-/** Users belong to the whole server, so each virtual host needs its own names. */
+/** Users belong to the whole server, so each virtual host needs its own user names. */
 export function brokerUserOf(service: MessagingService, vhost: string): string {
   return vhost === '/' ? `svc-${service}` : `svc-${service}@${vhost}`;
 }

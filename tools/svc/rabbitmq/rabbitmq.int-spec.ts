@@ -47,7 +47,7 @@ describe('the RabbitMQ server of ./svc', () => {
     expect(findRabbitMq(plan.directory)).toEqual(first);
   });
 
-  it('accepts only its own user, and only the owner can read the password', async () => {
+  it('accepts only its own user, and only the owner of its folder can read the password', async () => {
     const { url } = await startRabbitMq(plan, binaries);
     expect(await tryLogin(url)).toBe('accepted');
     expect(await tryLogin(`amqp://guest:guest@127.0.0.1:${plan.port}`)).toBe('refused');
@@ -62,8 +62,8 @@ describe('the RabbitMQ server of ./svc', () => {
       firstUrl,
       async (channel) => void (await channel.assertQueue('durable-queue', { durable: true })),
     );
-    // RabbitMQ writes a message to disk before it confirms it, but confirms a new queue earlier. A clean stop writes
-    // the queue.
+    // RabbitMQ confirms a message after it has written the message to disk. It confirms a new queue before it has
+    // written the queue, and a clean stop writes the queue.
     await stopRabbitMq(plan.directory);
     const { url } = await startRabbitMq(plan, binaries);
     await withChannel(url, async (channel) => {

@@ -158,6 +158,7 @@ function createEnv(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     RABBITMQ_GENERATED_CONFIG_DIR: join(directory, 'generated'),
     RABBITMQ_FEATURE_FLAGS_FILE: join(directory, 'feature_flags'),
+    // `+sbwt none`: idle schedulers sleep immediately, so waiting needs no processor time.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
   };

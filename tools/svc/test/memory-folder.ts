@@ -8,10 +8,11 @@ const SHARED_MEMORY = '/dev/shm';
 const MIN_FREE_BYTES = 4 * 1024 ** 3;
 
 /**
- * A folder in memory for temporary test data, or undefined when the machine has no memory file system or too little space. Each
- * test database has about 400 files: on a disk, PostgreSQL spends a quarter of its processor time in the file system.
+ * A folder in memory for temporary test data, or undefined when the machine has no memory file system or too little
+ * space. Each test database has about 400 files: on a disk, PostgreSQL spends a quarter of its processor time in the
+ * file system.
  *
- * @param dataDir the data folder of the run. Two runs side by side have two, so they have two folders in memory.
+ * @param dataDir the data folder of the run: runs with different data folders have different folders in memory
  */
 export function memoryFolder(dataDir: string): string | undefined {
   try {

@@ -1,6 +1,6 @@
 /**
- * Jest reporter of `./svc test`: writes the result of each file to the file SVC_TEST_REPORT. With SVC_TEST_LINES it prints a line
- * for each file and all failures, for runs of Jest that share a terminal.
+ * Jest reporter of `./svc test`: writes the results of all test files to the file SVC_TEST_REPORT. With SVC_TEST_LINES
+ * it prints a line for each test file, and all failures, for runs of Jest that share a terminal.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';

@@ -17,8 +17,8 @@ export interface StartedServer {
 
 export interface TestServers {
   /**
-   * Starts `count` servers, one for each Jest worker, because an open transaction of a test stops every relay on its server. The
-   * result has all URLs, separated by spaces.
+   * Starts `count` servers, one for each Jest worker, because an open transaction of a test stops every relay on its
+   * server. The result has all URLs, separated by spaces.
    */
   startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
   /** Starts an empty broker. */
@@ -29,8 +29,9 @@ export interface TestServers {
 /**
  * Also stops the servers on Ctrl-C.
  *
- * @param memory a folder in memory for the servers' data, deleted at the end. After a killed run its servers are found there and
- *   used again. Without it the data stays in the data folder, and the next run reuses the migrated templates.
+ * @param memory a folder in memory for the servers' data, deleted at the end. If a run is killed, the next run uses its
+ *   servers in this folder again. Without `memory` the data stays in the data folder on the disk, and the next run
+ *   reuses the migrated template databases.
  */
 export function createTestServers(settings: Settings, memory?: string): TestServers {
   const folder = memory ?? join(settings.dataDir, 'test');

@@ -15,7 +15,7 @@ const file = (over: Partial<TestFile> = {}): TestFile => ({
   ...over,
 });
 
-describe('the sum of a test run', () => {
+describe('the summary of a test run', () => {
   it('counts passed and failed tests', () => {
     expect(summarise([file({ passed: 2, failed: 1 }), file()], 1)).toMatchObject({
       passed: 3,
@@ -24,7 +24,7 @@ describe('the sum of a test run', () => {
     });
   });
 
-  it('counts a test that did not run as failed, and lists it', () => {
+  it('counts a test as failed if it did not run, and lists it', () => {
     const summary = summarise([file({ notRun: ['a refund (todo)', 'a void (pending)'] })], 0);
     expect(summary).toMatchObject({ passed: 1, failed: 2 });
     expect(summary.complaints).toEqual([
@@ -33,23 +33,23 @@ describe('the sum of a test run', () => {
     ]);
   });
 
-  it('counts a file that could not run', () => {
+  it('counts a file as failed if it could not run', () => {
     const summary = summarise([file(), file({ passed: 0, broken: true, path: 'broken.spec.ts' })], 1);
     expect(summary).toMatchObject({ passed: 1, failed: 1, complaints: ['could not be run: broken.spec.ts'] });
   });
 
-  it('counts an exit code other than 0 as failed, also without a failed test', () => {
+  it('counts a run as failed if its exit code is not 0, or if it has no report or no tests', () => {
     expect(summarise([file()], 1)).toMatchObject({ passed: 1, failed: 1 });
     expect(summarise(undefined, 0)).toMatchObject({ failed: 1 });
     expect(summarise([], 0)).toMatchObject({ failed: 1 });
   });
 
-  it('counts a killed run, with the reason', () => {
+  it('counts a killed run as failed, and contains the reason', () => {
     expect(summarise([file()], 1, 'left open')).toMatchObject({ passed: 1, failed: 1, complaints: ['left open'] });
     expect(summarise(undefined, 1, 'took too long')).toMatchObject({ failed: 1, complaints: ['took too long'] });
   });
 
-  it('repeats the failures at its end', () => {
+  it('lists all failures', () => {
     const runs = [
       summarise([file({ failed: 1, failures: ['a refund is sent'] }), file({ notRun: ['a void (todo)'] })], 1),
     ];
@@ -59,7 +59,7 @@ describe('the sum of a test run', () => {
     ]);
   });
 
-  it('ends with one line', () => {
+  it('has the numbers of passed and failed tests in its last line', () => {
     expect(closingLine([summarise([file({ passed: 2 })], 0), summarise([file({ failed: 1 })], 1)])).toBe(
       '3 passed, 1 failed',
     );
@@ -112,7 +112,7 @@ describe('the requirements of selected tests', () => {
     expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${path}`])).toEqual(needs);
   });
 
-  it('are a database for each worker, but not more than files', () => {
+  it('include a database for each worker, but at most one for each file', () => {
     const files = Array.from({ length: 100 }, (_, index) => `/r/${index}.int-spec.ts`);
     expect(needsOf(files).databases).toBe(availableParallelism());
   });

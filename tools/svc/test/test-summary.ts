@@ -13,8 +13,9 @@ export interface Summary {
 const SLOWEST_FILES = 10;
 
 /**
- * The summary of one run. As failed count also: a skipped or todo test, a file that could not run, a run that had to be killed
- * (`stuck` is the reason), and a run without a report, or with an exit code other than 0 but no failed test.
+ * Counts the passed and failed tests of one run. Skipped and todo tests count as failed. One failure is also counted
+ * for a file that could not run, a killed run (`stuck` is the reason), a run without a report, and an exit code other
+ * than 0 without a failed test.
  */
 export function summarise(files: readonly TestFile[] | undefined, exitCode: number, stuck?: string): Summary {
   if (files === undefined)

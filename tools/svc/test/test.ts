@@ -20,19 +20,19 @@ import type { TestFile } from './test-reporter.ts';
 import { createTestServers, type TestServers } from './test-servers.ts';
 import { closingLine, failureList, type Phase, summarise, type Summary, timeTable } from './test-summary.ts';
 
-/** The requirements of the selected tests. */
+/** The servers and programs that the selected tests need. */
 interface Needs {
   /** The number of PostgreSQL servers. */
   readonly databases: number;
   readonly oldestDatabase: boolean;
-  /** `installed`: the tests start RabbitMQ themselves. */
+  /** `installed`: RabbitMQ is installed but not started, because the tests start it. */
   readonly broker: 'none' | 'installed' | 'started';
   /** The built platform and a browser. */
   readonly platform: boolean;
 }
 
 interface JestRun {
-  /** For the file name of its report. */
+  /** A part of the file name of the report. */
   readonly name: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -42,12 +42,12 @@ interface JestRun {
 const RUN_TIMEOUT_SECONDS = 4000;
 const EXIT_SECONDS = 20 * PATIENCE;
 const WORKERS = availableParallelism();
-/** The options of Jest for the number of workers. */
+/** Matches each option of Jest that sets the number of workers. */
 const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 const WATCH_OPTION = /^--watch(All)?$/;
 /** System tests mostly wait for the processes of their platforms. */
-const SYSTEM_TEST_WORKERS = 2;
-/** For the other tests of a whole run. One more than there are processors, because they wait for PostgreSQL half of the time. */
+const SYSTEM_TEST_WORKERS = 3;
+/** Other tests wait for PostgreSQL half of the time, so a whole run has one more worker than processors for them. */
 const OTHER_TEST_WORKERS = WORKERS + 1;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
 /** This Jest project repeats some integration tests on the oldest PostgreSQL. */
@@ -61,7 +61,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
     });
   }
-  // Repeated runs of a selection reuse the migrated templates of the last run, so their data stays on the disk.
+  // Only a run of all tests has its databases in memory. A run of selected tests has them on the disk, because the next
+  // run then reuses the migrated template databases.
   const memory = args.length === 0 ? memoryFolder(settings.dataDir) : undefined;
   const servers = createTestServers(settings, memory);
   try {
@@ -80,29 +81,30 @@ export async function test(settings: Settings, args: readonly string[]): Promise
 }
 
 /**
- * Two parallel runs of Jest: one with a PostgreSQL for each worker, and one with system tests, which start whole platforms and
- * mostly wait. Tests that measure time (`*.timed.*`) follow, one at a time.
+ * Runs the unit tests while the servers are installed and started. Then starts two runs of Jest at the same time: the
+ * first has a PostgreSQL for each worker, the second runs system tests, which start whole platforms and mostly wait. A
+ * last run executes the tests that measure time (`*.timed.*`), one at a time.
  */
 async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
   const steps = createSteps();
-  let env: Record<string, string> = {};
+  const env: Record<string, string> = { SVC_TEST_LINES: 'yes' };
+  const run = (name: string, projects: readonly string[], workers: number) =>
+    runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
     const all = { databases: OTHER_TEST_WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
-    env = await startServers(settings, all, servers, steps);
-    return [];
+    const unit = run('unit', ['unit'], WORKERS);
+    Object.assign(env, await startServers(settings, all, servers, steps));
+    return [await unit];
   });
-  env['SVC_TEST_LINES'] = 'yes';
   const memory = memoryFolder(settings.dataDir);
   if (memory !== undefined) env['SVC_TEST_PLATFORMS'] = `${memory}-platforms`;
   const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
-  const run = (name: string, projects: readonly string[], workers: number) =>
-    runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
   return [
     preparing,
     await phaseOf('tests', () =>
       Promise.all([
-        run('tests', ['unit', 'integration', ...oldest], OTHER_TEST_WORKERS),
+        run('tests', ['integration', ...oldest], OTHER_TEST_WORKERS),
         run('system', ['system'], SYSTEM_TEST_WORKERS),
       ]),
     ),
@@ -119,14 +121,14 @@ async function runSelected(settings: Settings, args: readonly string[], servers:
   return [preparing, await phaseOf('tests', async () => [await runJest(settings, run)])];
 }
 
-/** Runs until the developer stops it; Jest itself shows the results. */
+/** Runs Jest in its watch mode until the developer stops it. Jest shows the results. */
 async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
   const { args: selected, env } = await selectedRun(settings, args, servers);
   const options = { cwd: settings.root, env: environmentFor(env) };
   return runProgram(process.execPath, [...jest(settings), ...selected], options);
 }
 
-/** Selected tests run on the newest PostgreSQL, unless the selection contains the project of the oldest. */
+/** Selected tests run on the newest PostgreSQL, unless the selection contains the project for the oldest. */
 async function selectedRun(settings: Settings, args: readonly string[], servers: TestServers): Promise<JestRun> {
   const steps = createSteps();
   await prepare(settings, steps, { build: false });
@@ -222,7 +224,10 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
   return summarise(files, code, await stuckReason);
 }
 
-/** Returns why a run is stuck, or undefined when it ended. Jest waits forever for an open connection or timer of a test. */
+/**
+ * Waits until the run ends, and then returns undefined. Returns a reason to kill the run if it takes too long: Jest
+ * waits forever for a connection or timer that a test has left open.
+ */
 async function watchForStuckRun(report: string, ended: AbortSignal): Promise<string | undefined> {
   const isOver = () => (ended.aborted ? 'ended' : existsSync(report) ? 'reported' : undefined);
   const state = await waitUntil(isOver, { withinSeconds: RUN_TIMEOUT_SECONDS, everyMilliseconds: 200 });
@@ -259,7 +264,7 @@ export function needsOf(files: readonly string[], onOldest = false): Needs {
 /** The tests of libs/messaging use a running RabbitMQ; all others start their own. */
 function brokerFor(files: readonly string[], platform: boolean): Needs['broker'] {
   const onRabbitMq = files.filter((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file));
-  if (onRabbitMq.some((file) => file.includes('/libs/messaging/'))) return 'started';
+  if (onRabbitMq.some((file) => /(^|\/)libs\/messaging\//.test(file))) return 'started';
   return platform || onRabbitMq.length > 0 ? 'installed' : 'none';
 }
 

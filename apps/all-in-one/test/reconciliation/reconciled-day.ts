@@ -5,7 +5,10 @@ import { TwoMerchants } from '../hosted-callers.js';
 import { type MainApi, startMainApi } from '../main-api.js';
 import { newCardData, TwoPartners } from '../two-partners.js';
 
-/** A difference between two books, as the administration API reports it. */
+/**
+ * A difference, as the administration API reports it. The reconciliation compares the payments with the lists of other
+ * services, which it calls books (docs/reconciliation.md).
+ */
 export interface ReportedDifference {
   readonly book: string;
   readonly merchantId: number;
@@ -17,6 +20,7 @@ export interface ReportedDifference {
 
 export interface ReconciliationReport {
   readonly merchants: readonly (Record<string, unknown> & { readonly books: Readonly<Record<string, unknown>> })[];
+  /** The reported differences. `differences` counts all, also those that are too many for the report. */
   readonly named: readonly ReportedDifference[];
   readonly differences: number;
   readonly open: number;
@@ -73,8 +77,8 @@ export class ReconciledDay {
   }
 
   /**
-   * Relays all events between the services. Then advances the clock, because a reconciliation leaves out the last two
-   * minutes.
+   * Relays all events between the services, and advances the clock by two minutes, because a reconciliation ignores
+   * payments of the last two minutes.
    */
   async relayEverything(): Promise<void> {
     // An event may cause further events in the service that receives it, so relay several times.

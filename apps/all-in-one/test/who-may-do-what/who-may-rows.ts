@@ -21,7 +21,10 @@ import {
  */
 export type RequiredCredentials = 'partner' | 'partner key' | 'merchant key' | 'none';
 
-/** The callers that each have a column, by required credentials. All other callers share one column. */
+/**
+ * The callers that have their own column in the table, by required credentials. All other callers share one column. `A`
+ * is the server of organisation A, and `A’s 1` is the first customer of A.
+ */
 export const COLUMNS: Readonly<Record<RequiredCredentials, readonly string[]>> = {
   partner: PARTNERS,
   'partner key': SERVERS,

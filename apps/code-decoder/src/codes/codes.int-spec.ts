@@ -137,6 +137,7 @@ test('an event of a merchant with an older version changes nothing', async () =>
 
 test('a code is found in every encoding and spelling of its text', async () => {
   const { reference, code } = await decoder.createInvoice(merchant);
+  // The base64 of this text contains slashes.
   const codeWithSlashes = `${code}?${'?'.repeat(6)}ÿ>`;
   for (const path of [
     codePath(code),
@@ -154,10 +155,11 @@ test('a code is found in every encoding and spelling of its text', async () => {
   expect(codePath(codeWithSlashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('a decoded invoice is open during a payment and closed after it; an unpaid expired invoice is a 410', async () => {
+test('a decoded invoice is open during a payment and closed after the payment, and an expired invoice causes a 410', async () => {
   const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'basket-1' });
   await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
+  // The token of the partner has expired too.
   partnerHeaders = await createPartner(decoder);
   // The invoice is past its expiry, but stays open because a payment is in progress.
   expect((await decode(code)).body.invoice.state).toBe('open');
@@ -178,7 +180,7 @@ test('a replaced invoice is decoded as closed, and its replacement as open', asy
   expect((await decode(replacement.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
 });
 
-test('a static code is decoded to the newest open invoice of its till; without one, it is a 404', async () => {
+test('a static code is decoded to the newest open invoice of its till, and causes a 404 if no invoice is open', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const tillCode = body.code as string;
   const decodeAmountOrStatus = async () => {
@@ -202,22 +204,22 @@ test('a static code is decoded to the newest open invoice of its till; without o
 });
 
 test.each([
-  ['an address with our host and the code of no invoice', `${CODES_URL}/c/00000000000000000000`],
-  ['an address with our host and an invalid code', `${CODES_URL}/c/hello`],
-  ['a short link with our fragment', 'https://go/7.svc.example/s'],
+  ['an address of this platform with the code of no invoice', `${CODES_URL}/c/00000000000000000000`],
+  ['an address of this platform with an invalid code', `${CODES_URL}/c/hello`],
+  ['a short link of this platform', 'https://go/7.svc.example/s'],
   ['a text of twenty digits', '00000000000000000000'],
   ['a text of the form 2/4/20 characters', 'ab/cdef/12345678901234567890'],
   ['a text of the form SK-…', 'SK-1-12345678901234567890123'],
   ['a text of the form CRSTPC-…', 'CRSTPC-1-2-3-4-5'],
   ['a code with the host of a provider that does not know it', 'https://pay.simulated-provider.example/nothing'],
   ['a short link of a provider that does not know it', '12.simpay.example'],
-])('%s has a supported format but no invoice, and is a 404', async (_, code) => {
+])('%s has a supported format but no invoice, and causes a 404', async (_, code) => {
   const { status, body } = await decode(code);
   expect([status, body.errors[0].errorReference]).toEqual([404, '21']);
 });
 
 test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'.repeat(1_500)])(
-  'the code %s is a 422, because it has no supported format and no provider knows it',
+  'the code %s causes a 422, because it has no supported format and no provider knows it',
   async (code) => expect((await decode(code)).status).toBe(422),
 );
 
@@ -233,7 +235,7 @@ test('codes of a third-party provider are decoded, even in a format that only th
 });
 
 test.each(['silent', 'broken'])(
-  'a code of a provider that is %s is a 503 with Retry-After, while our own codes are still decoded',
+  'a code of a provider that is %s causes a 503 with Retry-After, while codes of this platform are still decoded',
   async (failure) => {
     const { code } = await decoder.createInvoice(merchant);
     const [providerResponse, ownResponse] = await Promise.all([
@@ -270,7 +272,7 @@ test('an unauthenticated caller gets a 401, even for an invalid code', async () 
     }
 });
 
-test('a code of 2 KiB is accepted, and a code that is longer, empty or not base64 of text is a 400', async () => {
+test('a code of 2048 characters is looked up, and a code that is longer, empty or not base64 of text causes a 400', async () => {
   const decodeParameter = async (parameter: string) => {
     const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partnerHeaders });
     return [status, body.errors];
@@ -289,7 +291,7 @@ test('a code of 2 KiB is accepted, and a code that is longer, empty or not base6
   expect(await decodeParameter('')).toEqual(invalidCode('code must be base64 or base64url'));
 });
 
-test('our own codes are decoded while all other services are stopped', async () => {
+test('codes of this platform are decoded while payment-processor is stopped', async () => {
   const { code } = await decoder.createInvoice(merchant);
   await decoder.payables.stop();
   try {

@@ -16,7 +16,7 @@ const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Decodes a code (D1 to D5). It first looks for codes that this platform issued, in this service's own tables, so that
- * they are decoded even if all other services are down. Then it queries the third-party providers.
+ * they are decoded even if all other services are down. It queries the third-party providers only for other codes.
  */
 @Injectable()
 export class DecodeCode {
@@ -62,8 +62,8 @@ export class DecodeCode {
   }
 
   /**
-   * Decodes a code of this platform. A dynamic code belongs to an invoice or a hosted session, and is decoded to it. A
-   * static code belongs to a till, and is decoded to the open invoice at the till.
+   * Decodes a code of this platform. A dynamic code belongs to an invoice or a hosted session. A static code belongs to
+   * a till, and is decoded to the newest open invoice at the till.
    */
   private async decodeOwnCode(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
     const invoice = await this.invoices.findByCode(mode, code);
@@ -79,7 +79,7 @@ export class DecodeCode {
     const state = storedState === 'expired' ? await this.checkExpiredSession.execute(session.sessionId) : storedState;
     if (state === 'expired') throw new DomainError('payable.expired');
     const { siteReference } = session;
-    // This service has not yet received the event of identity about the merchant's site.
+    // The identity service has published the merchant's site, but this service has not yet received the event.
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     const merchant = await this.merchantProfile.get(session, session.currencyISOCode);
     return {

@@ -105,8 +105,8 @@ export class CreateInvoice {
 }
 
 /**
- * Whether there is no payable to close. The payable of an expired invoice is still open and must be closed before it is
- * replaced.
+ * Whether there is no payable to close. The payable of an expired invoice is still open, and must be closed before the
+ * invoice is replaced.
  */
 function isMissingOrClosed(invoice: StoredInvoice | undefined): boolean {
   return invoice === undefined || invoice.closedAt !== null;

@@ -3,7 +3,7 @@ import { newOwnCode } from '@svc/kernel';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { codePath, createPartner } from '../../test/partner.js';
 
-/** Merchants and sites that differ from the owner of an invoice in one property. */
+/** Merchants and sites that must not find an invoice of the owner. */
 const OTHER_OWNERS = [
   'the same site in the other mode',
   'another site of the same merchant',
@@ -55,14 +55,19 @@ describe.each(OTHER_OWNERS)('%s', (name) => {
 });
 
 test('the same externalReference belongs to a separate invoice at each site and in each mode', async () => {
+  // Outside of tests a site id belongs to one merchant, so two merchants with the same site id are not tested here.
   const { 'another merchant whose site has the same number': _, ...others } = otherOwners;
   const merchants = [owner, ...Object.values(others)];
   const postInvoice = (merchant: Merchant) =>
     decoder.call('POST', `${merchant.path}/invoices`, {
       headers: merchant.headers,
       payload: {
-        ...{ externalReference: 'basket-2', siteReference: 'TILL-1', currencyISOCode: 'ZAR', amount: 500 },
-        ...{ origin: 'POS', createdUTCDate: '2026-03-01T09:59:58.000Z' },
+        externalReference: 'basket-2',
+        siteReference: 'TILL-1',
+        currencyISOCode: 'ZAR',
+        amount: 500,
+        origin: 'POS',
+        createdUTCDate: '2026-03-01T09:59:58.000Z',
       },
     });
   const references: string[] = [];
@@ -92,8 +97,8 @@ test('a key gets a 403 on the path of another merchant, and a 404 on its own pat
   ).toBe(404);
 });
 
-describe('the code', () => {
-  test('of an invoice is decoded with the name of its own merchant', async () => {
+describe('codes', () => {
+  test('the code of an invoice is decoded with the name of the merchant of the invoice', async () => {
     // Until the event of the merchant arrives, the merchant has the name from the event of its site.
     const first = await decoder.createMerchant({ name: 'Name of a site' });
     const { merchantId, siteId } = first;
@@ -117,7 +122,7 @@ describe('the code', () => {
     return status === 200 ? (body.invoice.invoiceReference as string) : status;
   };
 
-  test('of an invoice is found only by partners in the mode of the invoice', async () => {
+  test('the code of an invoice is found only by partners in the mode of the invoice', async () => {
     const live = otherOwners['the same site in the other mode'];
     for (const [merchant, ownMode, otherMode] of [
       [owner, 'test', 'live'],
@@ -129,7 +134,7 @@ describe('the code', () => {
     expect(await decodeReference(newOwnCode(), 'test')).toBe(404);
   });
 
-  test('of a till is decoded to the open invoice of that till at the same site and in the same mode', async () => {
+  test('the code of a till is decoded to the open invoice of this till, at its site and in its mode', async () => {
     const live = otherOwners['the same site in the other mode'];
     const otherSite = otherOwners['another site of the same merchant'];
     const getTillCode = async (merchant: Merchant, till: string) =>
@@ -154,7 +159,7 @@ describe('the code', () => {
     expect([await decodeReference(code, 'live'), await decodeReference(liveCode, 'test')]).toEqual([404, 404]);
   });
 
-  test('of a till is decoded to its newest open invoice, and is a 404 from the exact time of the expiry', async () => {
+  test('the code of a till is decoded to the newest open invoice of the till, and causes a 404 when the invoice expires', async () => {
     const { code } = (await call('PUT', owner, '/tills/TILL-1/code')).body as { code: string };
     const first = await decoder.createInvoice(owner, { externalReference: 'first' });
     const second = await decoder.createInvoice(owner, { externalReference: 'second' });
@@ -165,10 +170,12 @@ describe('the code', () => {
     expect(await decodeReference(code, 'test')).toBe(older.reference);
     const startMs = decoder.clock.now().getTime();
     decoder.clock.advance(3_599_999);
+    // The tokens of the partners have expired.
     partnerHeaders = { test: await createPartner(decoder), live: await createPartner(decoder, 'live') };
     expect(await decodeReference(code, 'test')).toBe(older.reference);
     decoder.clock.advance(1);
     expect(await decodeReference(code, 'test')).toBe(404);
+    // Resets the clock for the next test.
     decoder.clock.advance(startMs - decoder.clock.now().getTime());
   });
 });

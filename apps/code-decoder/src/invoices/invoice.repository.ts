@@ -33,7 +33,7 @@ const CREATE = statementWithEvents({
   aggregateId: 'invoice_id',
 });
 
-/** The only place that reads and writes invoices. */
+/** Reads and writes invoices. */
 @Injectable()
 export class InvoiceRepository {
   constructor(
@@ -92,10 +92,10 @@ export class InvoiceRepository {
   }
 
   /**
-   * The open or reserved invoice with this externalReference. If no such invoice is open or reserved, the newest.
+   * Returns the open or reserved invoice with this externalReference. If none is open or reserved, returns the newest.
    * The open invoice is not always the newest: the clocks of replicas differ, so a replacement may have an earlier time
-   * than the replaced invoice. A till may use the same reference for years, therefore each half of the query reads at
-   * most one row.
+   * than the replaced invoice. A till may use a reference for years, so each half of the query must read at most one
+   * row.
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(

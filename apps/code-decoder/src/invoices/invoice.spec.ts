@@ -31,7 +31,7 @@ test.each<[PayableState, Date | null, Date, string]>([
   ['closed', BEFORE_EXPIRY, AFTER_EXPIRY, 'closed'],
   ['closed', EXPIRY, AFTER_EXPIRY, 'expired'],
 ])(
-  'an invoice whose payable is %s, closed at %p, has at the time %p the state %s',
+  'if the payable is %s (closedAt: %p) and the time is %p, the state of the invoice is %s',
   (payableState, closedAt, now, state) => {
     expect(invoiceState({ payableState, closedAt, expiresAt: EXPIRY }, now)).toBe(state);
   },
@@ -112,7 +112,7 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['without origin', { origin: undefined }, ['origin']],
   ['with a date in words', { createdUTCDate: 'yesterday' }, ['createdUTCDate']],
   ['with 501 line items', { lineItems: Array(501).fill({ sku: 's', unitPrice: 1 }) }, ['lineItems']],
-])('a request %s has the invalid fields %j', (_, changes, fields) =>
+])('the invalid fields of a request %s are %j', (_, changes, fields) =>
   expect(findInvalidFields(buildInvoiceRequest(changes))).toEqual(fields),
 );
 
@@ -135,7 +135,7 @@ test.each([
   ['originReference', { originReference: 'x' }],
   ['list of line items', { lineItems: [{ sku: 's', unitPrice: 1 }] }],
   ['list of line items (empty instead of absent)', { lineItems: [] }],
-])('a request with another %s has another fingerprint', (_, changes) => {
+])('another %s changes the fingerprint of a request', (_, changes) => {
   expect(fingerprintWith(changes)).not.toBe(fingerprintWith({}));
 });
 
@@ -143,7 +143,7 @@ test.each([
   ['a field that is not in the specification', { tableNumber: 4 }],
   ['null instead of absent fields', { originReference: null, lineItems: null }],
   ['a date without milliseconds', { createdUTCDate: '2026-03-01T09:59:58Z' }],
-])('a request with %s has the same fingerprint', (_, changes) => {
+])('%s does not change the fingerprint of a request', (_, changes) => {
   expect(fingerprintWith(changes)).toBe(fingerprintWith({}));
 });
 
@@ -192,7 +192,7 @@ test('the payable of an invoice contains the references of the invoice and its t
   expect(createPayableDescriptor({ ...STORED, externalReference: null }).source).toStrictEqual(sourceWithoutReference);
 });
 
-test('an invoice is returned with the members of the specification, without those that have no value', () => {
+test('an invoice is returned with the members of the specification, and members without a value are absent', () => {
   const requiredMembers = {
     siteReference: 'TILL-1',
     currencyISOCode: 'ZAR',
@@ -230,7 +230,7 @@ test.each([
   { categories: null },
   { quantity: 3 },
   { quantity: undefined },
-])('a request whose line item has %j has another fingerprint', (change) => {
+])('the change %p of a line item changes the fingerprint of the request', (change) => {
   expect(fingerprintWithLineItem(change)).not.toBe(fingerprintWithLineItem({}));
   expect(fingerprintWithLineItem(change)).toMatch(/^[0-9a-f]{64}$/);
 });

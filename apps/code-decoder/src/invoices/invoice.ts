@@ -48,8 +48,8 @@ export interface StoredInvoice {
 
 /**
  * The state of an invoice for payers. During a payment the invoice is open, even past its expiry, because the payment
- * may succeed. If a new invoice replaces an expired invoice, the expired invoice is closed, but its state stays
- * expired.
+ * may succeed. When a new invoice replaces an expired invoice, the payable of the expired invoice is closed, but payers
+ * still see the invoice as expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,

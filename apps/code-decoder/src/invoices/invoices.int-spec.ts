@@ -23,7 +23,7 @@ const closeInvoice = (externalReference: string) =>
 const getInvoice = (reference: string, headers: Record<string, string> = {}) =>
   decoder.call('GET', `${merchant.path}/invoices/${reference}`, { headers: { ...merchant.headers, ...headers } });
 
-test('a new invoice has an open payable when the till gets its response, and is published', async () => {
+test('a new invoice is published, and its payable is open when the till gets the response', async () => {
   const payload = buildInvoiceRequest({
     externalReference: 'basket 1|é',
     originReference: 'o-1',
@@ -130,7 +130,7 @@ test('during a payment an invoice cannot be replaced or closed, but a repeated r
   expect((await postInvoice(payload)).body).toEqual(body);
 });
 
-test('an invoice that was just paid is not replaced, but its reference can be used again later', async () => {
+test('a paid invoice is not replaced, and its externalReference can be used again after the event of the payment', async () => {
   const payload = buildInvoiceRequest({ externalReference: 'basket-2' });
   const { body } = await postInvoice(payload);
   const paid = decoder.payables.set(body.reference as string, 'paid');
@@ -176,8 +176,8 @@ test('one of twenty identical concurrent requests creates the invoice, and the o
   const responses = await Promise.all(Array.from({ length: 20 }, () => postInvoice(payload)));
   expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array<number>(19).fill(200), 201]);
   expect(new Set(responses.map(({ body }) => body.reference as string)).size).toBe(1);
-  const ids = decoder.payables.opened.filter(({ siteId }) => siteId === merchant.siteId);
-  expect(ids.filter(({ payableId }) => decoder.payables.getState(payableId) === 'open')).toHaveLength(1);
+  const openedPayables = decoder.payables.opened.filter(({ siteId }) => siteId === merchant.siteId);
+  expect(openedPayables.filter(({ payableId }) => decoder.payables.getState(payableId) === 'open')).toHaveLength(1);
 });
 
 test('after concurrent different requests with one externalReference, exactly one invoice is open', async () => {
@@ -201,7 +201,7 @@ test('after concurrent different requests with one externalReference, exactly on
   expect(states.toSorted()).toEqual([...Array<string>(created.length - 1).fill('closed'), 'open']);
 });
 
-test('while payment-processor is stopped, creating an invoice is a 503, and existing invoices can be read', async () => {
+test('while payment-processor is stopped, creating an invoice causes a 503, and existing invoices can be read', async () => {
   const { body } = await postInvoice(buildInvoiceRequest());
   await decoder.payables.stop();
   try {
@@ -213,12 +213,13 @@ test('while payment-processor is stopped, creating an invoice is a 503, and exis
     await decoder.payables.start();
     expect((await postInvoice(payload)).status).toBe(201);
   } finally {
+    // Stops payment-processor first, because it may have been started again above.
     await decoder.payables.stop();
     await decoder.payables.start();
   }
 });
 
-test('repeated or reordered events of a paid invoice leave it closed', async () => {
+test('a paid invoice stays closed when its events are repeated or reordered', async () => {
   const { body } = await postInvoice(buildInvoiceRequest());
   const reserved = decoder.payables.set(body.reference as string, 'reserved');
   const paid = decoder.payables.set(body.reference as string, 'paid');
@@ -264,7 +265,7 @@ test('500 line items with ten categories each are accepted', async () => {
   expect([status, body.lineItems?.length]).toEqual([201, 500]);
 });
 
-describe('the authorisation of the invoice API (A7)', () => {
+describe('the invoice API (A7)', () => {
   const create = (headers: Record<string, string>, path = merchant.path) =>
     decoder.call('POST', `${path}/invoices`, { headers, payload: buildInvoiceRequest() });
 
@@ -285,12 +286,12 @@ describe('the authorisation of the invoice API (A7)', () => {
       'a wrong x-api-key with a valid bearer token',
       () => ({ 'x-api-key': 'x', authorization: `Bearer ${merchant.siteKey}` }),
     ],
-  ])('a request with %s is a 401 with an empty body, even if its payload is invalid', async (_, createHeaders) => {
+  ])('responds 401 with an empty body to a request with %s, even with an invalid payload', async (_, createHeaders) => {
     const response = await decoder.call('POST', `${merchant.path}/invoices`, { headers: createHeaders(), payload: {} });
     expect([response.status, response.text]).toEqual([401, '']);
   });
 
-  test('a key of another merchant or site is a 403, an unknown site a 404, an invalid site id a 400', async () => {
+  test('responds 403 to a key of another merchant or site, 404 for an unknown site, and 400 for an invalid site id', async () => {
     const otherMerchant = await decoder.createMerchant();
     const otherSite = await decoder.createMerchant({ merchantId: merchant.merchantId });
     expect((await create({ 'x-api-key': otherMerchant.siteKey })).status).toBe(403);
@@ -304,7 +305,7 @@ describe('the authorisation of the invoice API (A7)', () => {
     expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'siteId' }] } });
   });
 
-  test('a key of the other mode does not find an invoice, and a revoked key is rejected immediately', async () => {
+  test('does not return an invoice to a key of the other mode, and rejects a revoked key immediately', async () => {
     const { body } = await create({ 'x-api-key': merchant.siteKey });
     const live = await decoder.createMerchant({ mode: 'live', merchantId: merchant.merchantId });
     const url = `${merchant.path}/invoices/${body.reference}`;
@@ -328,7 +329,7 @@ describe('the authorisation of the invoice API (A7)', () => {
     expect((await create({ 'x-api-key': merchant.siteKey })).status).toBe(401);
   });
 
-  test('an invoice of another site, and an unknown or invalid reference, are a 404', async () => {
+  test('responds 404 for an invoice of another site, and for an unknown or invalid reference', async () => {
     const { body } = await create(merchant.headers);
     const otherSite = await decoder.createMerchant({ merchantId: merchant.merchantId });
     for (const reference of [body.reference as string, randomUUID(), 'x', '%00'])

@@ -13,8 +13,8 @@ import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
 /**
- * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. It can handle
- * a replay: the newest version of each invoice wins, and a closed session stays closed.
+ * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. A replay is
+ * harmless: the newest version of each invoice wins, and a closed session stays closed.
  */
 @Controller()
 export class PayablesConsumer {
@@ -41,8 +41,8 @@ export class PayablesConsumer {
   }
 
   /**
-   * The event does not contain whether the payable is an invoice or a session, therefore each repository updates only
-   * its own rows.
+   * The event does not state whether the payable belongs to an invoice or a session, so both repositories get it, and
+   * each repository updates only its own rows.
    */
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { currencySymbol } from './currency-symbol.js';
 
-/** Reads the data of a merchant that payers see (specification, "Merchant"). */
+/** Reads the merchant data that payers see (specification, "Merchant"). */
 @Injectable()
 export class MerchantProfileQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}

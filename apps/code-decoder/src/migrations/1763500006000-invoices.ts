@@ -27,19 +27,20 @@ export class Invoices1763500006000 implements MigrationInterface {
         closed_at          timestamptz,
         CONSTRAINT invoices_closed CHECK ((payable_state IN ('paid', 'refused', 'closed')) = (closed_at IS NOT NULL))
       );
-      COMMENT ON TABLE invoices IS 'What tills ask to be paid (D6). Nothing of an invoice changes but the state of its payable, which payment-processor says.';
-      COMMENT ON COLUMN invoices.invoice_id IS 'Its reference, and the id of its payable.';
-      COMMENT ON COLUMN invoices.site_reference IS 'Point-of-sale till identifier.';
-      COMMENT ON COLUMN invoices.fingerprint IS 'SHA-256 of the validated request: the same externalReference with another one replaces the invoice.';
+      COMMENT ON TABLE invoices IS 'Invoices that tills create (D6). After the creation, only the state of the payable changes. payment-processor reports this state.';
+      COMMENT ON COLUMN invoices.invoice_id IS 'Reference of the invoice. The payable of the invoice has the same id.';
+      COMMENT ON COLUMN invoices.site_reference IS 'Identifier of the till (point of sale).';
+      COMMENT ON COLUMN invoices.fingerprint IS 'SHA-256 of the validated request. A request with the same externalReference and another fingerprint replaces the invoice.';
       COMMENT ON COLUMN invoices.amount IS 'Cents.';
-      COMMENT ON COLUMN invoices.created_utc_date IS 'When the till made it, as the till says.';
-      COMMENT ON COLUMN invoices.made_at IS 'When it was made here; its lifetime counts from then.';
+      COMMENT ON COLUMN invoices.created_utc_date IS 'Creation time according to the till.';
+      COMMENT ON COLUMN invoices.made_at IS
+        'Creation time according to this service. The lifetime of the invoice starts at this time.';
       CREATE UNIQUE INDEX invoices_by_code ON invoices (code);
       CREATE UNIQUE INDEX invoices_one_open ON invoices (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved');
-      COMMENT ON INDEX invoices_one_open IS 'An externalReference has at most one invoice at a site that is not over; it may be used again afterwards.';
+      COMMENT ON INDEX invoices_one_open IS 'A site has at most one open or reserved invoice for each externalReference. After that invoice ends, the externalReference can be used again.';
       CREATE INDEX invoices_by_external_reference ON invoices (site_id, mode, external_reference, made_at, invoice_id);
       CREATE INDEX invoices_at_till ON invoices (site_id, mode, site_reference, expires_at) WHERE closed_at IS NULL;
-      COMMENT ON INDEX invoices_at_till IS 'By expiry, so that the many that nobody paid are not read when a static code is scanned. Its predicate is another than that of invoices_one_open, so that neither is taken for the other''s look-up.';
+      COMMENT ON INDEX invoices_at_till IS 'Contains expires_at, so that the look-up of a static code skips expired unpaid invoices. The predicate differs from that of invoices_one_open on purpose: with one predicate, the planner could use the index of the other look-up.';
 
       CREATE TABLE known_merchants (
         merchant_id bigint PRIMARY KEY,
@@ -47,7 +48,7 @@ export class Invoices1763500006000 implements MigrationInterface {
         features    jsonb  NOT NULL,
         version     bigint NOT NULL
       );
-      COMMENT ON TABLE known_merchants IS 'What identity says of merchants and payers are shown. A read model: filled from events only.';
+      COMMENT ON TABLE known_merchants IS 'Read model of the merchant data that payers see. Only events of identity change it.';
 
       CREATE TABLE till_codes (
         code           text        PRIMARY KEY CONSTRAINT till_codes_code CHECK (code ~ '^[0-9]{20}$'),
@@ -58,7 +59,8 @@ export class Invoices1763500006000 implements MigrationInterface {
         made_at        timestamptz NOT NULL,
         CONSTRAINT till_codes_one_each UNIQUE (site_id, mode, site_reference)
       );
-      COMMENT ON TABLE till_codes IS 'Static codes: each belongs to a till and means its newest open invoice (D5).';
+      COMMENT ON TABLE till_codes IS
+        'Static codes of tills. A payer who scans a static code gets the newest open invoice of the till (D5).';
     `);
   }
 

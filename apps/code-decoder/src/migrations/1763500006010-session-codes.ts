@@ -21,10 +21,10 @@ export class SessionCodes1763500006010 implements MigrationInterface {
                                                = CASE WHEN code IS NULL THEN 9 ELSE 0 END),
         CONSTRAINT session_codes_known CHECK (code IS NOT NULL OR closed_at IS NOT NULL)
       );
-      COMMENT ON TABLE session_codes IS 'What the codes of hosted sessions stand for (D5). A read model with two halves that come from two services in any order: what hosted-gateway made, and that payment-processor says it is over.';
+      COMMENT ON TABLE session_codes IS 'Read model of the codes of hosted sessions (D5). hosted-gateway reports the session, and payment-processor reports the end of the session. These events arrive in any order.';
       COMMENT ON COLUMN session_codes.merchant_order_id IS 'The merchant''s order reference.';
       COMMENT ON COLUMN session_codes.amount IS 'Cents.';
-      COMMENT ON COLUMN session_codes.closed_at IS 'When its payable was paid, refused or closed, which it stays for ever.';
+      COMMENT ON COLUMN session_codes.closed_at IS 'When the payable was paid, refused or closed. These states are final.';
       CREATE UNIQUE INDEX session_codes_by_code ON session_codes (code);
     `);
   }

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds a limit for merchant_order_id to the schema. The limit applies to new rows immediately. The next migration
- * validates the existing rows, because this migration locks the table until it commits.
+ * validates the existing rows: the validation takes long, and this migration locks the table until it commits.
  */
 export class SessionCodeBounds1763500006020 implements MigrationInterface {
   readonly name = 'SessionCodeBounds1763500006020';

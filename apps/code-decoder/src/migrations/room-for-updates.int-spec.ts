@@ -17,10 +17,20 @@ test('closing sessions writes no index of session_codes (HOT updates)', async ()
   const sessions = Array.from({ length: 120 }, () => {
     const sessionId = randomUUID();
     const payable: PayableDescriptor = {
-      ...{ payableId: sessionId, mode: 'test', merchantId: 1001, siteId: 5001, amount: 12345, currencyISOCode: 'ZAR' },
-      ...{ expiresAt: decoder.clock.later(1_800_000).toISOString(), triesMax: 5 },
+      payableId: sessionId,
+      mode: 'test',
+      merchantId: 1001,
+      siteId: 5001,
+      amount: 12345,
+      currencyISOCode: 'ZAR',
+      expiresAt: decoder.clock.later(1_800_000).toISOString(),
+      triesMax: 5,
       source: {
-        ...{ kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code: newOwnCode() },
+        kind: 'session',
+        sessionId,
+        apiVersion: 'v3.1',
+        merchantOrderId: 'order-17',
+        code: newOwnCode(),
         notificationUrl: 'https://shop.example/hook',
       },
     };

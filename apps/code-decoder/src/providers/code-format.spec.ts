@@ -1,14 +1,15 @@
 import { type CodeFormat, type CodeFragments, matchCodeFormat } from './code-format.js';
 
+/** Parts of addresses. A code that contains one of them was issued by this service or by a known provider. */
 const FRAGMENTS: CodeFragments = {
   hosts: ['pay.svc.example/c/', 'qr.tapp.example', 'a+b.example?'],
   shortLinks: ['.zq.example', '@sl'],
 };
 const TWENTY_DIGITS = '12345678901234567890';
 
-/** Codes with the format of the specification that each code matches; undefined if a code matches no format. */
+/** Codes, each with the format of the specification that it matches, or undefined if it matches no format. */
 const CODES: readonly (readonly [string, CodeFormat | undefined])[] = [
-  // Format 1: contains a host fragment of the service or of a provider
+  // Format 1: contains one of FRAGMENTS.hosts
   [`https://pay.svc.example/c/${TWENTY_DIGITS}`, 'host'],
   [`http://pay.svc.example/c/${TWENTY_DIGITS}?x=1`, 'host'],
   ['pay.svc.example/c/', 'host'],
@@ -76,7 +77,7 @@ const CODES: readonly (readonly [string, CodeFormat | undefined])[] = [
   ['CRSTPC1-2-3-4-5', undefined],
   ['crstpc-1-2-3-4-5', undefined],
   ['CRSTPC-1-2-3-4-x', undefined],
-  // Format 6: contains digits, followed by a fragment of a short link
+  // Format 6: contains digits, followed by one of FRAGMENTS.shortLinks
   ['https://go.example/123.zq.example', 'short-link'],
   ['7.zq.example', 'short-link'],
   ['1@sl', 'short-link'],

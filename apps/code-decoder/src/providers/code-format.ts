@@ -1,7 +1,7 @@
 /**
- * Fragments of the addresses in codes. They are one of the code formats of the specification ("Decode", support test;
- * D2). The format of a code decides which provider is queried, and whether the error is "not found" or "unsupported".
- * It does not decide what the code contains.
+ * Fragments of the addresses in codes (specification, "Decode", support test; D2): a host, or the beginning of an
+ * address. A fragment identifies the issuer of a code: this platform or a third-party provider, which is then queried
+ * for the code. If the code is unknown, its format decides whether the error is "not found" or "unsupported".
  *
  * A code is untrusted text of up to 2 KiB, so matching must take linear time: no pattern may match the same characters
  * in two ways.
@@ -48,6 +48,7 @@ export function matchFragment(text: string, { hosts, shortLinks }: CodeFragments
 function hasFragmentAfterDigit(text: string, fragment: string): boolean {
   for (let position = text.indexOf(fragment, 1); position > 0; position = text.indexOf(fragment, position + 1)) {
     const charBefore = text.charCodeAt(position - 1);
+    // The character codes of the digits 0 to 9.
     if (charBefore >= 0x30 && charBefore <= 0x39) return true;
   }
   return false;

@@ -52,7 +52,7 @@ function createCodeProviders(...providers: { settings: object }[]): CodeProvider
   return codeProviders;
 }
 
-test('a code with a fragment is sent only to its provider, other codes to all that verify unknown codes', async () => {
+test('a code with the host of a provider is sent only to this provider, and a code without a known host to each provider that verifies unknown codes', async () => {
   const [first, second, verifying] = [
     await startProvider('first', 200),
     await startProvider('second', 200),
@@ -65,7 +65,7 @@ test('a code with a fragment is sent only to its provider, other codes to all th
   };
   expect(await findMerchantReference('https://first.example/1')).toBe('first');
   expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 0]);
-  expect(await findMerchantReference('a code without a fragment')).toBe('verifying');
+  expect(await findMerchantReference('a code without a host')).toBe('verifying');
   expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 1]);
 });
 
@@ -80,7 +80,7 @@ test.each<[string, (number | 'silent')[], string]>([
   expect((await providers.find('test', 'x')).kind).toBe(kind);
 });
 
-test('a provider of test mode is not queried in live mode, and its fragments do not match there', async () => {
+test('a provider of test mode is not queried in live mode, and its hosts are not used in live mode', async () => {
   const testProvider = await startProvider('first', 200, { verifiesUnknown: true });
   const providers = createCodeProviders(testProvider);
   expect(await providers.find('live', 'https://first.example/1')).toEqual({ kind: 'unknown' });

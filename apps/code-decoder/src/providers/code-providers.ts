@@ -33,7 +33,7 @@ export class CodeProviders implements OnApplicationShutdown {
     await Promise.all(this.providers.map((provider) => provider.close()));
   }
 
-  /** The fragments that identify codes of the providers in this mode (D2). */
+  /** The fragments (hosts and short links) that identify codes of the providers in this mode (D2). */
   getFragments(mode: Mode): CodeFragments {
     const providers = this.providers.filter((provider) => provider.mode === mode);
     return {

@@ -15,7 +15,7 @@ import {
 } from '@svc/contracts';
 import { currencySymbol } from '../merchants/currency-symbol.js';
 
-/** Limit of categories for one line item. It is higher than the limit for invoices of our own tills. */
+/** Limit of categories for one line item. It is higher than the limit for invoices of this platform's tills. */
 const MAX_CATEGORIES = 50;
 
 /** The response of a provider is invalid. The message contains the name of the member, never its value. */

@@ -60,7 +60,7 @@ test.each<[string, unknown]>([
   ['verifiesUnknown', undefined],
 ])('a provider whose %s is %j is rejected, and the error contains the name of this member', (name, value) => {
   expect(parseProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
-    problem: `is wrong in [1] ${name}`,
+    problem: `has invalid members: [1] ${name}`,
   });
 });
 
@@ -90,9 +90,9 @@ test.each([
   ['{}', 'must be a list of at most 20 providers'],
   ['null', 'must be a list of at most 20 providers'],
   [JSON.stringify(Array(21).fill(PROVIDER)), 'must be a list of at most 20 providers'],
-  ['[null]', `is wrong in [0] ${ALL_MEMBERS}`],
-  [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${ALL_MEMBERS}`],
-  [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
+  ['[null]', `has invalid members: [0] ${ALL_MEMBERS}`],
+  [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `has invalid members: [0] name; [2] ${ALL_MEMBERS}`],
+  [JSON.stringify([PROVIDER, PROVIDER]), 'contains a name twice'],
 ])('the setting %j is rejected with the error: %s', (text, problem) =>
   expect(parseProviders(text)).toEqual({ problem }),
 );
@@ -123,6 +123,6 @@ test('loading an invalid configuration fails with the name of the invalid member
     loadConfig(CodeDecoderConfig, { ...env, SVC_CODE_PROVIDERS: JSON.stringify(list) });
   expect(load([PROVIDER])).not.toThrow();
   expect(load([{ ...PROVIDER, timeoutMs: 0 }])).toThrow(ConfigError);
-  expect(load([{ ...PROVIDER, timeoutMs: 0 }])).toThrow(/SVC_CODE_PROVIDERS is wrong in \[0\] timeoutMs/);
+  expect(load([{ ...PROVIDER, timeoutMs: 0 }])).toThrow(/SVC_CODE_PROVIDERS has invalid members: \[0\] timeoutMs/);
   expect(load([{ ...PROVIDER, timeoutMs: 0 }])).not.toThrow(new RegExp(PROVIDER.apiKey));
 });

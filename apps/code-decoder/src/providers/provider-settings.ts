@@ -14,8 +14,8 @@ export interface ProviderSettings {
   /** Timeout of a request in milliseconds, from 100 to 10 000. */
   readonly timeoutMs: number;
   /**
-   * Fragments of the addresses in its codes (D2), at most 20. A code that contains one of these fragments belongs to
-   * this provider.
+   * Fragments of the addresses in the provider's codes (D2), such as a host; at most 20. A code that contains one of
+   * these fragments belongs to this provider.
    */
   readonly hosts: readonly string[];
   /** Fragments of the provider's short links (D2), at most 20. */
@@ -45,9 +45,9 @@ export function parseProviders(
     );
     return invalidMembers.length === 0 ? [] : [`[${index}] ${invalidMembers.map(([name]) => name).join(', ')}`];
   });
-  if (invalidEntries.length > 0) return { problem: `is wrong in ${invalidEntries.join('; ')}` };
+  if (invalidEntries.length > 0) return { problem: `has invalid members: ${invalidEntries.join('; ')}` };
   const providers = list as ProviderSettings[];
-  if (new Set(providers.map(({ name }) => name)).size < providers.length) return { problem: 'names a provider twice' };
+  if (new Set(providers.map(({ name }) => name)).size < providers.length) return { problem: 'contains a name twice' };
   return { providers };
 }
 

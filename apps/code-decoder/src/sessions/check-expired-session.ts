@@ -3,14 +3,14 @@ import { FindPayableV1 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 
-/** Timeout for the response of payment-processor, which only reads one row of its own table. */
+/** Timeout for the response of payment-processor. It is short, because payment-processor only reads one row. */
 const RESPONSE_TIMEOUT_MS = 2_000;
 
 /**
  * Queries payment-processor for the state of a session past its expiry. A session does not expire while a payment is in
  * progress (H2, D3), and this service does not store whether a payment is in progress (docs/adr/0033). If
- * payment-processor does not respond, the session counts as expired, because codes of this platform must be decoded
- * even if other services are down.
+ * payment-processor does not respond, the session counts as expired, because decoding must work even if other services
+ * are down.
  */
 @Injectable()
 export class CheckExpiredSession {

@@ -9,7 +9,7 @@ export interface CodedSession {
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
-  /** Site reference of the merchant's web shop. Null until the event of identity has arrived. */
+  /** Site reference of the merchant's web shop. Null until the event of the identity service has arrived. */
   readonly siteReference: string | null;
   readonly merchantOrderId: string;
   /** In cents. */
@@ -30,9 +30,9 @@ export interface SessionVersion {
 
 /**
  * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
- * session, and payment-processor publishes its closing time. The row does not contain whether a payment is in progress,
+ * session, and payment-processor publishes its closing time. The row does not state whether a payment is in progress,
  * because this would require two writes for each payment of the platform. CheckExpiredSession queries payment-processor
- * for it when necessary.
+ * when necessary.
  */
 @Injectable()
 export class SessionCodeRepository {
@@ -84,8 +84,8 @@ export class SessionCodeRepository {
   }
 
   /**
-   * Stores the closing times of sessions, not of invoices. The first closing time wins, because a closed payable stays
-   * closed.
+   * Stores the closing times of sessions. Skips the ids of invoices, because an event does not state whether a payable
+   * belongs to a session or an invoice. The first closing time wins, because a closed payable stays closed.
    */
   async close(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
     const firstTimes = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));

@@ -58,7 +58,7 @@ const decodeState = async (code: string): Promise<string | number> => {
   return status === 200 ? (body.invoice.state as string) : status;
 };
 
-/** The event of a payment in the state `state`. Its payable, the session's payable, has the state `payableState`. */
+/** The event of a payment of this payable, with the new states of the payment and of the payable. */
 function createPaymentEvent(
   payable: PayableDescriptor,
   state: 'success' | 'failed',
@@ -149,7 +149,7 @@ test.each([
     'open',
   ],
 ] as const)(
-  'a session that %s is decoded with the right state, even if its events are repeated or reordered',
+  'a session that %s is decoded with the correct state, even if its events are repeated or reordered',
   async (_, createEvent, state) => {
     const session = createSession();
     await decoder.deliver(session.created, createEvent(session));
@@ -168,15 +168,16 @@ test.each([
   },
 );
 
-test('an unpaid session is a 410 after its expiry, and a paid session is still decoded', async () => {
+test('after the expiry, the code of an unpaid session causes a 410, and the code of a paid session is still decoded', async () => {
   const [unpaid, paid] = [createSession(), createSession()];
   await decoder.deliver(unpaid.created, paid.created, createPaymentEvent(paid.payable, 'success', 'paid'));
   decoder.clock.advance(1_800_000);
+  // The token of the partner has expired too.
   partnerHeaders = await createPartner(decoder);
   expect([await decodeState(unpaid.code), await decodeState(paid.code)]).toEqual([410, 'closed']);
 });
 
-describe('after the expiry of a session', () => {
+describe('the expiry of sessions', () => {
   async function createExpiredSession(): Promise<Session> {
     const session = createSession();
     await decoder.deliver(session.created);
@@ -185,7 +186,7 @@ describe('after the expiry of a session', () => {
     return session;
   }
 
-  test('a session is open during a payment, a 410 after a failed payment, and closed if its payable is final', async () => {
+  test('an expired session is open during a payment, causes a 410 after a failed payment, and is closed when its payable is final', async () => {
     const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
     const { status, body } = await decode(session.code);
@@ -201,11 +202,11 @@ describe('after the expiry of a session', () => {
     }
   });
 
-  test('a session whose payable does not exist in payment-processor is a 410', async () => {
+  test('an expired session causes a 410 if its payable does not exist in payment-processor', async () => {
     expect(await decodeState((await createExpiredSession()).code)).toBe(410);
   });
 
-  test('while payment-processor is stopped, an expired session is a 410, and other codes are decoded', async () => {
+  test('while payment-processor is stopped, an expired session causes a 410, and other codes are decoded', async () => {
     const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
     const openSession = createSession();
@@ -218,7 +219,7 @@ describe('after the expiry of a session', () => {
     }
   });
 
-  test('payment-processor is not queried for open or closed sessions', async () => {
+  test('payment-processor is queried for a session only after its expiry, and not if the session is closed', async () => {
     const [openSession, closedSession] = [createSession(), createSession()];
     await decoder.deliver(openSession.created, closedSession.created, createClosedEvent(closedSession));
     await decode(openSession.code);
@@ -234,7 +235,7 @@ describe('after the expiry of a session', () => {
   });
 });
 
-test('the event of a session without a code, from an earlier release, stores nothing', async () => {
+test('a session of an earlier release, which has no code, is not stored', async () => {
   const { payable } = createSession();
   const { code: _, ...source } = payable.source;
   await decoder.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
@@ -250,7 +251,7 @@ test('the event of a closed invoice stores no session', async () => {
   expect(await decoder.dataSource.query(`SELECT 1 FROM session_codes WHERE session_id = $1`, [reference])).toEqual([]);
 });
 
-test('the closing time of a session is the one that was reported first', async () => {
+test('only the first reported closing time of a session is stored', async () => {
   const session = createSession();
   const first = createClosedEvent(session);
   await decoder.deliver(session.created, first);
@@ -265,7 +266,7 @@ test.each([
   ['site', () => ({ siteId: 999_999 })],
   ['merchant', () => ({ merchantId: 999_999 })],
 ])(
-  'a session is a 503 until the event of its %s has arrived; data of another site or merchant are not used',
+  'the code of a session causes a 503 while the %s of the session is unknown, even if others are known',
   async (_, createIds) => {
     const { code, created } = createSession(createIds());
     await decoder.deliver(created);
@@ -279,7 +280,8 @@ test('an extended session has the later expiry, regardless of the order of its e
     const { code, payable, created } = createSession();
     const extendedPayable = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
     const extended = anEvent(SessionExtendedV1, payable.payableId, 2, { payable: extendedPayable });
-    for (const event of isExtendedFirst ? [extended, created, extended] : [created, extended])
+    const shorter = anEvent(SessionExtendedV1, payable.payableId, 2, { payable });
+    for (const event of isExtendedFirst ? [extended, created, extended, shorter] : [created, extended, shorter])
       await decoder.deliver(event);
     const {
       rows: [row],

@@ -52,7 +52,7 @@ test('each till, each site and each mode has a different code', async () => {
   expect(new Set([first, second, otherSite, live]).size).toBe(4);
 });
 
-test('a code can be requested as text or QR code, and another media type is a 406 that creates no code', async () => {
+test('a code can be requested as text or QR code, and another media type causes a 406 and creates no code', async () => {
   const { body } = await callTillCode('PUT', 'T');
   expect((await callTillCode('GET', 'T', { accept: 'text/plain' })).text).toBe(body.code);
   expect((await callTillCode('PUT', 'T', { accept: 'image/svg+xml' })).text).toMatch(/^<svg /);
@@ -60,7 +60,7 @@ test('a code can be requested as text or QR code, and another media type is a 40
   expect((await callTillCode('GET', 'V')).status).toBe(404);
 });
 
-test('an invalid siteReference is a 400, and an invalid key is a 401', async () => {
+test('an invalid siteReference causes a 400, and an invalid key causes a 401', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
     expect(await callTillCode('PUT', till)).toMatchObject({
       status: 400,

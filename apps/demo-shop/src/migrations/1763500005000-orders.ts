@@ -23,12 +23,14 @@ export class Orders1763500005000 implements MigrationInterface {
         CONSTRAINT orders_session CHECK ((session_id IS NULL) = (redirect_url IS NULL)),
         CONSTRAINT orders_paid CHECK ((state = 'paid') = (payment_reference IS NOT NULL AND paid_at IS NOT NULL))
       );
-      COMMENT ON COLUMN orders.checkout_key IS 'The page that was checked out and what was chosen on it: a double click is one order.';
-      COMMENT ON COLUMN orders.lines IS 'What was bought, with the name and the price in cents at that time.';
-      COMMENT ON COLUMN orders.total_cents IS 'Cents, ZAR; computed here, never taken from the browser.';
-      COMMENT ON COLUMN orders.session_number IS 'Counts the payment sessions asked for; part of their requestId, so that a repeat is the same session.';
-      COMMENT ON COLUMN orders.session_id IS 'The present session; absent until the platform has made it, as is its page.';
-      COMMENT ON COLUMN orders.redirect_url IS 'The page of the present session.';
+      COMMENT ON COLUMN orders.checkout_key IS 'Identifies a shop page and the chosen quantities, so that a double click creates only one order.';
+      COMMENT ON COLUMN orders.lines IS
+        'Ordered products, with the name and the price in cents at the time of the order.';
+      COMMENT ON COLUMN orders.total_cents IS
+        'Cents, ZAR. The server computes the total. It never accepts a total from the browser.';
+      COMMENT ON COLUMN orders.session_number IS 'Number of payment sessions that were requested. It is part of the requestId, so a retry gets the same session.';
+      COMMENT ON COLUMN orders.session_id IS 'Current payment session. NULL until the platform has created the session.';
+      COMMENT ON COLUMN orders.redirect_url IS 'Payment page of the current session. NULL while session_id is NULL.';
 
       CREATE TABLE received_webhooks (
         webhook_id        text        PRIMARY KEY CONSTRAINT received_webhooks_id_length CHECK (length(webhook_id) <= 200),
@@ -41,7 +43,7 @@ export class Orders1763500005000 implements MigrationInterface {
         received_at       timestamptz NOT NULL
       );
       CREATE INDEX received_webhooks_of_order ON received_webhooks (order_id, received_at);
-      COMMENT ON TABLE received_webhooks IS 'One row for each verified notification, whatever the number of its deliveries.';
+      COMMENT ON TABLE received_webhooks IS 'Verified notifications. A notification that is delivered several times has one row.';
     `);
   }
 

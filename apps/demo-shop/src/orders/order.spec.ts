@@ -53,7 +53,7 @@ describe('readCheckout', () => {
     ]);
   });
 
-  it('returns another key for other quantities of the same page, and the same key for the same quantities', () => {
+  it('returns different keys for different quantities of one page, and equal keys for equal quantities', () => {
     const readCheckoutKey = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
     expect(readCheckoutKey({ 'quantity-enamel-mug': '1' })).toBe(
       readCheckoutKey({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
@@ -122,6 +122,7 @@ describe('isSessionUsable', () => {
   it.each([
     { minutes: 0, failedAttempts: 0, isUsable: true },
     { minutes: 26, failedAttempts: 4, isUsable: true },
+    // One millisecond less than 27 minutes.
     { minutes: 27 - 1 / 60_000, failedAttempts: 0, isUsable: true },
     { minutes: 27, failedAttempts: 0, isUsable: false },
     { minutes: 1, failedAttempts: 5, isUsable: false },
@@ -180,7 +181,7 @@ describe('the products of the shop', () => {
   });
 });
 
-describe('buildSessionRequest', () => {
+describe('the request for a payment session', () => {
   it('contains URLs at which the customer returns to the shop, and the URL for webhooks', () => {
     const request = buildSessionRequest(ORDER, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
     expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${ORDER.orderId}`);

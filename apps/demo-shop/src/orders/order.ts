@@ -81,7 +81,7 @@ export function computeTotal(lines: readonly OrderLine[]): number {
   return lines.reduce((total, line) => total + line.quantity * line.unitPriceCents, 0);
 }
 
-/** The order number in the form for customers and for the platform. The webhook of a payment contains it. */
+/** The order number in the format that customers and the platform see. The webhook of a payment contains it. */
 export function formatMerchantOrderId(order: Pick<Order, 'orderNumber'>): string {
   return `ORDER-${order.orderNumber}`;
 }

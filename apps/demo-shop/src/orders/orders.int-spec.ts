@@ -14,7 +14,7 @@ describe('an order', () => {
   const readOrderState = async (orderPath: string): Promise<string | undefined> =>
     /data-state="([a-z-]+)"/.exec((await shop.get(orderPath)).text)?.[1];
 
-  it('is created by a checkout on the shop page, with a total that the shop computes, and a payment session is created for it', async () => {
+  it('is created by a checkout, with the total that the shop computed and with a payment session', async () => {
     const page = await shop.get('/');
     expect(page.status).toBe(200);
     const checkoutId = /name="checkoutId" value="([^"]+)"/.exec(page.text)![1]!;
@@ -48,7 +48,7 @@ describe('an order', () => {
     });
   });
 
-  it('is created once if the customer presses the button twice, but other quantities create another order', async () => {
+  it('is created once for each choice of quantities, even if the customer presses the button twice', async () => {
     const checkoutId = randomUUID();
     const [first, second] = await Promise.all([
       shop.post('/orders', { checkoutId, 'quantity-fynbos-decaf': '1' }),
@@ -97,7 +97,7 @@ describe('an order', () => {
     expect(unpaid.text).not.toContain('Awaiting payment');
   });
 
-  it('becomes paid by a verified webhook, and then does not redirect to a payment page', async () => {
+  it('becomes paid by a verified webhook, and no longer redirects to a payment page', async () => {
     const order = await shop.createOrder();
     expect((await shop.sendWebhook(buildPayment(order))).status).toBe(204);
 
@@ -110,7 +110,7 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(requestCount);
   });
 
-  it('that is paid gets no further session, and lists only its failed attempt', async () => {
+  it('gets no further session after it was paid, and lists only its failed attempt', async () => {
     const order = await shop.createOrder();
     await shop.sendWebhook(buildPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
     await shop.sendWebhook(buildPayment(order));
@@ -167,7 +167,7 @@ describe('an order', () => {
     },
   );
 
-  it('cannot be created before the credentials file is complete (503), and is then created with the changed API key', async () => {
+  it('can be created as soon as the credentials file is complete; until then the response is a 503', async () => {
     await writeFile(shop.credentialsFile, '{"merchants":');
     const checkout = { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' };
     const earlyResponse = await shop.post('/orders', checkout);
@@ -184,7 +184,7 @@ describe('an order', () => {
     expect(await credentials.get()).toBe(await credentials.get());
   });
 
-  it('whose session the gateway rejects shows a page that says that nothing was charged', async () => {
+  it('shows the payer that nothing was charged if the gateway rejects its session', async () => {
     shop.gateway.rejectWith(400);
     const response = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
     expect(response.status).toBe(500);

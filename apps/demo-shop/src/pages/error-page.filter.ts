@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderErrorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
 
-/** Responds to errors with an HTML page instead of JSON, because customers see it. */
+/** Responds to errors with an HTML page instead of JSON, because customers see the response. */
 @Catch()
 export class ErrorPageFilter implements ExceptionFilter {
   constructor(

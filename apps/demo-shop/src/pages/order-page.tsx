@@ -8,7 +8,7 @@ const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
 
 /**
  * Interval in seconds at which the page refreshes: short while the customer may be paying, long while a late webhook
- * may still arrive. After that it is undefined, so that a forgotten tab does not refresh forever.
+ * may still arrive. It is undefined after 24 hours, so that a forgotten tab does not refresh forever.
  */
 export function computeRefreshSeconds(order: Order, now: Date): number | undefined {
   if (order.state === 'paid') return undefined;

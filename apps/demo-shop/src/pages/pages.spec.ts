@@ -35,7 +35,7 @@ describe('the pages of the shop', () => {
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
-  it('have the title "is paid" only if the order is paid', () => {
+  it('have "is paid" in the title only if the order is paid', () => {
     const readTitle = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
     expect(readTitle(renderOrderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
     expect(readTitle(renderOrderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
@@ -64,7 +64,7 @@ describe('computeRefreshSeconds', () => {
     [36, 15],
     [23 * 60, 15],
     [25 * 60, undefined],
-  ])('%p minutes after the creation of the session is %p', (minutes, seconds) =>
+  ])('returns for a session that was created %p minutes ago: %p', (minutes, seconds) =>
     expect(computeRefreshSeconds(order, minutesAfterSession(minutes))).toBe(seconds),
   );
 

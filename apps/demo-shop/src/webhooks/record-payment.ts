@@ -22,9 +22,9 @@ export class RecordPayment {
   ) {}
 
   /**
-   * @throws DomainError resource.not-found for an unknown order. Then the platform retries, so that no payment is lost
-   * while this shop restores its database
-   * @throws WebhookVerificationError if amount or currency differ from the order. Then the order must not become paid
+   * @throws DomainError resource.not-found for an unknown order. After this error the platform retries, so that no
+   * payment is lost while this shop restores its database
+   * @throws WebhookVerificationError if amount or currency differ from the order, which does not become paid
    */
   async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
     const order = await this.findOrder(payment);

@@ -50,12 +50,12 @@ describe('POST /webhooks/svc', () => {
   });
 
   it.each([
-    ['amount', { amount: 12_344 }, 400, 'amount is not the order'],
-    ['currency', { currencyISOCode: 'USD' }, 400, 'currency is not the order'],
-    ['order', { merchantOrderId: 'ORDER-999999' }, 404, 'There is no such order'],
-    ['malformed order', { merchantOrderId: '../1' }, 404, 'There is no such order'],
+    ['another amount', { amount: 12_344 }, 400, 'amount is not the order'],
+    ['another currency', { currencyISOCode: 'USD' }, 400, 'currency is not the order'],
+    ['an unknown order number', { merchantOrderId: 'ORDER-999999' }, 404, 'There is no such order'],
+    ['a malformed order number', { merchantOrderId: '../1' }, 404, 'There is no such order'],
   ])(
-    'rejects a signed webhook with another %s, and does not mark the order as paid',
+    'rejects a correctly signed webhook with %s, and does not mark the order as paid',
     async (_, changes, status, reason) => {
       const order = await shop.createOrder();
       const response = await shop.sendWebhook(buildPayment(order, changes));

@@ -52,7 +52,7 @@ describe('checkCardFields', () => {
     [{ holderName: '  ' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: '\u200b\u2060 \ufeff' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: 'x'.repeat(101) }, 'holderName', 'Use at most 100 characters.'],
-  ])('returns for the input %j in field %s the error "%s"', (change, field, message) => {
+  ])('returns for the input %j an error of the field %s: "%s"', (change, field, message) => {
     expect(checkCardFields({ ...validTexts, ...change }, now, en.fieldErrors)).toStrictEqual({ [field]: message });
   });
 
@@ -88,9 +88,12 @@ describe('findCaretAfterFormat', () => {
     ['4242 4242', 0, '4242 4242', 0],
     // A caret behind a digit that the formatted text omits moves to the end.
     ['42424242x', 8, '4242', 4],
-  ])('moves the caret of the text %p from %d, after formatting as %p, to %d', (typed, caret, formatted, expected) => {
-    expect(findCaretAfterFormat(typed, caret, formatted)).toBe(expected);
-  });
+  ])(
+    'moves the caret in the text %p from %d, when the text is formatted as %p, to %d',
+    (typed, caret, formatted, expected) => {
+      expect(findCaretAfterFormat(typed, caret, formatted)).toBe(expected);
+    },
+  );
 });
 
 /** Simulates a text field of a browser, formatted as card-form.ts does. */
@@ -146,7 +149,7 @@ const createTypedField = (name: CardFieldName, keys: string): SimulatedField => 
   return field;
 };
 
-describe('a payer who types an expiry date', () => {
+describe('the expiry field', () => {
   it.each([
     ['1230', '12 / 30'],
     ['12/30', '12 / 30'],
@@ -157,7 +160,7 @@ describe('a payer who types an expiry date', () => {
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
     ['203012', '12 / 30'],
-  ])('the keys %s, one after the other, result in %s', (keys, text) =>
+  ])('formats the keys %s, typed one after the other, as %s', (keys, text) =>
     expect(createTypedField('expiry', keys).text).toBe(text),
   );
 
@@ -169,7 +172,7 @@ describe('a payer who types an expiry date', () => {
     ['the whole date', (field) => field.fill('').type('0').type('5').type('2').type('9'), '05 / 29'],
     ['the date by autofill', (field) => field.fill('2029-05'), '05 / 29'],
     ['the date by pasting', (field) => field.fill('5/2029', 'insertFromPaste'), '05 / 29'],
-  ])('can correct %s', (_, correct, text) => {
+  ])('lets the payer correct %s', (_, correct, text) => {
     expect(correct(createTypedField('expiry', '1230')).leave().text).toBe(text);
   });
 });
@@ -207,7 +210,7 @@ describe('any sequence of edits', () => {
     return true;
   };
 
-  it('of a card number changes only the edited digit, and leaves the caret at that digit', () => {
+  it('changes a card number only by the edited digit at each edit, and leaves the caret at that digit', () => {
     fc.assert(
       fc.property(edits, (all) => {
         const field = new SimulatedField('cardNumber');
@@ -225,7 +228,7 @@ describe('any sequence of edits', () => {
     );
   });
 
-  it('of a date results in the same date after the payer leaves the field, and Backspace and Delete can empty any field', () => {
+  it('results in a date that stays the same when the payer leaves the field, and that Backspace and Delete can remove', () => {
     const now = new Date('2026-11-20T18:03:36.123Z');
     fc.assert(
       fc.property(fc.constantFrom<CardFieldName>('expiry', 'cardNumber'), edits, (name, all) => {

@@ -98,8 +98,8 @@ export class CardForm {
   }
 
   /**
-   * Shows why the last attempt failed, and focuses the declined field. Clears only the CVV, because the CVV must not be
-   * stored.
+   * Shows why the last attempt failed. Focuses the field that the bank did not accept, or the message if the field is
+   * unknown. Clears only the CVV, because the CVV must not be stored.
    */
   showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';

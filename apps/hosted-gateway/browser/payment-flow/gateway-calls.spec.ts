@@ -41,7 +41,7 @@ function openStream() {
   const close = streamStates(
     CALLS,
     (state) => states.push(state),
-    (isOver) => breaks.push(isOver),
+    (isClosed) => breaks.push(isClosed),
   );
   return { states, breaks, close, source: ScriptedEventSource.opened[0] };
 }
@@ -58,7 +58,7 @@ describe('streamStates', () => {
     ]);
   });
 
-  it('calls onBroken after an error, with the information whether the stream is closed', () => {
+  it('calls onBroken after each error, with true if the stream is closed', () => {
     const { breaks, close, source } = openStream();
     source?.emit('error');
     close();
@@ -92,7 +92,7 @@ describe('the calls to the gateway', () => {
 
   const body = { reference: 'r', try: 1, encryptedCard: 'c' };
 
-  it('post a payment as JSON, to no other host, and at most once', async () => {
+  it('post a payment as JSON, only to the host of the page, and only once', async () => {
     respondWith(202, '{}');
     await postPayment(CALLS, body);
     expect(fetchMock.mock.calls).toEqual([
@@ -202,7 +202,7 @@ describe('the calls to the gateway', () => {
     // A browser without `navigator.onLine`.
     { onLineBefore: undefined, onLineAfter: undefined, neverSent: false },
   ])(
-    'return neverSent = $neverSent if a POST fails, with navigator.onLine $onLineBefore before it and $onLineAfter after it',
+    'return neverSent = $neverSent if navigator.onLine is $onLineBefore before a failed POST and $onLineAfter after it',
     async ({ onLineBefore, onLineAfter, neverSent }) => {
       const network = jest.spyOn(globalThis, 'navigator', 'get');
       network
@@ -238,13 +238,13 @@ describe('the calls to the gateway', () => {
     [404, '<h1>proxy</h1>', undefined],
     [404, '{"state":"open"}', undefined],
     [503, '{"state":"open"}', undefined],
-  ])('return the state of the response with status %i and body %s', async (status, text, state) => {
+  ])('return a state only from a valid response of the gateway: status %i, body %s', async (status, text, state) => {
     respondWith(status, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toEqual(state);
     expect(fetchMock.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
   });
 
-  describe('a call for the state without a response', () => {
+  describe('without a response', () => {
     const hangUntilAborted = (): void =>
       void fetchMock.mockImplementation((_, init) => {
         const { promise, reject } = Promise.withResolvers<Response>();
@@ -254,7 +254,7 @@ describe('the calls to the gateway', () => {
     beforeEach(() => void jest.useFakeTimers());
     afterEach(() => void jest.useRealTimers());
 
-    it('is aborted after eight seconds', async () => {
+    it('are aborted after eight seconds', async () => {
       hangUntilAborted();
       const state = fetchState(CALLS, new AbortController().signal);
       await jest.advanceTimersByTimeAsync(7_999);
@@ -263,7 +263,7 @@ describe('the calls to the gateway', () => {
       expect(await state).toBeUndefined();
     });
 
-    it('ends when the page aborts it, and removes its timer and listener', async () => {
+    it('end when the page aborts them, and remove their timer and listener', async () => {
       hangUntilAborted();
       const page = new AbortController();
       const removeListener = jest.spyOn(page.signal, 'removeEventListener');

@@ -114,8 +114,8 @@ export async function requestMoreTime({ path, query }: CallsAddress): Promise<Se
 }
 
 /**
- * Opens a stream of state changes. The returned function closes it. Calls `onBroken` at each connection error, possibly
- * several times. Then the caller should poll. The browser reconnects automatically, unless `isClosed` is true.
+ * Opens a stream of state changes. Returns a function that closes the stream. Calls `onBroken` at each connection
+ * error, so that the caller can poll. The browser reconnects automatically, unless `isClosed` is true.
  */
 export function streamStates(
   calls: CallsAddress,
@@ -147,7 +147,7 @@ function parseState({ state, version, expiresAt, decline, coming }: Record<strin
   };
 }
 
-/** Undefined if a field is missing. Then the page reloads, and the server renders the texts. */
+/** Returns undefined if a field is missing. In this case the page reloads, and the server renders the texts. */
 function parseDecline(value: unknown): DeclinedAttempt | undefined {
   const fields = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
   const { try: attempt, title, next, triesLeft, field, reference } = fields;

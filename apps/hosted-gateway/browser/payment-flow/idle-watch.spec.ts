@@ -6,7 +6,7 @@ afterEach(() => jest.useRealTimers());
 
 interface Stream {
   readonly emitState: (state: SessionState) => void;
-  readonly emitError: (isOver: boolean) => void;
+  readonly emitError: (isClosed: boolean) => void;
   isOpen: boolean;
 }
 
@@ -61,7 +61,7 @@ describe('IdleWatch', () => {
     expect([streams.length, countOpenStreams()]).toEqual([2, 1]);
   });
 
-  it('ignores the response to a request from before stop, also after a restart', async () => {
+  it('ignores the response to a request that it sent before stop, also after a restart', async () => {
     const { watch, receivedStates, page } = createWatch();
     const requestBeforeStop = Promise.withResolvers<SessionState>();
     page.response = requestBeforeStop.promise;
@@ -80,7 +80,7 @@ describe('IdleWatch', () => {
     expect(receivedStates).toEqual(['newer']);
   });
 
-  it('has no stream while the tab is hidden, and fetches the state when it becomes visible', async () => {
+  it('has no stream while the tab is hidden, and fetches the state when the tab becomes visible', async () => {
     const { watch, receivedStates, page, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
@@ -94,7 +94,7 @@ describe('IdleWatch', () => {
     expect([countOpenStreams(), receivedStates]).toEqual([1, ['fetched']]);
   });
 
-  it('fetches the state if the server rejects the stream, and retries', async () => {
+  it('fetches the state if the server rejects the stream, and later opens another stream', async () => {
     const { watch, streams, page, countOpenStreams } = createWatch();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
@@ -125,7 +125,7 @@ describe('IdleWatch', () => {
     { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, afterMs: MAX_TIMER_MS, fetches: 1 },
     { expiresInMs: MAX_TIMER_MS - EXPIRY_MARGIN_MS, afterMs: MAX_TIMER_MS, fetches: 0 },
   ])(
-    'of a session that expires in $expiresInMs ms fetches the state $fetches times within $afterMs ms',
+    'fetches the state of a session that expires in $expiresInMs ms $fetches times within $afterMs ms',
     async ({ expiresInMs, afterMs, fetches }) => {
       const { watch, page } = createWatch();
       // Uses the time of the server, so the clock of the device has no effect.

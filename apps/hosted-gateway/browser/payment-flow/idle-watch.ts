@@ -1,19 +1,17 @@
 /**
  * Watches the session while the form is shown. If the session is paid on another device, cancelled or expired, the
  * payer should not fill in the form. A visible tab uses a stream. A hidden tab closes the stream, and fetches the state
- * when it becomes visible again, because a browser has only few connections to a host for all of its tabs.
+ * when it becomes visible again, because a browser allows only few connections to a host for all of its tabs.
  */
 import type { SessionState } from './payment-flow.js';
 
 /** Delay before the stream is opened, so that the page loads first. No payer can scan the code and pay in this time. */
 export const STREAM_DELAY_MS = 1_000;
-/**
- * Time until the next attempt after the server has rejected a stream. The watch also fetches the state at each attempt.
- */
+/** Time until the watch opens another stream after the server has rejected a stream. */
 export const RETRY_MS = 10_000;
 /** Time after the expiry before the state is fetched, for small differences between the clocks of server and browser. */
 export const EXPIRY_MARGIN_MS = 1_000;
-/** Limit for timers, because browsers run a timer beyond 2^31 ms immediately. */
+/** Limit for timers: one day. Browsers run a timer of 2^31 ms or more immediately. */
 export const MAX_TIMER_MS = 86_400_000;
 
 export interface IdleWatchDependencies {

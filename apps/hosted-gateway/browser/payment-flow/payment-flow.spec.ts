@@ -45,7 +45,9 @@ describe('decideAfterPost', () => {
     [unreachable, { do: 'poll', result: 'unknown' }],
     [{ kind: 'unreachable', neverSent: false } as const, { do: 'poll', result: 'unknown' }],
     [{ kind: 'unreachable', neverSent: true } as const, { do: 'poll', result: 'not-sent' }],
-  ])('decides for the result %j the step %j', (outcome, step) => expect(decideAfterPost(outcome)).toEqual(step));
+  ])('returns for the result %j of a POST the step %j', (outcome, step) =>
+    expect(decideAfterPost(outcome)).toEqual(step),
+  );
 
   it('shows the form for the next attempt without a reload if the response contains all data for it', () => {
     const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
@@ -122,13 +124,10 @@ describe('decideAfterRejection', () => {
   const wrongCard = { ...rejected, message: 'Bad card' };
   const unchanged = { state: 'open', version: '1' };
 
-  it.each([tooMany, rejected, wrongCard])(
-    'shows the form again if only one request was sent, with the step %j',
-    (rejection) => {
-      for (const current of [unchanged, undefined])
-        expect(decideAfterRejection({ rejection, current, shown, mayHaveArrived: false })).toEqual(rejection);
-    },
-  );
+  it.each([tooMany, rejected, wrongCard])('returns the same step if only one request was sent: %j', (rejection) => {
+    for (const current of [unchanged, undefined])
+      expect(decideAfterRejection({ rejection, current, shown, mayHaveArrived: false })).toEqual(rejection);
+  });
 
   it('polls if an earlier request may have arrived and the state is unknown', () => {
     for (const rejection of [tooMany, rejected, wrongCard])
@@ -173,7 +172,7 @@ describe('wasNeverSent', () => {
     [false, false, true, false],
     [false, true, true, false],
   ])(
-    'with wasOffline = %p, cameOnline = %p and isOffline = %p returns %p',
+    'returns for wasOffline = %p, cameOnline = %p and isOffline = %p the result %p',
     (wasOffline, cameOnline, isOffline, neverSent) => {
       expect(wasNeverSent({ wasOffline, cameOnline, isOffline })).toBe(neverSent);
     },
@@ -190,7 +189,7 @@ describe('decideAfterPoll', () => {
     sendCount = 1,
   ) => decideAfterPoll({ polled: { state, version }, shown, sendState, unchangedPolls, sendCount });
 
-  it('waits while a payment is processing, whatever the send state', () => {
+  it('waits while a payment is processing, whether or not its POST got a response', () => {
     const sendStates: SendState[] = ['in-flight', 'accepted', 'unknown', 'other-payment'];
     expect(sendStates.map((sendState) => decide('processing', '2', sendState, 99, 99))).toEqual([
       'wait',
@@ -205,13 +204,13 @@ describe('decideAfterPoll', () => {
     (state) => expect(decide(state, '2', 'accepted')).toBe('reload'),
   );
 
-  it('resends a payment without a response if the server does not have it, and shows the form after the last attempt', () => {
+  it('resends a payment that the server has not received, and shows the form again after the last attempt', () => {
     expect(decide('open', '1', 'unknown', 1, 1)).toBe('resend');
     expect(decide('open', '1', 'unknown', 1, MAX_SENDS - 1)).toBe('resend');
     expect(decide('open', '1', 'unknown', 1, MAX_SENDS)).toBe('restore-form');
   });
 
-  it('resends a payment that was never sent when a poll gets a response, after any number of polls', () => {
+  it('resends a payment that was never sent as soon as a poll gets a response', () => {
     expect(decide('open', '1', 'not-sent', 1, 0)).toBe('resend');
     expect(decide('open', '1', 'not-sent', 99, 0)).toBe('resend');
     expect(decide('expired', '2', 'not-sent', 1, 0)).toBe('reload');
@@ -222,7 +221,7 @@ describe('decideAfterPoll', () => {
       expect(decide('open', '1', sendState, 99, 99)).toBe('wait');
   });
 
-  it('polls four times for a payment that a reload interrupted before it shows the form', () => {
+  it('shows the form after four unchanged polls if a reload interrupted the payment', () => {
     expect(decide('processing', '2', 'interrupted')).toBe('reload');
     expect(decide('declined', '2', 'interrupted')).toBe('reload');
     expect([1, 2, 3].map((polls) => decide('open', '1', 'interrupted', polls))).toEqual(['wait', 'wait', 'wait']);
@@ -262,7 +261,7 @@ describe('isChanged', () => {
     ['open', '3', 'verification', '3', false],
     ['verification', '3', 'declined', '4', true],
   ])(
-    'for the shown state %s, version %s and the polled state %s, version %s is %p',
+    'compares the shown state %s, version %s with the polled state %s, version %s and returns %p',
     (state, version, polledState, polledVersion, changed) => {
       expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
     },
@@ -277,7 +276,7 @@ describe('isNewlyProcessing', () => {
     ['unknown', false],
     ['other-payment', false],
     ['interrupted', false],
-  ])('for a processing payment in the send state %s is %p', (sendState, expected) => {
+  ])('returns for a processing payment in the send state %s the result %p', (sendState, expected) => {
     expect(isNewlyProcessing({ state: 'processing' }, sendState)).toBe(expected);
     expect(isNewlyProcessing({ state: 'open' }, sendState)).toBe(false);
   });
@@ -321,7 +320,7 @@ describe('PaymentReference', () => {
     expect(afterReload.get()).toBe('uuid-2');
   });
 
-  it('is pending from the pay request until it is settled, also in a document that is loaded meanwhile', () => {
+  it('is pending from the pay request until it is settled, also after a reload', () => {
     const store = createStore();
     const createForDocument = (): PaymentReference => new PaymentReference(store, 's-1', 1, createUuidGenerator());
     expect(createForDocument().isPending()).toBe(false);
@@ -333,11 +332,12 @@ describe('PaymentReference', () => {
     expect(createForDocument().isPending()).toBe(false);
   });
 
-  it('may have arrived after a request without a response until it is settled, also in a document that is loaded later', () => {
+  it('is remembered as possibly received by the server, also after a reload, until it is settled', () => {
     for (const store of [createStore(), undefined]) {
       const reference = new PaymentReference(store, 's-1', 1, createUuidGenerator());
       reference.get();
-      // The payment was not sent yet, or the server rejected it.
+      // The payment was not sent yet, or the server rejected it. After a request without a response, the page calls
+      // markMayHaveArrived.
       expect(reference.mayHaveArrived).toBe(false);
       reference.markMayHaveArrived();
       expect(reference.mayHaveArrived).toBe(true);
@@ -360,7 +360,7 @@ describe('PaymentReference', () => {
     expect(new Set(references.map((reference) => reference.get())).size).toBe(3);
   });
 
-  it('is the same until it is settled, also if the browser allows no storage, but is lost at a reload', () => {
+  it('is the same until it is settled, also if the browser allows no storage', () => {
     const throwError = () => {
       throw new Error('SecurityError');
     };

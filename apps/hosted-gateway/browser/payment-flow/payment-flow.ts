@@ -101,11 +101,11 @@ export function decideAfterPost(outcome: PostResult): NextStep {
 }
 
 /**
- * Decides the next step after the server rejected a payment. The caller has then fetched the current state. An earlier
- * request of the same payment may have arrived. In that case a rejection does not prove that nothing was charged, and
- * an open session does not prove it. So the message must not claim it.
+ * Decides the next step after the server rejected a payment. An earlier request of the same payment may have arrived.
+ * In that case neither the rejection nor an open session proves that nothing was charged, so the message must not claim
+ * that nothing was charged.
  *
- * @param current undefined if the server did not respond
+ * @param current the state that the caller fetched after the rejection; undefined if the server did not respond
  */
 export function decideAfterRejection(input: {
   rejection: FormError;
@@ -132,7 +132,7 @@ export function canContinueAfterDecline(state: SessionState): state is DeclinedS
 /**
  * True if this response settles a reference: the result is known, so the next pay request needs a new reference.
  *
- * @param mayHaveArrived true if an earlier request with the reference may have arrived. Then the bank may approve that
+ * @param mayHaveArrived true if an earlier request with the reference may have arrived. The bank may approve that
  * request although this response is a 400
  */
 export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
@@ -216,9 +216,8 @@ export type IdleStep =
  * Decides the next step after a new state has arrived while the form is shown.
  *
  * @param attemptNumber number of the attempt that the form offers
- * @param mayHaveArrived true if a payment of this form got no response. Then the failed attempt is probably this
- * payment
- * @param isTyped true if the form is not empty. Then the form stays during the payment of another payer, because that
+ * @param mayHaveArrived true if a payment of this form got no response. A failed attempt is probably this payment
+ * @param isTyped true if the form is not empty. Such a form stays during the payment of another payer, because that
  * payment may fail
  */
 export function decideWhileIdle(input: {

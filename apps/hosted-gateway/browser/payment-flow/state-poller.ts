@@ -1,6 +1,6 @@
 /**
  * Polls the state of the session until it is stopped. It polls at growing intervals, and immediately when a result is
- * likely. While the stream works, it polls only if no event has arrived for a longer time.
+ * likely. While the stream sends events, it polls only after a silence of {@link STREAM_SILENCE_MS}.
  */
 import { pollDelayMs, type SessionState, STREAM_SILENCE_MS } from './payment-flow.js';
 

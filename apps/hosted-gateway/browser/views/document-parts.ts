@@ -1,4 +1,7 @@
-/** The element with this id. @throws Error if it is missing, because script and page are of different versions */
+/**
+ * Returns the element with this id. It is missing only if the page and its script have different versions.
+ * @throws Error if the element is missing
+ */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}`);

@@ -21,9 +21,12 @@ export class ExpiryWarning {
     this.scheduleWarning();
   }
 
-  /** Applies a new expiry from the server, because another tab or device may have extended the session. */
-  updateExpiry(expiresAt: string | undefined): void {
-    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(pageData['expiresAt'] ?? ''))) return;
+  /**
+   * Applies a new expiry from the server, because another tab or device may have extended the session. Ignores a state
+   * without an expiry, which is no valid date.
+   */
+  updateExpiry(expiresAt = ''): void {
+    if (!(Date.parse(expiresAt) > Date.parse(pageData['expiresAt'] ?? ''))) return;
     pageData['expiresAt'] = expiresAt;
     this.moreTime?.remove();
     this.warning.hidden = true;

@@ -9,8 +9,8 @@ export const callsAddress: CallsAddress = { path: pageData['callsPath'] ?? '', q
 export const shownState: SessionState = { state: pageData['state'] ?? '', version: pageData['sessionVersion'] };
 
 /**
- * Difference between the clocks of server and device. Because of this correction, a wrong device clock does not reject
- * a valid card and does not expire the session.
+ * Difference between the clocks of server and device. Without this correction, the page of a device with a wrong clock
+ * could reject a valid card, or warn about the expiry too early.
  */
 const clockOffsetMs = Date.parse(pageData['madeAt'] ?? '') - Date.now() || 0;
 export const now = (): Date => new Date(Date.now() + clockOffsetMs);

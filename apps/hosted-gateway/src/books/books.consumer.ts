@@ -12,8 +12,8 @@ import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /**
- * Responds to the queries of the daily reconciliation: totals and details of the session payments that were accepted on
- * a day.
+ * Responds to the queries of the daily reconciliation (docs/reconciliation.md): totals and details of the session
+ * payments that were accepted on a day. The list of these payments is the `sessions` book of this service.
  */
 @Controller()
 export class BooksConsumer {

@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+/** The day that the tests reconcile. The book `sessions` contains the final payments of sessions of one day. */
 const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
 let merchantId = 0;
 
@@ -51,7 +52,7 @@ test('the responses to reconciliation contain the final payments of sessions, by
   ]);
 });
 
-test('a payment belongs to the day of its acceptance, which begins at 00:00:00.000Z and ends before the next', async () => {
+test('a payment belongs to the day of its acceptance: from 00:00:00.000Z until the millisecond before the next day', async () => {
   const merchant = ++merchantId;
   for (const paymentUTCDate of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
     await pay({ merchantId: merchant, paymentUTCDate });

@@ -16,8 +16,8 @@ const FIELDS = [
 ];
 
 /**
- * Selects the final payments of sessions. Only payments that were accepted in the period $1 to $2 are selected. The
- * rows have the form in which reconciliation compares them.
+ * Selects the final payments of sessions that were accepted from $1 until before $2, with the columns that
+ * reconciliation compares.
  */
 export const SESSIONS_BOOK = `
   SELECT snapshot ->> 'mode' AS mode, ${numberOr0("snapshot ->> 'merchantId'")} AS merchant_id, payment_reference AS key,

@@ -68,7 +68,7 @@ test.each(['v3.1', 'v3'])(
   },
 );
 
-test('with a live key and an empty query the API lists live deliveries in all states', async () => {
+test('with a live key and empty query parameters the API lists live deliveries in all states', async () => {
   const { merchantId, siteId } = merchant;
   const live = await gateway.createMerchant({ merchantId, siteId, mode: 'live' });
   await gateway.call('GET', '/api/v3.1/deliveries?state=&after=', { headers: live.headers });
@@ -125,7 +125,7 @@ test('the API returns an error of webhook-dispatcher, with Retry-After', async (
   ]);
 });
 
-test('the API limits the calls of each site and mode, whatever their IP address', async () => {
+test('the API limits the calls of each merchant, site and mode separately', async () => {
   const { merchantId, siteId, headers } = merchant;
   const listDeliveries = async (callerHeaders: Record<string, string>): Promise<number> =>
     (await gateway.call('GET', '/api/v3.1/deliveries', { headers: callerHeaders })).status;

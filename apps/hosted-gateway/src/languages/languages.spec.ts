@@ -24,12 +24,12 @@ describe.each(otherLanguages)('the language %s', (_tag, messages) => {
       expect([path, text.trim() === text && text !== '']).toEqual([path, true]);
   });
 
-  it('has in every message the placeholders of the English message', () => {
+  it('has the same placeholders as English in every message', () => {
     for (const [path, text] of Object.entries(messages))
       expect([path, listPlaceholders(text)]).toEqual([path, listPlaceholders(englishTexts[path]!)]);
   });
 
-  it('has a sentence where English has a sentence, and no text that is much longer than the English text', () => {
+  it('ends a message with a full stop only if the English message does, and has no much longer message than English', () => {
     for (const [path, text] of Object.entries(messages).filter(
       ([messagePath]) => messagePath !== 'format.decimalMark',
     )) {
@@ -43,7 +43,7 @@ describe('the language of a page', () => {
   const chooseTag = (accepted?: string, locale?: string | null, chosen?: 'xh') =>
     chooseLanguage({ accepted, chosen }, locale).tag;
 
-  it('is the language that the payer chose, else the locale of the session, else the language of the browser, else English', () => {
+  it('is chosen by the payer, else by the locale of the session, else by the browser, and is English by default', () => {
     expect(chooseTag('af', 'zu', 'xh')).toBe('xh');
     expect(chooseTag('af', 'zu')).toBe('zu');
     expect(chooseTag('af', null)).toBe('af');
@@ -62,7 +62,7 @@ describe('the language of a page', () => {
     ['', 'af'],
     ['z'.repeat(40), 'af'],
     [`zu-${'12345678-'.repeat(5)}`, 'af'],
-  ])('for a session with the locale %j and a browser in Afrikaans is %s', (locale, tag) =>
+  ])('depends on the locale %j of the session if the browser is in Afrikaans: %s', (locale, tag) =>
     expect(chooseTag('af', locale)).toBe(tag),
   );
 
@@ -78,7 +78,9 @@ describe('the language of a page', () => {
     [`${'de,'.repeat(20)}zu`, 'en'],
     [';;;,,,q=1', 'en'],
     ['"><script>', 'en'],
-  ])('for Accept-Language %j is %s', (accepted, tag) => expect(chooseTag(accepted)).toBe(tag));
+  ])('depends on Accept-Language %j if the payer and the session have chosen none: %s', (accepted, tag) =>
+    expect(chooseTag(accepted)).toBe(tag),
+  );
 
   it('can be chosen only by its exact tag', () => {
     expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(parseLanguageTag)).toEqual([
@@ -87,7 +89,7 @@ describe('the language of a page', () => {
     ]);
   });
 
-  it('is explicit if the payer or the merchant chose it, but not if it comes from the browser', () => {
+  it('is explicit only if the payer or the merchant chose it', () => {
     expect(findExplicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
     expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
     expect(findExplicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
@@ -109,7 +111,7 @@ describe('the text after a failed attempt', () => {
     for (const [, { errorReference }] of declineErrors) expect(Object.keys(en.declines)).toContain(errorReference);
   });
 
-  it.each(LANGUAGES)('for an unknown decline reason is in $tag', (language) => {
+  it.each(LANGUAGES)('is in the language $tag, also if the decline reason is unknown', (language) => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
       const { title, next } = buildDeclineText(language, { errorReference, message: 'Ask your bank.' });
       const { unknownDecline } = language.messages;

@@ -43,8 +43,8 @@ export function chooseLanguage(preference: LanguagePreference, locale?: string |
 }
 
 /**
- * The language that the payer or the merchant chose. Undefined if neither chose a language. Then the preferences of the
- * browser are used.
+ * Returns the language that the payer or the merchant chose. Returns undefined if neither chose a language: the page
+ * uses the preferences of the browser.
  */
 export function findExplicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
   return chosen ?? findTagOfLocale(locale ?? '');

@@ -31,8 +31,8 @@ export class Sessions1763500003000 implements MigrationInterface {
         CONSTRAINT sessions_idempotency UNIQUE (site_id, mode, api_version, request_id)
       );
       COMMENT ON COLUMN sessions.amount IS 'Cents.';
-      COMMENT ON COLUMN sessions.fingerprint IS 'SHA-256 of the validated request: the same requestId with another one is refused (C7).';
-      COMMENT ON COLUMN sessions.payable_state IS 'What payment-processor last said; the session shows it in its own words (session.ts).';
+      COMMENT ON COLUMN sessions.fingerprint IS 'SHA-256 of the validated request. The same requestId with another fingerprint is rejected (C7).';
+      COMMENT ON COLUMN sessions.payable_state IS 'State that payment-processor last reported. session.ts derives the session state from it.';
 
       CREATE TABLE hosted_payments (
         payment_reference text        PRIMARY KEY,
@@ -41,7 +41,7 @@ export class Sessions1763500003000 implements MigrationInterface {
         accepted_at       timestamptz NOT NULL,
         version           bigint      NOT NULL
       );
-      COMMENT ON TABLE hosted_payments IS 'Read model of the payments of our sessions, filled from events.';
+      COMMENT ON TABLE hosted_payments IS 'Read model of the payments of hosted sessions, filled from events.';
       CREATE INDEX hosted_payments_by_session ON hosted_payments (session_id, accepted_at);
 
       CREATE TABLE card_keys (
@@ -49,7 +49,7 @@ export class Sessions1763500003000 implements MigrationInterface {
         public_jwk jsonb  NOT NULL,
         version    bigint NOT NULL
       );
-      COMMENT ON TABLE card_keys IS 'The public key that pages encrypt card data to; the latest that payment-processor published (P8).';
+      COMMENT ON TABLE card_keys IS 'Newest public key that payment-processor published. Payment pages encrypt card data with this key (P8).';
     `);
   }
 

@@ -6,7 +6,7 @@ export class SessionTraces1763500003001 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       ALTER TABLE sessions ADD COLUMN traceparent text CONSTRAINT sessions_traceparent CHECK (length(traceparent) <= 100);
-      COMMENT ON COLUMN sessions.traceparent IS 'Trace in which the merchant made the session; its payments go on in it.';
+      COMMENT ON COLUMN sessions.traceparent IS 'Trace of the request that created the session. The payments of the session belong to this trace.';
     `);
   }
 

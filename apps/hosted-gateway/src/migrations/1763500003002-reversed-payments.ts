@@ -6,7 +6,7 @@ export class ReversedPayments1763500003002 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       ALTER TABLE hosted_payments ADD COLUMN reversed_at timestamptz;
-      COMMENT ON COLUMN hosted_payments.reversed_at IS 'When the bank gave back a charge that came too late for this payment; the payment itself stays as it was (H2).';
+      COMMENT ON COLUMN hosted_payments.reversed_at IS 'When the acquirer reversed a late charge of this payment. The state of the payment does not change (H2).';
     `);
   }
 

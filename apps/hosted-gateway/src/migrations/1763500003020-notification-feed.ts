@@ -9,8 +9,8 @@ export class NotificationFeed1763500003020 implements MigrationInterface {
         ADD COLUMN feed_txid xid8,
         ADD COLUMN feed_position bigint,
         ADD CONSTRAINT hosted_payments_feed CHECK ((feed_txid IS NULL) = (feed_position IS NULL));
-      COMMENT ON COLUMN hosted_payments.feed_txid IS 'The transaction in which the payment became final here: its place in the feed of notifications. Null before.';
-      COMMENT ON COLUMN hosted_payments.feed_position IS 'Orders the payments of one transaction.';
+      COMMENT ON COLUMN hosted_payments.feed_txid IS 'Transaction that stored the final state of the payment in this table. It is the position of the payment in the notification feed. NULL before the final state.';
+      COMMENT ON COLUMN hosted_payments.feed_position IS 'Order of the payments that have the same feed_txid.';
       CREATE SEQUENCE hosted_payments_feed_position OWNED BY hosted_payments.feed_position;
 
       CREATE FUNCTION take_place_in_feed() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -19,14 +19,14 @@ export class NotificationFeed1763500003020 implements MigrationInterface {
         NEW.feed_position := nextval('hosted_payments_feed_position');
         RETURN NEW;
       END $$;
-      COMMENT ON FUNCTION take_place_in_feed IS 'A trigger, so that whatever learns first that a payment is final puts it into the feed, once.';
+      COMMENT ON FUNCTION take_place_in_feed IS 'Adds a final payment to the feed, once. A trigger covers every statement that can store the final state.';
       CREATE TRIGGER hosted_payments_final BEFORE INSERT OR UPDATE ON hosted_payments FOR EACH ROW
         WHEN (NEW.feed_position IS NULL AND NEW.snapshot->>'state' IN ('success', 'failed')) EXECUTE FUNCTION take_place_in_feed();
 
       DO $$
       DECLARE known text;
       BEGIN
-        -- One by one: the trigger gives them their places in this order.
+        -- Update the rows one at a time: the trigger numbers them in the order of the updates.
         FOR known IN SELECT payment_reference FROM hosted_payments ORDER BY accepted_at, version LOOP
           UPDATE hosted_payments SET version = version WHERE payment_reference = known;
         END LOOP;

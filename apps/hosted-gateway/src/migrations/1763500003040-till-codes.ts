@@ -14,8 +14,9 @@ export class TillCodes1763500003040 implements MigrationInterface {
         expires_at  timestamptz,
         CONSTRAINT known_till_codes_invoice CHECK (num_nulls(amount, currency, expires_at) IN (0, 3))
       );
-      COMMENT ON TABLE known_till_codes IS 'Codes of tills and their invoices (D5), so that a camera that opens one is told what it is. A read model: filled from events of code-decoder only.';
-      COMMENT ON COLUMN known_till_codes.amount IS 'Cents, of an invoice; NULL for the static code of a till.';
+      COMMENT ON TABLE known_till_codes IS 'Read model of the codes of tills and their invoices (D5). A payer who opens a code with a camera gets a page that explains the code. Only events of code-decoder change the table.';
+      COMMENT ON COLUMN known_till_codes.amount IS
+        'Amount of the invoice in cents. NULL for the static code of a till.';
     `);
   }
 

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Limits for a merchant's input in the schema as well (C6), for new rows immediately. The next migration validates existing
- * rows, because this one locks the table until it commits. Each check is one comparison: PostgreSQL prepares
- * the checks again for every written row (about 20 µs for these), and a session is written three times.
+ * Adds limits for the merchant's input to the schema (C6). PostgreSQL checks new rows immediately. The next migration
+ * validates existing rows, because this migration locks the table until it commits. Each check is only one comparison,
+ * because PostgreSQL prepares all checks for every written row (about 20 µs), and a session is written three times.
  */
 export class SessionBounds1763500003050 implements MigrationInterface {
   readonly name = 'SessionBounds1763500003050';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Validates the rows from before SessionBounds, without blocking other transactions. */
+/** Validates the constraints of SessionBounds for older rows, without blocking other transactions. */
 export class SessionBoundsHold1763500003051 implements MigrationInterface {
   readonly name = 'SessionBoundsHold1763500003051';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Ids of the existing webhook secrets, so that a session without one can be rejected. */
+/** Stores which webhook secrets exist, so that the API can reject a session whose site has no webhook secret. */
 export class KnownWebhookSecrets1763500003060 implements MigrationInterface {
   readonly name = 'KnownWebhookSecrets1763500003060';
 
@@ -15,7 +15,7 @@ export class KnownWebhookSecrets1763500003060 implements MigrationInterface {
         version     bigint  NOT NULL
       );
       CREATE INDEX known_webhook_secrets_usable ON known_webhook_secrets (merchant_id, site_id, mode) WHERE NOT revoked;
-      COMMENT ON TABLE known_webhook_secrets IS 'A read model of what identity published: metadata of the secrets that sign webhooks (E4).';
+      COMMENT ON TABLE known_webhook_secrets IS 'Read model of the metadata of webhook signing secrets (E4), filled from events of identity.';
 
       CREATE INDEX known_api_keys_usable ON known_api_keys (merchant_id, mode) WHERE NOT revoked;
     `);

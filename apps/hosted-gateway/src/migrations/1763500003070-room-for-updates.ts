@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Reserves space on each page for the next version of its rows, so that updates need not write indexes (HOT). Full pages stay full. */
+/**
+ * Reserves space on each database page for the next version of its rows, so that updates need not write indexes (HOT
+ * updates). Pages that are already full do not change.
+ */
 export class RoomForUpdates1763500003070 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500003070';
 

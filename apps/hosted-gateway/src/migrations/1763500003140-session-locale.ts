@@ -6,7 +6,7 @@ export class SessionLocale1763500003140 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       ALTER TABLE sessions ADD COLUMN locale text CONSTRAINT sessions_locale CHECK (locale ~ '^[A-Za-z0-9-]{2,35}$');
-      COMMENT ON COLUMN sessions.locale IS 'Language of the payment page (BCP 47), as the merchant named it (H7). NULL: the payer''s browser decides.';
+      COMMENT ON COLUMN sessions.locale IS 'Language of the payment page (BCP 47), chosen by the merchant (H7). If it is NULL, the language of the payer''s browser is used.';
     `);
   }
 

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Data for paying a till's invoice on the payer's page, and its payments. The columns are added to the table of its code. During an
- * upgrade the previous release still inserts rows there, without these columns.
+ * Stores the invoices of tills and their payments, so that payers can pay an invoice on its page. The invoices are in
+ * the table of till codes. During an upgrade the previous release still inserts rows without the new columns, so these
+ * columns may be NULL.
  */
 export class TillInvoices1763500003150 implements MigrationInterface {
   readonly name = 'TillInvoices1763500003150';
@@ -21,9 +22,9 @@ export class TillInvoices1763500003150 implements MigrationInterface {
         ADD COLUMN tries              int    CONSTRAINT known_till_codes_tries CHECK (tries BETWEEN 0 AND 100),
         ADD CONSTRAINT known_till_codes_payable CHECK (num_nulls(invoice_reference, mode, site_reference, tries_max, payable_state, payable_version, tries) IN (0, 7)),
         SET (fillfactor = 70);
-      COMMENT ON TABLE known_till_codes IS 'Codes of tills and their invoices (D5), which payers open with a camera. A read model: filled from events only.';
-      COMMENT ON COLUMN known_till_codes.invoice_reference IS 'Of an invoice, also the id of its payable; NULL for the static code of a till, and for an invoice that an earlier release kept.';
-      COMMENT ON COLUMN known_till_codes.payable_state IS 'What payment-processor last said.';
+      COMMENT ON TABLE known_till_codes IS 'Read model of the codes of tills and their invoices (D5), which payers open with a camera. Filled from events only.';
+      COMMENT ON COLUMN known_till_codes.invoice_reference IS 'Reference of the invoice, which is also the id of its payable. NULL for the static code of a till, and for invoices that an earlier release inserted.';
+      COMMENT ON COLUMN known_till_codes.payable_state IS 'State that payment-processor last reported.';
       CREATE UNIQUE INDEX known_till_codes_by_invoice ON known_till_codes (invoice_reference);
 
       CREATE TABLE invoice_payments (
@@ -34,8 +35,8 @@ export class TillInvoices1763500003150 implements MigrationInterface {
         version           bigint      NOT NULL,
         reversed_at       timestamptz
       );
-      COMMENT ON TABLE invoice_payments IS 'Payments of the invoices of tills, for the payer''s page. A read model: filled from events, and from the answers to its own presses of Pay.';
-      COMMENT ON COLUMN invoice_payments.snapshot IS 'Without the names of a partner''s customer: the page shows them to nobody.';
+      COMMENT ON TABLE invoice_payments IS 'Read model of the payments of till invoices, for the page of the invoice. Filled from events and from the responses of payment-processor to pay commands of the page.';
+      COMMENT ON COLUMN invoice_payments.snapshot IS 'The payment without the names of a partner''s customer, because the page must not show them.';
       CREATE INDEX invoice_payments_by_invoice ON invoice_payments (invoice_reference, accepted_at);
 
       CREATE TABLE known_merchants (
@@ -44,7 +45,7 @@ export class TillInvoices1763500003150 implements MigrationInterface {
         minimum_amount bigint NOT NULL CONSTRAINT known_merchants_minimum_amount CHECK (minimum_amount BETWEEN 1 AND 100000000000),
         version        bigint NOT NULL
       );
-      COMMENT ON TABLE known_merchants IS 'What merchants let payers choose on the page of an invoice. A read model: filled from events of identity only.';
+      COMMENT ON TABLE known_merchants IS 'Read model of the options that merchants offer to payers on the page of an invoice. Only events of identity change it.';
     `);
   }
 

@@ -6,7 +6,7 @@ export class SessionExtended1763500003160 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       ALTER TABLE sessions ADD COLUMN extended boolean NOT NULL DEFAULT false;
-      COMMENT ON COLUMN sessions.extended IS 'The payer has asked for more time (H2), which is given once: expires_at is the later time.';
+      COMMENT ON COLUMN sessions.extended IS 'Whether the payer has extended the session (H2). A payer can do so once. expires_at contains the later time.';
     `);
   }
 

@@ -23,6 +23,6 @@ export function decodeCursor(text: string): FeedCursor | undefined {
   const match = /^1\.(\d{1,20})\.(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (!match || BigInt(match[1]!) > MAX_TXID) return undefined;
   const cursor = { txid: match[1]!, position: Number(match[2]) };
-  // Several base64url texts decode to the same bytes: accept only the canonical one.
+  // Several base64url texts decode to the same bytes: accept only the canonical text.
   return encodeCursor(cursor) === text ? cursor : undefined;
 }

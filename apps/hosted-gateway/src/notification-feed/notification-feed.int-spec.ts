@@ -54,7 +54,7 @@ async function readAll(after?: string): Promise<FeedContent> {
 
 /**
  * Reads all pages repeatedly until they contain `count` notifications. Any open transaction on the server delays new
- * ones.
+ * notifications.
  */
 const readUntil = (count: number, after?: string): Promise<FeedContent> =>
   waitUntil(`${count} notifications in the feed`, 20_000, async () => {
@@ -120,7 +120,7 @@ test('the feed has pages of 100 notifications, and each cursor leads to the next
   expect((await read(after)).notifications).toEqual([]);
 });
 
-test('the query reads a page in the order of an index, without sorting', async () => {
+test('the query of the feed reads a page in the order of an index, without sorting', async () => {
   const { dataSource } = gateway;
   const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
   expect(plan).toMatch(
@@ -181,7 +181,7 @@ test('the feed omits a failed payment after its session was paid', async () => {
   expect((await readAll()).references).toEqual([paid.paymentReference]);
 });
 
-describe('the feed contains only payments of the calling site and mode:', () => {
+describe('access to the feed:', () => {
   test.each(OTHER_CALLERS)('%s reads only its own payments', async (callerKind) => {
     const other = (await createOtherCallers(merchant, (site) => gateway.createMerchant(site)))[callerKind];
     await sessions.upsertPayments([await createPayment()]);

@@ -19,8 +19,8 @@ interface FeedRow extends FeedCursor {
 
 /**
  * Reads the notifications for the site's endpoint, oldest first, also if they were not delivered. A merchant reads them
- * after an outage. They are derived from this service's copy of the payments. Their ids and bodies equal the ids and
- * bodies of the webhooks, because webhook-dispatcher derives them by the same rule (ADR 12).
+ * after an outage. This service derives the notifications from its copy of the payments. Their ids and bodies equal the
+ * ids and bodies of the webhooks, because webhook-dispatcher applies the same rule to the same payments (ADR 12).
  *
  * Rows commit out of order. Therefore the cursor is `(transaction, position)`, and a page contains only rows of
  * transactions that began before every open transaction. So a row that commits later is always after the cursor. The

@@ -62,7 +62,7 @@ describe('the fields for amount and tip', () => {
     expect(renderWithoutLanguages(openPage)).not.toContain('data-amount');
   });
 
-  it('contain initially the amount of the invoice and no tip, and have no name, so that a native form post does not send them', () => {
+  it('have no name, so that a native form post does not send them, and initially contain the invoice amount and no tip', () => {
     const choice = { amountMinCents: 100, hasTip: true };
     const html = renderWithoutLanguages({ ...invoiceForm, choice });
     expect(/<input [^>]*id="pay-amount"[^>]*>/.exec(html)?.[0]).toContain('value="123.45"');

@@ -109,8 +109,8 @@ function formatQuantity(quantity: number, { decimalMark }: Messages['format']): 
 }
 
 /**
- * Splits a long list into fields to show and fields to fold. Without this, 20 fields of 512 characters would push the
- * form off a phone's screen.
+ * Splits a long list into fields to show (at most four, with together at most 240 characters) and fields to fold.
+ * Without this, 20 fields of 512 characters would push the form off a phone's screen.
  */
 function foldFields(fields: Fields): { shown: Fields; folded: Fields } {
   let charactersLeft = 240;

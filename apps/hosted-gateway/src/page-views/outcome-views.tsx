@@ -147,7 +147,7 @@ export function PaidView({ model }: { model: PaidPage }) {
       )}
       {succeeded && model.returnUrl !== undefined ? (
         <p class="hint">
-          {/* The script fills in the text, because only the script redirects. Screen readers do not read every second. */}
+          {/* The script fills in the text, because only the script redirects. Screen readers skip the countdown. */}
           <span id="returning" role="status" /> <span id="returning-seconds" aria-hidden="true" />
           <button class="plain" type="button" id="stay" hidden>
             {paid.stay}

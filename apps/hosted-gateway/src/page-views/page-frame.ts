@@ -6,8 +6,8 @@ import { getLanguage, type Language, type LanguageTag } from '../languages/langu
 export interface PageFrame {
   readonly language: Language;
   /**
-   * True if the payer or the merchant chose the language. Then the calls of the script and the links to the page
-   * contain it too.
+   * True if the payer or the merchant chose the language. In this case the calls of the script and the links to the
+   * page contain the language.
    */
   readonly isLanguageChosen: boolean;
   /** Query of the page without its language: `sessionId=…`. */

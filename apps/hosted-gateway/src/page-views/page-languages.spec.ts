@@ -25,7 +25,7 @@ import type { PayPageModel } from './pay-page-model.js';
 
 const language = createBracketedLanguage(en);
 
-/** Texts that do not come from messages: texts of merchants and acquirers, numbers and dates. */
+/** Texts that do not come from messages: numbers, dates, the merchant's texts, and `K`, the initial of its name. */
 const NOT_FROM_MESSAGES = [
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
   ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
@@ -55,7 +55,7 @@ function optionalFields() {
   return { isTest: true, reversedCharges, customFields, code: 'https://pay.example/c/01234567890123456789' };
 }
 
-/** The text outside of brackets. */
+/** Returns the text that is outside of brackets. */
 function textOutsideBrackets(text: string): string {
   let [outside, depth] = ['', 0];
   for (const character of text) {
@@ -94,28 +94,29 @@ test('every message that the server renders is on one of these pages', () => {
     .join(' ')
     .replace(/&#39;|&#x27;/g, "'")
     .replaceAll('&quot;', '"');
+  // The names with an underscore are formats, texts that only the script shows, and texts of error responses.
   const {
-    format: _,
-    language: { confirmLanguageChange: __, ...switchTexts },
-    choiceErrors: _errors,
-    fieldErrors: ___,
-    formErrors: ____,
-    refusals: _____,
+    format: _format,
+    language: { confirmLanguageChange: _confirmLanguageChange, ...switchTexts },
+    choiceErrors: _choiceErrors,
+    fieldErrors: _fieldErrors,
+    formErrors: _formErrors,
+    refusals: _refusals,
     processing,
     paid,
     form,
     ...rest
   } = language.messages;
-  const { sendingHeading: _a, offlineHeading: _b, offlineNote: _c, ...processingTexts } = processing;
-  const { returning: _d, ...paidTexts } = paid;
-  const { cvvHint: _e, cvvHintFour: _f, expiring: _g, ...formTexts } = form;
+  const { sendingHeading: _sending, offlineHeading: _offline, offlineNote: _note, ...processingTexts } = processing;
+  const { returning: _returning, ...paidTexts } = paid;
+  const { cvvHint: _cvvHint, cvvHintFour: _cvvHintFour, expiring: _expiring, ...formTexts } = form;
   const missing = listTexts({ switchTexts, processingTexts, paidTexts, formTexts, ...rest }).filter(
     (text) => !shown.includes(text.split(/\{\w+\}/)[0]!),
   );
   expect(missing).toEqual([]);
 });
 
-test('these tests find text outside of brackets', () => {
+test('textOutsideBrackets returns only the text outside of brackets, and the rendered pages contain brackets', () => {
   expect(textOutsideBrackets(`${OPENING_BRACKET}a ${OPENING_BRACKET}b${CLOSING_BRACKET}${CLOSING_BRACKET} c`)).toBe(
     ' c',
   );

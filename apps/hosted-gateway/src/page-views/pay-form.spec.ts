@@ -70,7 +70,7 @@ describe('the card form', () => {
     expect(renderHtml(openPage)).not.toContain('id="decline"');
   });
 
-  it('shows the message of an unknown decline reason, also if the reason is the name of a property of Object.prototype', () => {
+  it('shows the message of an unknown decline reason, even if the reason is a name such as `constructor`', () => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
       const text = readVisibleText(
         renderHtml({ ...declinedPage, decline: { errorReference, message: 'Ask your bank.' } }),

@@ -20,7 +20,7 @@ export function PayForm({ model }: { model: PayablePage }) {
       <noscript>
         <p class="notice">{page.noScript}</p>
       </noscript>
-      {/* The style sheet shows this hint after some seconds, unless the script has loaded and removed it. */}
+      {/* The style sheet shows this hint after some seconds, unless the script has loaded and hidden it. */}
       <p class="hint script-late" id="script-late">
         {form.stillLoading} <a href="">{form.reload}</a>.
       </p>

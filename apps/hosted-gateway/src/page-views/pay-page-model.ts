@@ -24,7 +24,7 @@ export interface OrderDetails {
   siteName?: string | undefined;
   /** Absent if the till sent no reference with its invoice. */
   merchantOrderId?: string | undefined;
-  /** True for the invoice of a till. Then there is no store to return to, and several people may try to pay. */
+  /** True for the invoice of a till: the page has no link to a store, and several people may try to pay. */
   isAtTill?: boolean;
   /** Integer cents. */
   amountCents: number;
@@ -37,13 +37,13 @@ export interface OrderDetails {
    */
   lines?: readonly { label: string; quantity: number; amountCents: number }[];
   /**
-   * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with the parameters of H6. Absent
-   * on a device that scanned the code, because the shop is open on another device.
+   * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with parameters that identify the
+   * order and the payment (H6). Absent on a device that scanned the code, because the shop is open on another device.
    */
   backToStoreUrl?: string;
   /** Charges that were refunded because they succeeded too late or twice. */
   reversedCharges?: readonly ReversedCharge[];
-  /** True in test mode. Then the page shows that no money moves. */
+  /** True in test mode: the page shows that no money moves. */
   isTest?: boolean;
   /** BCP 47 locale of the session, used until the payer chooses a language. */
   locale?: string | undefined;
@@ -137,7 +137,7 @@ export interface PaidPage extends OrderDetails {
   paymentReference?: string;
   /** Present if the reference is present. */
   charge?: ChargeDetails;
-  /** `returnUrl` with the parameters of H6. Absent on a device that scanned the code. */
+  /** `returnUrl` with the same parameters as `backToStoreUrl`. Absent on a device that scanned the code. */
   returnUrl?: string;
 }
 
@@ -155,7 +155,7 @@ export interface TillPage {
 /** Unknown session or code. */
 export interface NotFoundPage {
   state: 'not-found';
-  /** True if the payer scanned a code. Then the page suggests other steps than after a link. */
+  /** True if the payer scanned a code. The page suggests other steps to this payer than to a payer with a link. */
   isScanned?: boolean;
 }
 

@@ -20,7 +20,7 @@ const sessionPages = allPages.filter(({ state }) => !['not-found', 'till', 'unav
 
 describe('every page', () => {
   it.each(allPages.map((model) => [model.state, model] as const))(
-    'in state %s has only the inline script and style that the content security policy allows',
+    'has in state %s only the inline script and style that the content security policy allows',
     (_state, model) => {
       const html = renderHtml(model);
       expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
@@ -35,7 +35,7 @@ describe('every page', () => {
   );
 
   it.each(sessionPages.map((model) => [model.state, model] as const))(
-    'in state %s shows the order, and a link to the store unless a payment is in progress',
+    'shows in state %s the order, and a link to the store unless a payment is in progress',
     (state, model) => {
       const html = renderHtml(model);
       const text = readVisibleText(html);
@@ -51,7 +51,7 @@ describe('every page', () => {
     },
   );
 
-  it('with a reversed charge has a script, which shows the time of the charge in the payer’s time zone', () => {
+  it('has a script if it shows a reversed charge, because the script converts the time to the payer’s time zone', () => {
     expect(renderHtml({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
     expect(renderHtml({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
@@ -115,7 +115,7 @@ describe('untrusted input', () => {
     '${7*7}{{7*7}}',
   ];
 
-  it.each(hostileValues)('such as %j remains text in every field', (value) => {
+  it.each(hostileValues)('remains text in every field: %j', (value) => {
     const hostileFields = {
       sessionId: value,
       callsPath: value,
@@ -163,7 +163,7 @@ describe('untrusted input', () => {
     '//evil.example',
     'nonsense',
     '',
-  ])('such as the URL %j becomes a link without href', (address) => {
+  ])('becomes a link without href if its URL is %j', (address) => {
     const paidLinks =
       removeLanguageLinks(renderHtml({ ...paidPage, backToStoreUrl: address, returnUrl: address })).match(
         /<a [^>]*>/g,
@@ -176,7 +176,7 @@ describe('untrusted input', () => {
     for (const link of [...paidLinks, ...closedLinks]) expect(link).not.toContain('href');
   });
 
-  it('that is long is folded above the form, and not truncated', () => {
+  it('is folded above the form if it is long, and is not truncated', () => {
     const customFields = Array.from({ length: 20 }, (_, index) => ({ key: `Key ${index}`, value: `Value ${index}.` }));
     const html = renderHtml({ ...openPage, customFields });
     const [visible, folded] = html.split('<details>');

@@ -122,7 +122,7 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
       </head>
       <body>
         <nav>
-          {/* A closed page has no such link, because its main button leads to the store. */}
+          {/* A closed page has no link here, because its main button leads to the store. */}
           {findStoreLink(model) === undefined ? null : (
             <a class="back" {...buildSafeHref(findStoreLink(model)!)}>
               <span aria-hidden="true">← </span>
@@ -240,7 +240,7 @@ function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${
     'data-expires-at': model.expiresAt,
     'data-made-at': model.renderedAt,
     ...buildChoiceData(model),
-    // Writes only the public members, so that a private key would not leak by mistake.
+    // Writes only the public members, so that a private key cannot leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
@@ -255,7 +255,7 @@ function buildChoiceData({ choice, amountCents, currencyISOCode }: PayablePage):
   };
 }
 
-/** URL of the link above the order. Undefined while a payment is in progress. */
+/** URL of the store link at the top of the page. Undefined if the page has no store link, or has it in its view. */
 function findStoreLink(model: PayPageModel): string | undefined {
   if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
     return undefined;

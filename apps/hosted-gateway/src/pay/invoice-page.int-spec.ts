@@ -100,7 +100,7 @@ test('the page of a live invoice without line items shows the form without a tes
   expect([pageState(text), text.includes('TEST')]).toEqual(['open', false]);
 });
 
-test('the reference of an invoice is no address of a page, and the API for sessions does not find the invoice', async () => {
+test('the reference of an invoice does not open a page, and the API for sessions does not find the invoice', async () => {
   const invoice = await createInvoice(gateway, merchant);
   const { payableId } = invoice;
   await recordCharges(successReply);
@@ -139,7 +139,7 @@ describe('the options of the merchant', () => {
     expect([pageState(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
   });
 
-  test('are the newest ones of the merchant of the invoice', async () => {
+  test('come from the newest event of the merchant who owns the invoice', async () => {
     const otherMerchant = await gateway.createMerchant();
     await changeMerchant(gateway, otherMerchant, 1, { features: { tip: { enabled: true } } });
     await changeMerchant(gateway, merchant, 2, { features: {} });
@@ -174,7 +174,7 @@ describe('the payment of another payer', () => {
     expect(await readState(invoice, paymentCookie(payment.reference))).toEqual({ state: 'succeeded', version: 3 });
   });
 
-  test('shows receipt and basket to a browser that has its reference among the first five in the cookie', async () => {
+  test('is shown as a receipt with the basket only if its reference is among the first five references of the cookie', async () => {
     const invoice = await createInvoice(gateway, merchant);
     const payment = success(invoice);
     await deliverPayment(PaymentSucceededV1, payment);
@@ -189,7 +189,7 @@ describe('the payment of another payer', () => {
     expect(await openWith()).toEqual(['already-paid', false]);
   });
 
-  test('is not shown if a partner sent it, and the name of the partner’s customer is not stored', async () => {
+  test('is shown as already-paid if it came through a partner, and the name of the partner’s customer is not stored', async () => {
     const invoice = await createInvoice(gateway, merchant);
     const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
     await deliverPayment(PaymentSucceededV1, payment);
@@ -242,7 +242,7 @@ describe('the page of an invoice that cannot be paid', () => {
   test.each([
     ['closed', 'cancelled'],
     ['refused', 'refused'],
-  ] as const)('of a %s payable has the state %s', async (state, expectedPage) => {
+  ] as const)('has for a %s payable the state %s', async (state, expectedPage) => {
     const invoice = await createInvoice(gateway, merchant);
     const otherInvoice = await createInvoice(gateway, merchant);
     const { payableId } = invoice;
@@ -253,7 +253,7 @@ describe('the page of an invoice that cannot be paid', () => {
     expect(pageState((await openPage(otherInvoice)).text)).toBe('open');
   });
 
-  test('is expired from the exact millisecond of expiry, but processing while a payment is in progress', async () => {
+  test('has the state expired from the exact millisecond of expiry, but processing while a payment is in progress', async () => {
     const [invoice, paying] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
     const modifiedUTCDate = gateway.clock.later(3_600_000).toISOString();
     const processing = buildPayment(paying, { version: 2, state: 'processing', modifiedUTCDate });
@@ -265,20 +265,21 @@ describe('the page of an invoice that cannot be paid', () => {
     expect(pageState((await openPage(paying)).text)).toBe('processing');
   });
 
-  test('of an unknown merchant is a 404', async () => {
+  test('is a 404 if the merchant is unknown', async () => {
     const invoice = await createInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
     expect((await openPage(invoice)).status).toBe(404);
   });
 });
 
-describe('the attempts on the page', () => {
+describe('the limit of attempts on the page', () => {
+  /** Delivers a failed payment. The first failure has version 3 and `tries` 1; each further failure adds 1 to both. */
   const deliverFailure = async (invoice: Payable, version: number, overrides: Partial<Payment> = {}) =>
     deliverPayment(
       PaymentFailedV1,
       buildPayment(invoice, { version, tries: version - 2, state: 'failed', ...overrides }),
     );
 
-  test('are limited to five failures, and failures through partners do not count; after the limit no charge is sent', async () => {
+  test('is five failures, without failures through partners; at the limit the gateway sends no charge', async () => {
     const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
     for (let version = 7; version < 10; version++) await deliverFailure(invoice, version, { partner: PARTNER });
@@ -290,7 +291,7 @@ describe('the attempts on the page', () => {
     expect(commands).toEqual([]);
   });
 
-  test('do not count a payment that waits for verification as a failure', async () => {
+  test('does not count a payment that waits for verification as a failure', async () => {
     const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
     const inVerification = buildPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
@@ -298,7 +299,7 @@ describe('the attempts on the page', () => {
     expect((await readState(invoice)).state).toBe('open');
   });
 
-  test('are limited to ten payments that wait for verification, and those of partners do not count', async () => {
+  test('is ten payments that wait for verification, without payments through partners', async () => {
     const invoice = await createInvoice(gateway, merchant);
     const addVerification = (version: number, overrides: Partial<Payment> = {}) => {
       const fields = { version, tries: version - 2, state: 'verificationRequired', ...overrides } as const;
@@ -314,7 +315,7 @@ describe('the attempts on the page', () => {
     expect(commands).toEqual([]);
   });
 
-  test('do not count a retry of the pay request of the last attempt', async () => {
+  test('does not prevent a retry of the pay request of the last attempt', async () => {
     const invoice = await createInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
     const reference = randomUUID();
@@ -324,7 +325,7 @@ describe('the attempts on the page', () => {
     expect(commands).toHaveLength(1);
   });
 
-  test('never exceed the limit of the invoice, for which failures through partners count', async () => {
+  test('is never above the limit of the invoice, which also counts failures through partners', async () => {
     const invoice = await createInvoice(gateway, merchant, { triesMax: 2 });
     await deliverFailure(invoice, 3, { partner: PARTNER });
     expect((await readState(invoice)).state).toBe('open');
@@ -381,7 +382,7 @@ describe('if events arrive late or in another order', () => {
     ]);
   });
 
-  test('the page of an invoice that a partner has paid is already paid after a rejected pay request, once the query gets a reply', async () => {
+  test('the page of an invoice that a partner has paid is already-paid after a rejected pay request', async () => {
     const invoice = await createInvoice(gateway, merchant);
     await recordCharges(() => errorReply('payable.paid'));
     await gateway.respondToChecks(() => errorReply('service.not-ready'));

@@ -30,8 +30,8 @@ async function getHtml(url: string, acceptLanguage?: string): Promise<string> {
   return (await gateway.call('GET', url, { headers })).text;
 }
 const pageLanguage = (text: string): string | undefined => /<html lang="(..)" dir="ltr">/.exec(text)?.[1];
-const pay = (calls: string, query = '', headers: Record<string, string> = {}) =>
-  gateway.call('POST', `${calls}/payments${query}`, {
+const pay = (callsPath: string, query = '', headers: Record<string, string> = {}) =>
+  gateway.call('POST', `${callsPath}/payments${query}`, {
     headers,
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
   });
@@ -55,7 +55,7 @@ test('the page uses the language that the payer chose, else the session’s loca
     expect(pageLanguage(await getHtml(`/pay?sessionId=${zulu}&${invalidChoice}`))).toBe('zu');
 });
 
-test('the page uses the browser’s language if the session has no locale or an unsupported one', async () => {
+test('the page uses the browser’s language if the session has no locale or an unsupported locale', async () => {
   for (const locale of ['de-CH', null, undefined]) {
     const sessionId = await gateway.createSession(merchant, { locale });
     expect(pageLanguage(await getHtml(`/pay?sessionId=${sessionId}`, 'af'))).toBe('af');
@@ -96,11 +96,11 @@ test('links to the page in other languages contain only the supported query para
 test('the decline texts that the script gets are in the language of the page', async () => {
   await declineAllCharges();
   const sessionId = await gateway.createSession(merchant, { locale: 'zu' });
-  const calls = `/pay/${sessionId}`;
+  const callsPath = `/pay/${sessionId}`;
   const title = 'Ayikho imali eyanele kuleli khadi';
-  expect((await pay(calls)).body.decline).toMatchObject({ title, triesLeft: 'Kusele imizamo engu-4 kwengu-5.' });
-  expect((await gateway.call('GET', `${calls}/state`)).body.decline).toMatchObject({ title });
-  expect((await gateway.call('GET', `${calls}/state?lang=af`)).body.decline).toMatchObject({
+  expect((await pay(callsPath)).body.decline).toMatchObject({ title, triesLeft: 'Kusele imizamo engu-4 kwengu-5.' });
+  expect((await gateway.call('GET', `${callsPath}/state`)).body.decline).toMatchObject({ title });
+  expect((await gateway.call('GET', `${callsPath}/state?lang=af`)).body.decline).toMatchObject({
     title: 'Daar is nie genoeg geld op hierdie kaart nie',
   });
   expect(await getHtml(`/pay?sessionId=${sessionId}`)).toContain(title);
@@ -125,7 +125,7 @@ test('the event stream sends the initial state and changes in the language of th
   out.destroy();
 });
 
-test('error messages are in the language of the page; in English they come from the error catalogue', async () => {
+test('error messages are in the language of the page; in English, an error without its own text has the message of the reply', async () => {
   const rejectAllCharges = (code: 'card-key.not-in-use' | 'request.invalid'): Promise<void> =>
     gateway.respondToCharges(() => ({ ok: false, code, message: 'In English', fields: [] }));
   const sessionId = await gateway.createSession(merchant);

@@ -77,7 +77,7 @@ describe('error pages:', () => {
     expect(await getPage(sessionId)).toContain('Card number');
   });
 
-  test('if the connection to the database breaks, a browser gets this error page, and a script gets JSON', async () => {
+  test('if the connection to the database breaks, a browser gets an error page, and a script gets JSON', async () => {
     const sessionId = await gateway.createSession(merchant);
     const sessions = gateway.service.app.get(SessionRepository);
     const connectionLost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
@@ -160,7 +160,7 @@ test('an approved payment redirects the payer to the shop, and the merchant can 
   gateway.clock.advance(-3_600_000);
 });
 
-test('if the first attempt succeeds after the second was declined, the link to the shop contains the success', async () => {
+test('if the first attempt succeeds after the second was declined, the link to the shop reports the success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);
   const firstAttempt = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
@@ -192,7 +192,7 @@ test('if the first attempt succeeds after the second was declined, the link to t
   for (const link of links) expect(link).toEqual(['/return', 'Success', firstAttempt.paymentReference]);
 });
 
-test('the charge command contains the payable of the session and a deadline, and no other fields of the pay request', async () => {
+test('the charge command contains the payable of the session and a deadline, and ignores other fields of the pay request', async () => {
   const sessionId = await gateway.createSession(merchant);
   let receivedCommand: ChargeCard | undefined;
   await gateway.respondToCharges((command) => {
@@ -242,7 +242,7 @@ test('a pay request is rejected with 409 while another payment of the session is
   expect([status, headers['retry-after'], body.status]).toEqual([409, '2', 'BadRequest']);
 });
 
-test('the page of an expired session is expired, but stays processing while a payment is in progress', async () => {
+test('the page of a session is expired after 30 minutes, but stays processing while a payment is in progress', async () => {
   const [open, processing] = [await gateway.createSession(merchant), await gateway.createSession(merchant)];
   await replyWithPayment({ state: 'processing', version: 2 });
   await pay(processing);

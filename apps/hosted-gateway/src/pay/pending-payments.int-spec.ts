@@ -50,7 +50,7 @@ const verificationFields = (
   paymentUTCDate: gateway.clock.nowISO(),
   ...overrides,
 });
-/** A session whose payer was redirected to the bank. */
+/** A session whose payer was redirected to the bank. Each attempt increases the version of the payable by two. */
 async function createSessionInVerification(tries = 1): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
   const sessionId = await gateway.createSession(merchant);
   const payment = buildPayment(
@@ -103,7 +103,7 @@ describe('the payer of a payment in verification', () => {
     gateway.clock.advance(-30 * 60_000);
   });
 
-  test('sees the form again after the verification has expired, or that the session has expired', async () => {
+  test('sees the form again after the verification has expired, and later that the session has expired', async () => {
     const { sessionId } = await createSessionInVerification();
     gateway.clock.advance(900_000);
     expect(pageState(await getPage(sessionId))).toBe('open');
@@ -112,7 +112,7 @@ describe('the payer of a payment in verification', () => {
     gateway.clock.advance(-1_800_000);
   });
 
-  test('sees the current result on every page load, because each load refreshes the payment', async () => {
+  test('sees the newest result, because a page load queries payment-processor until the payment is final', async () => {
     const { sessionId, payment } = await createSessionInVerification();
     let queryCount = 0;
     await gateway.respondToChecks(({ payableId }) => {
@@ -344,6 +344,7 @@ describe('the event stream of page states', () => {
 
   test('is not opened by a HEAD request', async () => {
     const sessionId = await gateway.createSession(merchant);
+    // One request more than the limit of open streams.
     for (let count = 0; count < 11; count++)
       expect((await fetch(`${url}/pay/${sessionId}/events`, { method: 'HEAD' })).status).toBe(200);
     const { states, closeConnection } = watchStream(`${url}/pay/${sessionId}/events`);

@@ -95,7 +95,7 @@ test('a payment on the page of the code pays the session: both pages show a rece
   ]);
 });
 
-test('the page of the code of a payment in verification offers to use another card', async () => {
+test('the page that a code opens offers to use another card while a payment is in verification', async () => {
   const { code, payable } = await createSessionWithCode();
   const inVerification = buildPayment(payable, {
     version: 3,
@@ -110,6 +110,7 @@ test('the page of the code of a payment in verification offers to use another ca
   expect(pageState((await openByCode(code, '?card=another')).text)).toBe('open');
 });
 
+// A session has two pages: the shop redirects the payer to the first, and the scanned code opens the second.
 describe('after the customer of a partner scanned the code', () => {
   test('both pages show the receipt if that customer has paid', async () => {
     const session = await createSessionWithCode();
@@ -149,7 +150,7 @@ describe('after the customer of a partner scanned the code', () => {
 });
 
 test.each(['00000000000000000000', 'x', '1'.repeat(19), '%00', 'constructor'])(
-  'the page for the invalid code %s has status 404 and explains how to pay, and all other calls with this code are a 404',
+  'the page for the invalid code %s has status 404 and explains how to pay, and all other calls with this code get a 404',
   async (code) => {
     const { status, headers, text } = await openByCode(code);
     expect([status, headers['content-type'], pageState(text)]).toEqual([404, 'text/html; charset=utf-8', 'not-found']);

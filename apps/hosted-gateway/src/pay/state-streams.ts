@@ -15,7 +15,7 @@ const LIFETIME_MS = 600_000;
 /** Interval at which one statement checks for changes, for all streams of the process. */
 const POLL_INTERVAL_MS = 500;
 /**
- * Intervals between heartbeats; the last one repeats. While the result of a bank is pending, a heartbeat reads the
+ * Intervals between heartbeats; the last interval repeats. While the result of a bank is pending, a heartbeat reads the
  * state, which queries the bank. Otherwise a heartbeat sends the last state again.
  */
 const HEARTBEAT_INTERVALS_MS = [1_000, 2_000, 4_000, 8_000] as const;

@@ -1,8 +1,8 @@
 import { PaymentStatus, readPaymentStatus, readResponseStatus, ResponseStatus } from '@svc/contracts';
 import { HostedGatewayClient } from '@svc/sdk';
 
-// The SDK declares its own enumerations, because it is installed without the packages of the platform. Both must stay
-// equal.
+// The SDK declares its own enumerations, because it is installed without the packages of the platform. They must stay
+// equal to the enumerations of the platform.
 
 const payment = {
   sessionId: 's',

@@ -9,7 +9,7 @@ const buildPayment = (paymentReference: string, version: number, state = 'paid')
     payable: { payableId: 'p', state, version, tries: version - 1 },
   }) as unknown as HostedPaymentSnapshot;
 
-describe('applyPayment returns a session that', () => {
+describe('the session that applyPayment returns', () => {
   it('has the payable state of the payment if the payment has a newer version', () => {
     expect(applyPayment(buildSession(1), buildPayment('a', 3))).toMatchObject({
       payableState: 'paid',

@@ -1,6 +1,6 @@
 /**
- * Concurrent calls that store payments share one statement, and so do calls that read sessions. Each call gets its own
- * result.
+ * Concurrent calls that store payments share one statement. Concurrent calls that read sessions share another
+ * statement. Each call gets its own result.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
@@ -68,7 +68,7 @@ function countStatements(text: string): () => number {
   return () => query.mock.calls.filter(([statement]) => statement.includes(text)).length;
 }
 
-describe('concurrent calls that store payments', () => {
+describe('concurrent calls that store payments:', () => {
   const UPSERT_TEXT = 'INSERT INTO hosted_payments';
 
   test('if the database rejects one of a hundred concurrent payments, all others are stored', async () => {
@@ -163,7 +163,7 @@ describe('concurrent calls that store payments', () => {
   });
 });
 
-describe('concurrent calls that read sessions', () => {
+describe('concurrent calls that read sessions:', () => {
   const FIND_TEXT = 'CROSS JOIN LATERAL (SELECT session_id';
   const lockTable = (): Promise<HeldLocks> =>
     holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
@@ -208,6 +208,7 @@ describe('concurrent calls that read sessions', () => {
     const results = Promise.allSettled(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
     const pids = await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     for (const pid of pids) await gateway.dataSource.query(`SELECT pg_terminate_backend($1, 10000)`, [pid]);
+    // The next batch now waits for the lock, so its connection is terminated too.
     await terminateBlockedBackend(gateway.dataSource);
     for (const result of await results)
       expect(result).toMatchObject({ status: 'rejected', reason: CONNECTION_TERMINATED });

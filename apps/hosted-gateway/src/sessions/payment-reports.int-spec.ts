@@ -36,7 +36,7 @@ async function createSessionWithReports(): Promise<SessionWithReports> {
   return { sessionId, paid, processing: { ...processing, payable: { ...processing.payable, version: 2 } } };
 }
 /**
- * State and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked
+ * Returns state and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked
  * or replaced.
  */
 async function readRows(sessionId: string): Promise<unknown[]> {
@@ -124,7 +124,7 @@ test.each(['an older', 'an identical'])(
   },
 );
 
-test('the event that a payable was closed closes only its own session, and only if the session has no newer version', async () => {
+test('a PayableClosed event closes only the session of its payable, and only if the session has no newer version', async () => {
   const [closed, paid, untouched] = [
     await createSessionWithReports(),
     await createSessionWithReports(),

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /**
- * Inserts rows, but disables autovacuum: PostgreSQL gets no statistics, as if the tables had grown since the last
+ * Disables autovacuum and inserts rows. So PostgreSQL has no statistics, as if the tables had grown since the last
  * ANALYZE.
  */
 async function fillTables(): Promise<void> {

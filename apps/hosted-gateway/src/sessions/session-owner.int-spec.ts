@@ -28,7 +28,7 @@ const readState = async (sessionId: string): Promise<unknown> =>
   (await gateway.call('GET', `/pay/${sessionId}/state`)).body.state;
 
 describe('permission to cancel a session:', () => {
-  test.each(OTHER_CALLERS)('%s cannot cancel the session of its owner', async (caller) => {
+  test.each(OTHER_CALLERS)('%s cannot cancel a session that it does not own', async (caller) => {
     const sessionId = await gateway.createSession(owner);
     const { siteKey, merchantKey, headers } = otherCallers[caller];
     for (const key of [siteKey, merchantKey]) {
@@ -90,8 +90,8 @@ describe('a requestId', () => {
     }
   });
 
-  // A siteId is unique. But even if two sites had the same siteId, a response must not contain the other merchant's
-  // session.
+  // A siteId is unique. But even if two merchants had a site with the same siteId, neither merchant may get the session
+  // of the other merchant.
   test('never returns the session of another merchant', async () => {
     const requestId = randomUUID();
     const ownersResponse = await create(requestId, owner, 'order-17');

@@ -85,10 +85,9 @@ export interface SessionWithPayments extends Session {
 }
 
 /**
- * Only one batch runs at a time, because one batch at a time needs the fewest statements. A batch does not wait long
- * for the previous batch, because no transaction locks these rows for longer than one statement. (In payment-processor
- * transactions are longer, so more batches run concurrently there.) Before you change one of the two numbers, measure
- * again.
+ * Runs only one batch at a time, because this needs the fewest statements. A batch does not wait long for the previous
+ * batch, because no transaction locks these rows for longer than one statement. (In payment-processor transactions are
+ * longer, so more batches run concurrently there.) Measure again before you change a number.
  */
 const BATCH_OPTIONS = { maxItems: 50, maxConcurrentBatches: 1 };
 
@@ -261,8 +260,8 @@ export class SessionRepository {
   /**
    * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and
    * session wins, so reports may arrive twice, late or out of order. Skips versions that this process has already
-   * stored: for most payments it first receives the result as the reply to its own charge command, and then again in
-   * two events.
+   * stored: for most payments a process first receives the result as the reply to its own charge command, and then
+   * again in two events.
    *
    * Sorts the sessions by id and the payments by reference, so that two concurrent statements lock common rows in the
    * same order and never deadlock.
@@ -284,7 +283,7 @@ export class SessionRepository {
 
   /**
    * Stores reversals: the refunds of charges that succeeded too late. Changes no other data of a stored payment. Locks
-   * rows in the order of {@link upsertPayments}.
+   * rows in the same order as {@link upsertPayments}.
    */
   async upsertReversals(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
     await this.dataSource.query(

@@ -85,9 +85,9 @@ describe('the fingerprint of a request (C7)', () => {
     { origin: 'shop2.example' },
     { siteName: 'Other' },
     { customFields: [{ key: 'Book', value: 'Two' }] },
-    // Key and value together have the same characters as 'Book' and 'One', but differ.
+    // The concatenation of key and value is still 'BookOne', but key and value differ.
     { customFields: [{ key: 'BookO', value: 'ne' }] },
-  ])('differs if the request has %j instead', (change) => {
+  ])('changes if a field of the request changes: %j', (change) => {
     expect(computeFingerprint({ ...request, ...change })).not.toBe(computeFingerprint(request));
   });
 });

@@ -13,9 +13,9 @@ import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 /** Lifetime of a session (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
 
-/** Time by which a payer can extend a session, once. */
+/** A payer can extend the expiry of a session once, by this time. */
 export const SESSION_EXTENSION_MS = 15 * 60_000;
-/** Time before the expiry in which the page shows a warning, and the payer can extend the session. */
+/** During this time before the expiry, the page shows a warning and the payer can extend the session. */
 export const SESSION_WARNING_MS = 5 * 60_000;
 
 export interface Session {
@@ -55,7 +55,7 @@ export interface Session {
 }
 
 /**
- * The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish.
+ * The state of the session (H2). Only an open session expires: a payment in progress is allowed to finish.
  */
 export function determineSessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
   switch (session.payableState) {
@@ -105,8 +105,8 @@ export function describePayable(session: Session): PayableDescriptor {
 
 /**
  * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not
- * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained it, they would
- * reject a retry.
+ * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained the locale, these
+ * replicas would reject a retry.
  */
 export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [

@@ -219,7 +219,7 @@ describe('authentication of callers (A8)', () => {
   const headersWithout = (name: string): Record<string, string> =>
     Object.fromEntries(Object.entries(merchant.headers).filter(([key]) => key !== name));
 
-  test('the key of the site and the key of the merchant are accepted', async () => {
+  test('a request with the key of the merchant instead of the key of the site is accepted', async () => {
     expect(
       (await create(buildSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status,
     ).toBe(201);

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { NotifiedSite } from './signing-keys.js';
 
-/** Which kinds of signing keys a site has. */
+/** The kinds of signing keys that a site has. */
 export interface ExistingKeys {
   readonly apiKey: boolean;
   readonly webhookSecret: boolean;

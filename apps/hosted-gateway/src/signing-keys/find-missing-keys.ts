@@ -8,8 +8,8 @@ import type { NotifiedSite, SigningKey } from './signing-keys.js';
 @Injectable()
 export class FindMissingKeys {
   /**
-   * Caches sites that lack no key for one second. So a new key has effect immediately, and a revocation within one
-   * second.
+   * Caches for one second which sites have all keys. A missing key is not cached. So a new key has effect immediately,
+   * and a revocation within one second.
    */
   private readonly completeSites: TtlCache<true>;
 

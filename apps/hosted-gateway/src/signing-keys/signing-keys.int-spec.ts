@@ -146,7 +146,7 @@ test('a repeated request returns the session that was created before the webhook
   expect((await site.createSession(apiKey)).status).toBe(422);
 });
 
-test('sessions need no webhook secret while identity has not published any, as before a rollout', async () => {
+test('sessions need no webhook secret before identity has published one, for example if a rollout updates identity last', async () => {
   const otherGateway = await startGateway();
   const merchant = await otherGateway.createMerchant();
   await otherGateway.dataSource.query('DELETE FROM known_webhook_secrets');

@@ -1,6 +1,6 @@
 /**
- * Query plans of the statements for tills' invoices, in tables that have grown without a later ANALYZE. A connection
- * plans a statement only once.
+ * Query plans of the statements for tills' invoices, in tables that have grown since the last ANALYZE. A connection
+ * plans a statement only once, so a plan that was made for small tables must still be fast when the tables have grown.
  */
 import { planOf } from '@svc/testing';
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';

@@ -29,7 +29,7 @@ async function setTillReply(reply: { invoiceReference?: string } | undefined): P
       ? { ok: true, reply }
       : { ok: false, code: 'service.not-ready', message: 'Try again.', fields: [], retryAfterSeconds: 1 };
   });
-  // After this time the gateway does not use its cached response.
+  // The gateway caches a response for one second.
   gateway.clock.advance(1_000);
 }
 
@@ -105,7 +105,7 @@ test('a static code never expires', async () => {
   expect((await openPage(code)).status).toBe(200);
 });
 
-test('the page of a code shows the name of the merchant who owns it, also if two merchants have a site with the same siteId', async () => {
+test('the page of a code shows the name of the merchant who owns the code, also if two merchants have a site with the same siteId', async () => {
   const { siteId } = merchant;
   const otherMerchant = await gateway.createMerchant({ siteId, merchantName: 'Cape Cycles' });
   const otherSite = await gateway.createMerchant({
@@ -127,6 +127,7 @@ test('the page of a code shows the name of the merchant who owns it, also if two
 });
 
 test('an invoice stored by an earlier release has no page: the payer is advised to use a payment app', async () => {
+  // An earlier release stored neither the reference of the invoice nor the state of its payable.
   const code = newOwnCode();
   await gateway.dataSource.query(
     `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at) VALUES ($1, $2, $3, 8950, 'ZAR', $4)`,

@@ -44,7 +44,7 @@ export interface TillInvoice {
 /** The fields of a line item that the page shows. */
 export type TillLineItem = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
 
-/** The fields of a line item that the page shows. Uses the product code or the SKU if the line item has no name. */
+/** Selects these fields. A line item without a name gets its product code or SKU as the name. */
 export function toTillLineItem({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLineItem {
   const label = name ?? productCode ?? sku;
   return {
@@ -60,7 +60,7 @@ export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePa
   return payment.source.kind === 'invoice';
 }
 
-/** The payable of an invoice, equal to the one that code-decoder sent to payment-processor. */
+/** The payable of an invoice, equal to the payable that code-decoder published for the invoice. */
 export function describeInvoicePayable(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
   const { invoiceReference, externalReference, siteReference, code } = invoice;
   return {

@@ -41,8 +41,7 @@ export async function updateKey(
   change: { isPrimary: boolean; revokedAt?: Date },
 ): Promise<ApiKey> {
   const changedFields = { ...change, version: key.version + 1 };
-  const owner = { merchantId: key.merchantId, siteId: key.siteId ?? undefined };
-  await tx.update(ApiKeyRow, { ...ownerCondition(owner), keyId: key.keyId }, changedFields);
+  await tx.update(ApiKeyRow, { keyId: key.keyId }, changedFields);
   return { ...key, ...changedFields };
 }
 

@@ -68,8 +68,8 @@ describe('findSuccessor', () => {
   });
 });
 
-describe('the published data of a key', () => {
-  it('contain the hash but not the encrypted key in apiKeyChanged', () => {
+describe('apiKeyChanged', () => {
+  it('contains the hash of a key, but not the encrypted key', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
@@ -83,8 +83,10 @@ describe('the published data of a key', () => {
       revoked: false,
     });
   });
+});
 
-  it('contain the encrypted key but not the hash in signingKeyChanged', () => {
+describe('signingKeyChanged', () => {
+  it('contains the encrypted key, but not the hash of the key', () => {
     const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
     expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
@@ -100,15 +102,17 @@ describe('the published data of a key', () => {
     });
   });
 
-  it('contain no site for a merchant key', () => {
+  it('contains no site for a merchant key, like apiKeyChanged', () => {
     const key: ApiKey = { ...KEY, kind: 'merchant', siteId: null };
     for (const { payload } of [apiKeyChanged(key), signingKeyChanged(key)]) {
       expect(payload).not.toHaveProperty('siteId');
       expect(payload).toMatchObject({ merchantId: 1001 });
     }
   });
+});
 
-  it('do not contain the hash or the encrypted key in toApiKeyView, which administrators see', () => {
+describe('toApiKeyView', () => {
+  it('omits the hash and the encrypted key', () => {
     const revokedKey = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
     expect(toApiKeyView(revokedKey)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
     expect(toApiKeyView(KEY)).toStrictEqual({

@@ -52,7 +52,7 @@ describe('the API keys', () => {
   };
 
   it.each(['merchant', 'site'] as const)(
-    'of a %s are returned only once, and published with their hash and in encrypted form',
+    'created for a %s are returned only once, and published as a hash and in encrypted form',
     async (kind) => {
       const path = kind === 'merchant' ? merchantKeysPath : siteKeysPath;
       const response = await admin('POST', path, { mode: 'live' });
@@ -119,7 +119,7 @@ describe('the API keys', () => {
     expect(await findTablesContaining(Buffer.from(apiKey).toString('base64').slice(0, -4))).toEqual([]);
   });
 
-  it('have the newest key as primary key, and older keys stay valid', async () => {
+  it('stay valid when a newer key is created, which becomes the primary key', async () => {
     const first = await createKey(siteKeysPath);
     const second = await createKey(siteKeysPath);
     expect(await listKeys(siteKeysPath)).toMatchObject([
@@ -141,7 +141,7 @@ describe('the API keys', () => {
     expect(await decryptKey(secrets[1]!.payload.sealed)).toBe(first.apiKey);
   });
 
-  it('have one primary key for each owner and mode', async () => {
+  it('include one primary key for each owner and mode', async () => {
     const createdKeys = [await createKey(siteKeysPath, 'test'), await createKey(siteKeysPath, 'live')];
     const merchantKey = await createKey(merchantKeysPath, 'test');
     expect((await listPrimaryKeyIds(siteKeysPath)).toSorted()).toEqual(
@@ -150,7 +150,7 @@ describe('the API keys', () => {
     expect(await listPrimaryKeyIds(merchantKeysPath)).toEqual([merchantKey.keyId]);
   });
 
-  it('have only one primary key after several keys were created concurrently', async () => {
+  it('include only one primary key after several keys were created concurrently', async () => {
     for (const path of [siteKeysPath, merchantKeysPath]) {
       const responses = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
       expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
@@ -160,7 +160,7 @@ describe('the API keys', () => {
     }
   });
 
-  it('have a database constraint that allows only one primary key', async () => {
+  it('cannot include two primary keys, because a database constraint allows only one for each owner and mode', async () => {
     for (const path of [siteKeysPath, merchantKeysPath]) {
       await createKey(path);
       await createKey(path);
@@ -191,7 +191,7 @@ describe('the API keys', () => {
     expect(await listKeys(merchantKeysPath)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
   });
 
-  it('have the newest key of the same mode as primary key after the primary key was revoked', async () => {
+  it('include a new primary key after the primary key was revoked: the newest valid key of the same mode', async () => {
     const [first, second, third] = [
       await createKey(siteKeysPath),
       await createKey(siteKeysPath),
@@ -208,7 +208,7 @@ describe('the API keys', () => {
     expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId]);
   });
 
-  it('have exactly one primary key after keys were created and revoked concurrently', async () => {
+  it('include exactly one primary key after keys were created and revoked concurrently', async () => {
     const oldKeys = [await createKey(siteKeysPath), await createKey(siteKeysPath), await createKey(siteKeysPath)];
     const responses = await Promise.all([
       ...oldKeys.map(({ keyId }) => admin('DELETE', `${siteKeysPath}/${keyId}`)),

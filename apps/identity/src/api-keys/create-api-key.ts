@@ -22,7 +22,10 @@ const MAX_VALID_KEYS = 10;
 /** A new key, including the secret. */
 export interface CreatedApiKey {
   readonly keyId: string;
-  /** The secret key. It is shown only in this response, because the service stores only its hash (A6). */
+  /**
+   * The secret key. It is shown only in this response (A6): the service stores its hash, and the key itself encrypted so
+   * that only the webhook dispatcher can decrypt it, which signs webhooks with it (E3).
+   */
   readonly apiKey: string;
   readonly kind: 'merchant' | 'site';
   readonly mode: Mode;

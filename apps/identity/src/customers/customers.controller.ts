@@ -25,7 +25,7 @@ export class CustomersController {
    *
    * @returns 201 The customer.
    * @returns 200 The existing customer, because the user was already registered.
-   * @throws resource.not-found The partner has no such user.
+   * @throws resource.not-found The partner has no user with this id.
    */
   @Post('register')
   async register(
@@ -46,8 +46,8 @@ export class CustomersController {
    * @throws credentials.invalid The email or the password is wrong, or the user is not a customer of this organisation.
    *   The response does not reveal which of these is the case.
    * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this IP address.
-   *   The limit of an address is 5 higher for each customer who has logged in from it. While a limit is reached, this
-   *   is the response even to the right password.
+   *   Each customer who has logged in from an IP address increases the limit of the address by 5. While a limit is
+   *   reached, even a login with the right password gets this response.
    */
   @Post('login')
   @HttpCode(200)

@@ -65,7 +65,7 @@ it.each<[Record<string, string>, string]>([
   [{}, '/errors/resource.not-found'],
   [{ SVC_ERROR_PAGES_URL: 'https://api.example/errors' }, 'https://api.example/errors/resource.not-found'],
 ])(
-  'with the environment %j, the body and the Link header of an error response contain %s, the address of its page',
+  'with the environment %j, the body and the Link header of an error response contain the address %s of a help page',
   async (env, address) => {
     const identity = await startIdentity({ env });
     const { headers, body } = await httpClient(identity.service)('GET', '/nothing');

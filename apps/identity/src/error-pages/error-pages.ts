@@ -43,7 +43,7 @@ function renderPage(code: ErrorCode): string {
     `<tbody>${rows.join('')}</tbody></table>`,
     `<h2>Does it help to repeat the request?</h2><p>${toHtml(repeat)}</p>`,
     `<h2>Where it occurs</h2><p>${toHtml(where)}</p>`,
-    `<p>HTTP status ${httpStatus} where it refuses a request. Reference for support: ${errorReference}.</p>`,
+    `<p>HTTP status of a rejected request: ${httpStatus}. Reference for support: ${errorReference}.</p>`,
     `<p><a href="${ERROR_PAGES_PATH}">All errors</a></p>`,
   ]);
 }

@@ -8,10 +8,8 @@ test.each([
   [105, 2],
   [110, 3],
   [9_999, 1_980],
+  // After this number of failures no login is allowed.
   [10_000, undefined],
-])(
-  'after %d failures from an address, another login is allowed only if %p customers have logged in from it',
-  (failures, customers) => {
-    expect(requiredCustomers(failures)).toBe(customers);
-  },
-);
+])('after %d failures from an address, another login from it requires %p customers', (failures, customers) => {
+  expect(requiredCustomers(failures)).toBe(customers);
+});

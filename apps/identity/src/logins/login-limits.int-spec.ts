@@ -43,6 +43,7 @@ test('each customer who logged in from an address in the last day allows five mo
   // A customer counts only once, so repeated logins of one customer do not increase the limit again.
   for (const email of ['thandi@example.com', 'sipho@example.com', 'thandi@example.com', 'thandi@example.com'])
     expect((await login(email, PASSWORD)).status).toBe(200);
+  // Almost a day later, the partner needs a new token.
   identity.clock.advance(24 * 60 * 60_000 - 60_000);
   call = partnerClient(identity, partner, await logIn(identity, partner));
   // The limit is 110: 100, plus 5 for each of the two customers.
@@ -130,6 +131,7 @@ test('an address is locked after 10 000 failures, even if thousands of customers
     [row.address, identity.clock.now()],
   );
   await insertFailures(row.address, 9999);
+  // This login is the last failure that is allowed.
   expect((await login('unknown@example.com', PASSWORD)).status).toBe(401);
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(429);
 });

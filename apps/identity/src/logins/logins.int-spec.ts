@@ -254,7 +254,7 @@ describe('the API of users and customers', () => {
     ['known', 200],
     ['unknown', 401],
   ])(
-    'locks the %s email for 15 minutes after five failures, and responds %d to the next login after that',
+    'locks the %s email after five failures, and responds %d to a login 15 minutes after the first failure',
     async (kind, statusWhenUnlocked) => {
       const email = `${kind}@example.com`;
       if (kind === 'known') await createCustomer(email);
@@ -267,6 +267,7 @@ describe('the API of users and customers', () => {
       const statuses = [];
       for (const password of lastPasswords) statuses.push((await login(email, password)).status);
       expect(statuses).toEqual(kind === 'known' ? [200, 401] : [401]);
+      // The first failure was four minutes ago, so the lock ends in eleven minutes.
       for (const password of [PASSWORD, 'wrong password']) {
         const response = await login(email.toUpperCase(), password);
         expect(response).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
@@ -291,6 +292,7 @@ describe('the API of users and customers', () => {
   });
 
   it('locks an address after a hundred failures with any emails if no customer has logged in from the address', async () => {
+    // The failures of earlier tests expire.
     identity.clock.advance(15 * 60_000);
     const createClient = async () => partnerClient(identity, partner, await logIn(identity, partner));
     const client = await createClient();

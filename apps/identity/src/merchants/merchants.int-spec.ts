@@ -122,7 +122,7 @@ describe('the administration API of merchants', () => {
     );
   });
 
-  it('countSites counts only the sites of the given merchants', async () => {
+  it('counts only the sites of the merchants that are passed to countSites', async () => {
     const [merchantId] = await Promise.all(
       ['Counted', 'Not counted'].map(async (name) => {
         const merchant = (await admin('POST', MERCHANTS, { name })).body as { merchantId: number };

@@ -26,8 +26,8 @@ export class Identity1763500000100 implements MigrationInterface {
         CONSTRAINT sites_owner UNIQUE (merchant_id, site_id),
         CONSTRAINT sites_keyless_hosts CHECK (require_api_key OR jsonb_array_length(allowed_hosts) > 0)
       );
-      COMMENT ON COLUMN sites.allowed_hosts IS 'Hosts that addresses of a keyless site may have: lower case, no port, IPv6 in brackets, as a URL shows them.';
-      COMMENT ON COLUMN sites.version IS 'aggregateVersion of site.changed.v1; grows also when the merchant is renamed.';
+      COMMENT ON COLUMN sites.allowed_hosts IS 'Hosts that are allowed in the URLs of a keyless site: lower case, no port, IPv6 in brackets, as in a URL.';
+      COMMENT ON COLUMN sites.version IS 'aggregateVersion of site.changed.v1. A rename of the merchant increments it too.';
 
       CREATE TABLE api_keys (
         key_id      uuid        PRIMARY KEY,
@@ -50,11 +50,12 @@ export class Identity1763500000100 implements MigrationInterface {
       CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
       CREATE UNIQUE INDEX api_keys_one_primary ON api_keys (merchant_id, site_id, mode) NULLS NOT DISTINCT WHERE is_primary;
       CREATE INDEX api_keys_of_owner ON api_keys (merchant_id, site_id, ordinal);
-      COMMENT ON TABLE api_keys IS 'Keys of merchants and sites. The key itself is not here: only its hash, and a form that webhook-dispatcher alone can open.';
-      COMMENT ON COLUMN api_keys.ordinal IS 'Order in which keys were made; two can be made in one millisecond.';
-      COMMENT ON COLUMN api_keys.prefix IS 'Beginning of the key, for people to recognise it by.';
-      COMMENT ON COLUMN api_keys.sealed IS 'Compact JWE to webhook-dispatcher.';
-      COMMENT ON COLUMN api_keys.is_primary IS 'Signs webhooks (E3), among the keys of its owner and mode.';
+      COMMENT ON TABLE api_keys IS 'API keys of merchants and sites. A row contains only the hash of the key, and a ciphertext that only webhook-dispatcher can decrypt.';
+      COMMENT ON COLUMN api_keys.ordinal IS 'Order of creation. Two keys can be created in the same millisecond.';
+      COMMENT ON COLUMN api_keys.prefix IS 'First characters of the key, so that a person can recognise the key.';
+      COMMENT ON COLUMN api_keys.sealed IS 'The key as a compact JWE, encrypted for webhook-dispatcher.';
+      COMMENT ON COLUMN api_keys.is_primary IS
+        'Whether this key signs webhooks (E3). An owner has at most one primary key for each mode.';
 
       CREATE TABLE webhook_secrets (
         secret_id   uuid        PRIMARY KEY,
@@ -69,7 +70,7 @@ export class Identity1763500000100 implements MigrationInterface {
         CONSTRAINT webhook_secrets_site FOREIGN KEY (merchant_id, site_id) REFERENCES sites (merchant_id, site_id)
       );
       CREATE INDEX webhook_secrets_of_site ON webhook_secrets (merchant_id, site_id, ordinal);
-      COMMENT ON TABLE webhook_secrets IS 'Secrets of the Standard Webhooks signature (E4), in a form that webhook-dispatcher alone can open.';
+      COMMENT ON TABLE webhook_secrets IS 'Secrets of the Standard Webhooks signature (E4), encrypted so that only webhook-dispatcher can decrypt them.';
 
       CREATE TABLE sealing_key (
         only_one    boolean     PRIMARY KEY DEFAULT true CONSTRAINT sealing_key_only_one CHECK (only_one),
@@ -77,7 +78,7 @@ export class Identity1763500000100 implements MigrationInterface {
         version     bigint      NOT NULL,
         occurred_at timestamptz NOT NULL
       );
-      COMMENT ON TABLE sealing_key IS 'Public key of webhook-dispatcher, the newest it published. Filled from events only.';
+      COMMENT ON TABLE sealing_key IS 'Newest public key that webhook-dispatcher published. Filled from events only.';
 
       CREATE TABLE audit_log (
         entry_id      bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -92,9 +93,9 @@ export class Identity1763500000100 implements MigrationInterface {
         after         jsonb,
         CONSTRAINT audit_log_says_something CHECK (before IS NOT NULL OR after IS NOT NULL)
       );
-      COMMENT ON TABLE audit_log IS 'Append-only: every change an administrator made. Never holds a secret.';
+      COMMENT ON TABLE audit_log IS 'Append-only log of all changes by administrators. It never contains a secret.';
       COMMENT ON COLUMN audit_log.actor IS 'Fingerprint of the administration key that was used.';
-      COMMENT ON COLUMN audit_log.request_id IS 'x-request-id of the answer (C8).';
+      COMMENT ON COLUMN audit_log.request_id IS 'x-request-id of the response (C8).';
 
       CREATE FUNCTION refuse_audit_log_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -11,7 +11,7 @@ export class Partners1763500000110 implements MigrationInterface {
         name            text        NOT NULL CONSTRAINT organisations_name_length CHECK (length(name) BETWEEN 1 AND 100),
         created_at      timestamptz NOT NULL
       );
-      COMMENT ON TABLE organisations IS 'Partners.';
+      COMMENT ON TABLE organisations IS 'Partners, which are the organisations that call the main API.';
 
       CREATE TABLE partner_credentials (
         credential_id   uuid        PRIMARY KEY,
@@ -27,8 +27,9 @@ export class Partners1763500000110 implements MigrationInterface {
       );
       CREATE UNIQUE INDEX partner_credentials_hash ON partner_credentials (hash);
       CREATE INDEX partner_credentials_of_owner ON partner_credentials (organisation_id, kind, ordinal);
-      COMMENT ON TABLE partner_credentials IS 'API keys (x-api-key) and API tokens (service login) of partners. The credential itself is not here: only its SHA-256.';
-      COMMENT ON COLUMN partner_credentials.prefix IS 'Beginning of the credential, for people to recognise it by.';
+      COMMENT ON TABLE partner_credentials IS 'API keys (x-api-key) and API tokens (service login) of partners. Only the SHA-256 of each credential is stored.';
+      COMMENT ON COLUMN partner_credentials.prefix IS
+        'First characters of the credential, so that a person can recognise the credential.';
 
       CREATE TABLE users (
         user_id         uuid        PRIMARY KEY,
@@ -42,8 +43,9 @@ export class Partners1763500000110 implements MigrationInterface {
         CONSTRAINT users_email UNIQUE (organisation_id, mode, email),
         CONSTRAINT users_owner UNIQUE (organisation_id, mode, user_id)
       );
-      COMMENT ON COLUMN users.email IS 'Lower case, without blanks around it.';
-      COMMENT ON COLUMN users.password_hash IS 'argon2id in PHC form, with its own salt and parameters.';
+      COMMENT ON COLUMN users.email IS 'Lower case, without leading or trailing spaces.';
+      COMMENT ON COLUMN users.password_hash IS
+        'argon2id hash in PHC string format, which includes the salt and the parameters.';
 
       CREATE TABLE customers (
         customer_reference uuid        PRIMARY KEY,
@@ -64,8 +66,9 @@ export class Partners1763500000110 implements MigrationInterface {
       );
       CREATE INDEX login_failures_of_subject ON login_failures (subject, at);
       CREATE INDEX login_failures_at ON login_failures (at);
-      COMMENT ON TABLE login_failures IS 'Customer logins that failed, or are under way, in the last 15 minutes (A5).';
-      COMMENT ON COLUMN login_failures.subject IS 'SHA-256 of an email in its organisation, known or not, or of a client address.';
+      COMMENT ON TABLE login_failures IS
+        'Customer logins of the last 15 minutes that failed or are still in progress (A5).';
+      COMMENT ON COLUMN login_failures.subject IS 'SHA-256 of a client address, or of an organisation and an email, whether or not the user exists.';
 
       CREATE TABLE token_keys (
         kid                uuid        PRIMARY KEY,
@@ -78,11 +81,12 @@ export class Partners1763500000110 implements MigrationInterface {
         CONSTRAINT token_keys_signs_after_creation CHECK (signs_from >= created_at)
       );
       CREATE INDEX token_keys_order ON token_keys (signs_from) WHERE withdrawn_at IS NULL;
-      COMMENT ON TABLE token_keys IS 'Key pairs that sign identity tokens (A2); the private half rests sealed.';
-      COMMENT ON COLUMN token_keys.signs_from IS 'The newest key whose time has come signs; it is published before.';
-      COMMENT ON COLUMN token_keys.withdrawn_at IS 'From then on nothing it signed is accepted.';
+      COMMENT ON TABLE token_keys IS 'Key pairs that sign identity tokens (A2). The private key is stored encrypted.';
+      COMMENT ON COLUMN token_keys.signs_from IS
+        'The newest key whose signs_from has passed signs tokens. A key is published before this time.';
+      COMMENT ON COLUMN token_keys.withdrawn_at IS 'From this time on, no token that the key signed is accepted.';
 
-      -- What the guard of libs/auth asks in other services, where events fill these as tables.
+      -- The guard of libs/auth queries these names. In other services they are tables that are filled from events.
       CREATE VIEW known_partner_keys AS
         SELECT credential_id AS key_id, organisation_id, mode, hash, revoked_at IS NOT NULL AS revoked, version
           FROM partner_credentials WHERE kind = 'api-key';
@@ -95,17 +99,17 @@ export class Partners1763500000110 implements MigrationInterface {
         ADD COLUMN version  bigint NOT NULL DEFAULT 1 CONSTRAINT merchants_version_positive CHECK (version > 0);
       ALTER TABLE merchants
         ALTER COLUMN features DROP DEFAULT, ALTER COLUMN grants DROP DEFAULT, ALTER COLUMN version DROP DEFAULT;
-      COMMENT ON COLUMN merchants.grants IS 'Whose vouchers and external payments the merchant takes a partner''s word for (P6); nobody''s by default.';
+      COMMENT ON COLUMN merchants.grants IS 'Partners whose reports of vouchers and external payments the merchant accepts (P6). Empty by default.';
       COMMENT ON COLUMN merchants.version IS 'aggregateVersion of merchant.changed.v1.';
 
       ALTER TABLE sites ADD COLUMN webhook_url text
         CONSTRAINT sites_webhook_url_length CHECK (length(webhook_url) BETWEEN 1 AND 2048);
-      COMMENT ON COLUMN sites.webhook_url IS 'Where the merchant is told of payments and refunds at this site (M6); NULL: nowhere.';
+      COMMENT ON COLUMN sites.webhook_url IS 'URL that receives notifications of payments and refunds of the site (M6). NULL: no notifications.';
 
       ALTER TABLE audit_log ALTER COLUMN merchant_id DROP NOT NULL;
       ALTER TABLE audit_log ADD COLUMN organisation_id uuid REFERENCES organisations;
 
-      -- Merchants of before are published as they are, once, or nobody else would know them.
+      -- Publish the existing merchants once. Otherwise no other service would know them.
       INSERT INTO event_log (id, type, aggregate_id, aggregate_version, occurred_at, payload)
         SELECT gen_random_uuid(), 'merchant.changed.v1', merchant_id::text, 1, created_at,
                jsonb_build_object('merchantId', merchant_id, 'name', name, 'features', features, 'grants', grants)

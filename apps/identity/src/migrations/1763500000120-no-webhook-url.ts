@@ -5,7 +5,7 @@ export class NoWebhookUrl1763500000120 implements MigrationInterface {
   readonly name = 'NoWebhookUrl1763500000120';
 
   async up(db: QueryRunner): Promise<void> {
-    await db.query(`COMMENT ON COLUMN sites.webhook_url IS 'Not used any more; to be dropped.'`);
+    await db.query(`COMMENT ON COLUMN sites.webhook_url IS 'Unused. A later migration will drop this column.'`);
   }
 
   down(): Promise<void> {

@@ -13,10 +13,11 @@ export class LoginSuccesses1763500000131 implements MigrationInterface {
       );
       CREATE INDEX login_successes_of_address ON login_successes (address, at);
       CREATE INDEX login_successes_at ON login_successes (at);
-      COMMENT ON TABLE login_successes IS 'Customers who logged in from an address in the last day: the limit of its failures grows with them (A5).';
-      COMMENT ON COLUMN login_successes.address IS 'SHA-256, as the subject of login_failures; so is email.';
-      COMMENT ON COLUMN login_successes.at IS 'The last time.';
-      COMMENT ON COLUMN login_failures.subject IS 'SHA-256 of an email in its organisation, known or not, counted before its password is looked at; or of a client address, counted after.';
+      COMMENT ON TABLE login_successes IS 'Customers who logged in from an address in the last day. Each of them raises the limit of failures of the address (A5).';
+      COMMENT ON COLUMN login_successes.address IS
+        'SHA-256 of the client address. The columns address and email have the format of login_failures.subject.';
+      COMMENT ON COLUMN login_successes.at IS 'Time of the last successful login.';
+      COMMENT ON COLUMN login_failures.subject IS 'SHA-256 of an organisation and an email, counted before the password is checked, whether or not the user exists. Or SHA-256 of a client address, counted after the check.';
     `);
   }
 

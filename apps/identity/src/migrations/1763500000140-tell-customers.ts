@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Publishes existing customers once, so that the payments of existing customers contain the names too. */
+/** Publishes existing customers once, because payment-processor adds their names to their payments. */
 export class TellCustomers1763500000140 implements MigrationInterface {
   readonly name = 'TellCustomers1763500000140';
 

@@ -14,7 +14,7 @@ export class SiteWebhooks1763500000141 implements MigrationInterface {
         ADD COLUMN webhook_url     text CONSTRAINT sites_webhook_url_length CHECK (length(webhook_url) BETWEEN 1 AND 2048),
         ADD COLUMN webhook_enabled boolean NOT NULL DEFAULT false,
         ADD CONSTRAINT sites_webhook CHECK (NOT webhook_enabled OR webhook_url IS NOT NULL);
-      COMMENT ON COLUMN sites.webhook_url IS 'Receives a notification of every final payment and every refund of the site (M6) while webhook_enabled.';
+      COMMENT ON COLUMN sites.webhook_url IS 'While webhook_enabled is true, this URL receives a notification of every final payment and every refund of the site (M6).';
     `);
   }
 

@@ -7,7 +7,7 @@ export class MerchantFees1763500000142 implements MigrationInterface {
     await db.query(`
       ALTER TABLE merchants ADD COLUMN fees jsonb NOT NULL DEFAULT '{}'
         CONSTRAINT merchants_fees CHECK (NOT fees @? '$.*.basisPoints ? (@ < 0 || @ > 1000)' AND NOT fees @? '$.*.fixedAmount ? (@ < 0 || @ > 10000)');
-      COMMENT ON COLUMN merchants.fees IS 'By mode: basis points of the processed amount, and cents, for each card payment (M5).';
+      COMMENT ON COLUMN merchants.fees IS 'Fee of a card payment, for each mode: basis points of the processed amount, plus a fixed amount in cents (M5).';
     `);
   }
 

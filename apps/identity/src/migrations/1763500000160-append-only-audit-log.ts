@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The role of the service may only append to the audit log (ADR 45). Triggers enforce the same for the table owner. */
+/** The role of the service may only append to the audit log (ADR 45). Triggers also prevent changes by its owner. */
 export class AppendOnlyAuditLog1763500000160 implements MigrationInterface {
   readonly name = 'AppendOnlyAuditLog1763500000160';
 

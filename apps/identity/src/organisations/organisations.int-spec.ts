@@ -8,7 +8,7 @@ const PATH = '/admin/v1/organisations';
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('organisations and their credentials', () => {
+describe('organisations', () => {
   let identity: TestService;
   let admin: Client;
   let organisationId: string;

@@ -103,7 +103,7 @@ test('when a key is revoked, all four replicas reject it within 5 s', async () =
   expect(Math.max(...durationsMs)).toBeLessThan(5_000);
 });
 
-test('a revoked key is rejected even while a transaction in another database holds back the relay of identity', async () => {
+test('a revoked key is rejected even while a transaction in another database holds back all other events of identity', async () => {
   const partner = await createPartner();
   const olderTransaction = await openOlderTransaction();
   try {
@@ -113,7 +113,7 @@ test('a revoked key is rejected even while a transaction in another database hol
       const statuses = await partner.statusesOfReplicas(partner.key.apiKey);
       return statuses.size === 1 && statuses.has(401);
     });
-    // The relay is still held back, so the event of the new key has not been published.
+    // The other events are still held back, so the event of the new key has not been published.
     expect(await partner.statusesOfReplicas(unpublishedKey.apiKey)).toEqual(new Set([401]));
     await olderTransaction.end();
     await partner.waitUntilAccepted(unpublishedKey.apiKey);

@@ -7,7 +7,7 @@ import { ADMIN_KEY, startIdentityWithoutSealingKey } from '../../test/identity.j
 
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
-describe('the public key that encrypts secrets for webhook-dispatcher', () => {
+describe('the encryption key of webhook-dispatcher', () => {
   let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
   let merchantPath: string;
@@ -65,7 +65,7 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     expect(await createKeyAndReadKid()).toBe('third');
   });
 
-  it('is the latest of several keys with the same version, and the first received if several are the latest', async () => {
+  it('is the key with the latest time among keys of one version, and the key received first if their times are equal', async () => {
     await publishKey(await createPublicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publishKey(await createPublicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
     await publishKey(await createPublicJwk('same-time-as-later'), 1, '2026-03-01T11:00:00.000Z');

@@ -74,22 +74,19 @@ describe('webhookUrlRules', () => {
   it.each([
     ['development', true],
     ['production', false],
-  ])(
-    'returns for the environment %s whether HTTP to loopback addresses is allowed: %s',
-    (SVC_ENVIRONMENT, allowLoopbackHttp) => {
-      expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
-    },
-  );
+  ])('returns for the environment %s the allowLoopbackHttp %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
+    expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
+  });
 });
 
 describe('siteChanged', () => {
-  it('contains the settings of the webhook', () => {
+  it('returns an event with the settings of the webhook', () => {
     const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
     const event = siteChanged({ merchantId: 1001, name: 'M' }, { ...SETTINGS, ...webhook, siteId: 5001, version: 3 });
     expect(event.payload).toMatchObject(webhook);
   });
 
-  it('contains all settings of the site, its merchant and its version', () => {
+  it('returns an event with all settings of the site, its merchant and its version', () => {
     const { webhookUrl: _, ...published } = SETTINGS;
     const event = siteChanged({ merchantId: 1001, name: 'Merchant' }, { ...SETTINGS, siteId: 5001, version: 3 });
     expect(event).toEqual({

@@ -30,7 +30,7 @@ describe('the administration API of sites', () => {
     expect(Object.keys(webhookSecrets)).toEqual(['test', 'live']);
     return site;
   };
-  /** Returns the site as its event contains it. If the webhookUrl is null, the event does not contain it. */
+  /** Returns the expected payload of the site's event, which omits a webhookUrl that is null. */
   const toEventPayload = ({ webhookUrl, ...site }: { webhookUrl: string | null }): object =>
     webhookUrl === null ? site : { ...site, webhookUrl };
   const publishedVersions = async (siteId: number) =>
@@ -130,7 +130,7 @@ describe('the administration API of sites', () => {
     expect(fields.toSorted()).toEqual(['keylessMode', 'name', 'siteReference']);
   });
 
-  it('creates one site for each reference of a merchant, even if requests are concurrent', async () => {
+  it('does not create two sites of a merchant with the same siteReference, even if requests are concurrent', async () => {
     const responses = await Promise.all(
       [1, 2, 3].map(() => admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' })),
     );

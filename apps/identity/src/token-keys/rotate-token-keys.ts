@@ -35,7 +35,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     await this.runOnce();
     this.timer = setInterval(() => {
-      this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'token key maintenance failed'));
+      this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'the rotation of token keys failed'));
     }, CHECK_INTERVAL_MS).unref();
   }
 

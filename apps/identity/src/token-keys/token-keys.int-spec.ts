@@ -65,6 +65,7 @@ describe('the keys of identity tokens', () => {
     identity.clock.advance(-1_000);
     expect((await partnerClient(identity, partner, lastToken)('POST', '/v1/auth/users', user)).status).toBe(201);
 
+    // The previous key is withdrawn a minute after its last token has expired.
     identity.clock.advance(61_001);
     await runRotation();
     expect(await readPublishedKids()).toEqual([nextKid]);

@@ -24,7 +24,7 @@ export class WebhookSecretsController {
    *
    * @returns 201 The secret, shown only once.
    * @throws resource.not-found
-   * @throws resource.conflict 5 secrets of the mode are valid.
+   * @throws resource.conflict The site already has 5 valid secrets of this mode.
    * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post()
@@ -55,7 +55,7 @@ export class WebhookSecretsController {
   /**
    * Revokes a webhook secret.
    *
-   * @returns 204 The secret is revoked now, or it was revoked before.
+   * @returns 204 The secret is revoked. A secret that was revoked before stays revoked.
    * @throws resource.not-found
    */
   @Delete(':secretId')

@@ -92,7 +92,10 @@ describe('the webhook secrets of a site', () => {
       (await webhookSecretEvents()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion })),
     ).toEqual(
       [first, second, first].map(({ secretId }, i) => ({
-        ...{ secretId, mode: 'live', merchantId, siteId },
+        secretId,
+        mode: 'live',
+        merchantId,
+        siteId,
         revoked: i === 2,
         aggregateVersion: i === 2 ? 2 : 1,
       })),

@@ -14,7 +14,7 @@ import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
-/** Another process may delete an expired row this much earlier, because its clock may be ahead. */
+/** Added to `keptSince`: another process may have deleted rows earlier, because its clock may be ahead by this time. */
 const MAX_CLOCK_SKEW_MS = 300_000;
 
 interface Book {
@@ -24,10 +24,10 @@ interface Book {
 }
 
 /**
- * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
- * payments of a day (docs/reconciliation.md). This service has two books: `retrieval` contains payments, `stream`
- * contains the notices of streams. `digest` returns one hash and one total for each merchant and mode. `list` returns
- * the rows.
+ * Responds to the requests of payment-processor, which compares the payments of a day between services. A book is the
+ * list of rows that a service has for the payments of a day (docs/reconciliation.md). This service has two books:
+ * `retrieval` contains the payments that merchants can look up, and `stream` contains the events that streams send to
+ * merchants. `digest` returns a hash and a total for each merchant and mode. `list` returns the rows.
  */
 @Controller()
 export class BooksConsumer {

@@ -12,6 +12,10 @@ beforeAll(async () => {
 afterAll(() => retrieval.stop());
 
 const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
+/**
+ * A book is a list of the payments of a day, which payment-processor compares with its own payments. `retrieval` has the
+ * payments that merchants can retrieve, `stream` the notices in the event streams of merchants.
+ */
 const BOOKS = ['retrieval', 'stream'] as const;
 const requestDigests = (book: string, merchantId: number) =>
   commands.request(DigestRetrievalV1, { book, merchantId, ...DAY });
@@ -67,6 +71,7 @@ test('the book of the stream has a separate row for a refund, and contains no na
 
 test('the digests of a book contain the time since which the book is complete', async () => {
   const [retrievalDigests, streamDigests] = await Promise.all(BOOKS.map((book) => requestDigests(book, 1)));
+  // Three months and four days before the time of the test (1 March, 10:00), plus five minutes for clock skew.
   expect([retrievalDigests!.keptSince, streamDigests!.keptSince]).toEqual([
     '2025-12-01T10:05:00.000Z',
     '2026-02-25T10:05:00.000Z',
@@ -77,10 +82,24 @@ test('a request for the digests of an unknown book is rejected', async () => {
   await expect(requestDigests('history', 1)).rejects.toMatchObject({ code: 'request.invalid' });
 });
 
-test('a generation of the read model that is being built is not part of a digest', async () => {
+test.each([
+  { generation: 'the generation of the read model that is being built', difference: 1 },
+  { generation: 'a retired generation of the read model', difference: -1 },
+])('a digest does not include $generation', async ({ difference }) => {
   const { merchantId } = await deliverPaymentAt(DAY.from);
-  await retrieval.dataSource.query(`UPDATE payments SET generation = generation + 1 WHERE merchant_id = $1`, [
+  await retrieval.dataSource.query(`UPDATE payments SET generation = generation + $2 WHERE merchant_id = $1`, [
     merchantId,
+    difference,
   ]);
   expect((await requestDigests('retrieval', merchantId)).digests).toEqual([]);
+});
+
+test('a digest includes the serving generation of the read model while a retired generation still exists', async () => {
+  const { merchantId } = await deliverPaymentAt(DAY.from);
+  await retrieval.dataSource.query(
+    `INSERT INTO generations (generation, state, begun_at, retired_at) VALUES (0, 'retired', $1, $1)`,
+    [retrieval.clock.now()],
+  );
+  expect((await requestDigests('retrieval', merchantId)).digests).toMatchObject([{ merchantId, count: 1 }]);
+  await retrieval.dataSource.query(`DELETE FROM generations WHERE state = 'retired'`);
 });

@@ -1,8 +1,8 @@
 import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
 
 /**
- * The final payments, selected by paymentUTCDate. The rows do not contain names of customers, because reconciliation
- * compares only amounts and ids.
+ * The final payments, selected by paymentUTCDate. `open` is false, because this service stores only final payments. The
+ * rows do not contain names of customers, because reconciliation compares only amounts and ids.
  */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,

@@ -20,6 +20,7 @@ test('a key with too many calls gets a 429 with Retry-After and RateLimit header
   for (let call = 0; call < 3; call++) {
     const { status, headers } = await get(call, merchant.keys.merchant);
     expect([status, headers['ratelimit-policy']]).toEqual([200, '"key";q=3;w=3']);
+    // r: number of remaining calls, t: seconds until the whole burst is possible again.
     expect(headers['ratelimit']).toBe(`"key";r=${2 - call};t=${call + 1}`);
   }
   const { status, headers, text } = await get(3, merchant.keys.merchant);

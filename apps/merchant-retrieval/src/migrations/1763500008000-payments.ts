@@ -27,13 +27,14 @@ export class Payments1763500008000 implements MigrationInterface {
         last_name          text        NOT NULL CONSTRAINT payments_last_name CHECK (length(last_name) <= 100),
         PRIMARY KEY (generation, payment_reference, payment_utc_date)
       ) PARTITION BY RANGE (payment_utc_date);
-      COMMENT ON TABLE payments IS 'Final payments of merchants (M1), by month of payment_utc_date. A read model: filled from events of payment-processor only.';
-      COMMENT ON COLUMN payments.payment_utc_date IS 'When the payment was accepted; it never changes, so a payment has one row in each generation.';
-      COMMENT ON COLUMN payments.version IS 'Of the newest event of the payment; an older one changes nothing.';
-      COMMENT ON COLUMN payments.invoice_reference IS 'Of a hosted payment its session; empty where there is none.';
-      COMMENT ON COLUMN payments.external_reference IS 'The merchant''s own reference; empty where there is none.';
-      COMMENT ON COLUMN payments.invoiced_amount IS 'Cents, as the other amounts.';
-      COMMENT ON COLUMN payments.site_reference IS 'Till when it was paid; NULL for a payment of an earlier release, whose event does not have it.';
+      COMMENT ON TABLE payments IS 'Read model of the final payments of merchants (M1), partitioned by month of payment_utc_date. Only events of payment-processor change it.';
+      COMMENT ON COLUMN payments.payment_utc_date IS 'When the payment was accepted. It never changes, so a payment has exactly one row in each generation.';
+      COMMENT ON COLUMN payments.version IS 'Version of the newest event of the payment. Older events change nothing.';
+      COMMENT ON COLUMN payments.invoice_reference IS
+        'Reference of the invoice, or session id of a hosted payment. Empty if there is none.';
+      COMMENT ON COLUMN payments.external_reference IS 'The merchant''s own reference. Empty if there is none.';
+      COMMENT ON COLUMN payments.invoiced_amount IS 'Cents, like all amounts of this table.';
+      COMMENT ON COLUMN payments.site_reference IS 'Reference of the till at the time of the payment. NULL if the event is from an earlier release, which did not include it.';
       CREATE INDEX payments_of_invoice ON payments (generation, merchant_id, mode, invoice_reference, payment_utc_date, payment_reference);
       CREATE INDEX payments_of_external_reference ON payments (generation, merchant_id, mode, external_reference, payment_utc_date, payment_reference);
     `);

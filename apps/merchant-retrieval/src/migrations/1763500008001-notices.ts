@@ -18,10 +18,11 @@ export class Notices1763500008001 implements MigrationInterface {
         CONSTRAINT notices_of_site UNIQUE (merchant_id, site_id, mode, position)
       );
       CREATE INDEX notices_kept_since ON notices (kept_since);
-      COMMENT ON TABLE notices IS 'Final payments and refunds of each site, as its stream sends them (M6). Kept for some days.';
-      COMMENT ON COLUMN notices.notice_id IS 'Derived from the payment: an event that arrives again writes nothing.';
-      COMMENT ON COLUMN notices.position IS 'Grows within a site and mode, in the order of the commits. It may have gaps.';
-      COMMENT ON COLUMN notices.body IS 'JSON, sent as it is.';
+      COMMENT ON TABLE notices IS 'Final payments and refunds of each site, as the stream of the site sends them (M6). Deleted after some days.';
+      COMMENT ON COLUMN notices.notice_id IS
+        'Derived from the payment, so an event that is delivered again inserts nothing.';
+      COMMENT ON COLUMN notices.position IS 'Increases within a site and mode, in commit order. Gaps are possible.';
+      COMMENT ON COLUMN notices.body IS 'JSON text. The stream sends it unchanged.';
       CREATE TABLE notice_positions (
         merchant_id bigint NOT NULL,
         site_id     bigint NOT NULL,
@@ -31,9 +32,9 @@ export class Notices1763500008001 implements MigrationInterface {
         PRIMARY KEY (merchant_id, site_id, mode),
         CONSTRAINT notice_positions_order CHECK (removed BETWEEN 0 AND newest)
       ) WITH (fillfactor = 50);
-      COMMENT ON TABLE notice_positions IS 'A writer of notices locks the row of their site until it commits, so positions become visible in their order.';
-      COMMENT ON COLUMN notice_positions.newest IS 'The last position that was given out.';
-      COMMENT ON COLUMN notice_positions.removed IS 'Notices up to this position were removed: who has not read them cannot resume.';
+      COMMENT ON TABLE notice_positions IS 'Newest position of each site and mode. A transaction that inserts notices locks this row until it commits, so positions become visible in order.';
+      COMMENT ON COLUMN notice_positions.newest IS 'Last position that was assigned.';
+      COMMENT ON COLUMN notice_positions.removed IS 'Notices up to this position were deleted. A reader that has not read them cannot resume.';
     `);
   }
 

@@ -19,7 +19,8 @@ export class Books1763500008050 implements MigrationInterface {
       EXCEPTION WHEN data_exception THEN
         RETURN jsonb_build_object('body', body);
       END $$;
-      COMMENT ON FUNCTION notice_json IS 'The body of a notice; where it is no JSON object, an object that shows it.';
+      COMMENT ON FUNCTION notice_json IS
+        'Parses the body of a notice. If it is not a JSON object, returns an object that contains the text.';
     `);
   }
 

@@ -22,6 +22,6 @@ test.each([
   ['payments_default', '2026-07-02T00:00:00.000Z', false],
   ['payments_2026_03_old', '2026-07-02T00:00:00.000Z', false],
   ['old_payments_2026_03', '2026-07-02T00:00:00.000Z', false],
-])('the partition %s is older than the window at %s: %p', (partition, now, expected) =>
+])('for the partition %s at the time %s, isOlderThanWindow returns %p', (partition, now, expected) =>
   expect(isOlderThanWindow(partition, new Date(now))).toBe(expected),
 );

@@ -2,12 +2,12 @@ import { lastThreeMonths } from './windows.js';
 
 /** Partitions are created for the next two months, so that each partition exists before its month begins. */
 const MONTHS_AHEAD = 2;
-/** A partition is dropped this long after the window has passed it, because another replica’s clock may be behind. */
+/** A partition is dropped this long after its payments are too old, because another replica’s clock may be behind. */
 const MAX_CLOCK_SKEW_MS = 86_400_000;
 
 /**
- * Returns the months whose partitions must exist: the months of the longest window, the current month, and the months
- * ahead.
+ * Returns the months whose partitions must exist: the months in which queries find payments, the current month, and the
+ * months ahead.
  */
 export function requiredMonths(now: Date): { readonly first: Date; readonly count: number } {
   const { from } = lastThreeMonths(now);
@@ -17,8 +17,8 @@ export function requiredMonths(now: Date): { readonly first: Date; readonly coun
 }
 
 /**
- * Whether all payments of a partition (`payments_2026_03`) are older than the longest window (M2). Returns false for a
- * name that does not have this format.
+ * Whether all payments of a partition (`payments_2026_03`) are older than three months, so that no query finds them
+ * (M2). Returns false for a name that does not have this format.
  */
 export function isOlderThanWindow(partition: string, now: Date): boolean {
   const month = /^payments_(\d{4})_(\d{2})$/.exec(partition);

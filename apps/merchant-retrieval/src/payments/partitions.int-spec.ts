@@ -20,7 +20,7 @@ const listPartitions = async () =>
 const setClock = (text: string) => retrieval.clock.advance(new Date(text).getTime() - retrieval.clock.now().getTime());
 const runOnce = () => retrieval.service.app.get(PaymentPartitions).runOnce();
 
-test('partitions exist from the first month of the window to two months ahead, even if replicas create them concurrently', async () => {
+test('partitions exist from the month three months ago to two months ahead, even if replicas create them concurrently', async () => {
   expect(retrieval.clock.nowISO().slice(0, 7)).toBe('2026-03');
   const expectedPartitions = ['2025_12', '2026_01', '2026_02', '2026_03', '2026_04', '2026_05'].map(
     (month) => `payments_${month}`,
@@ -31,7 +31,7 @@ test('partitions exist from the first month of the window to two months ahead, e
   expect(await listPartitions()).toEqual([...expectedPartitions, 'payments_2026_06']);
 });
 
-test('a partition and its payments are dropped when the last day of the partition is outside the window', async () => {
+test('a partition and its payments are dropped one day after all its payments are older than three months', async () => {
   setClock('2026-03-31T23:00:00.000Z');
   const payment = newPaymentAt(merchant, retrieval.clock.now());
   await retrieval.deliver(paymentEvent(payment));
@@ -43,12 +43,12 @@ test('a partition and its payments are dropped when the last day of the partitio
   const remaining = await listPartitions();
   expect(remaining[0]).toBe('payments_2026_04');
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
-  // A payment that is older than the window is not stored, because its partition was dropped.
+  // A payment that is older than three months is not stored, because its partition was dropped.
   await retrieval.deliver(paymentEvent(payment, 3));
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
 });
 
-test('a replica waits for more than two seconds while another replica creates partitions', async () => {
+test('a replica waits longer than its lock timeout of two seconds while another replica creates partitions', async () => {
   const { dataSource } = retrieval;
   const blocker = dataSource.createQueryRunner();
   await blocker.startTransaction();
@@ -66,7 +66,7 @@ test('a replica waits for more than two seconds while another replica creates pa
   await expect(creating).resolves.toBeUndefined();
 });
 
-describe('the plan of a query by', () => {
+describe('a query', () => {
   const finders = {
     invoice: (payments: PaymentRepository, siteId?: number) =>
       payments.findByInvoice({ merchantId: 1, mode: 'test', siteId }, 'x'),
@@ -83,7 +83,7 @@ describe('the plan of a query by', () => {
   test.each([
     ['invoice', 'invoice_reference'],
     ['external reference', 'external_reference'],
-  ] as const)('%s scans an index of the one or two months of the last 24 hours', async (finder, column) => {
+  ] as const)('by %s scans an index of each month in the window of 24 hours', async (finder, column) => {
     setClock('2026-03-15T10:00:00.000Z');
     for (const siteId of [undefined, 5]) {
       const text = await explain(finder, siteId);
@@ -101,7 +101,7 @@ describe('the plan of a query by', () => {
     expect(monthsOf(await explain(finder)).toSorted()).toEqual(['2026_03', '2026_04']);
   });
 
-  test('payment id scans an index of each month in the window of three months', async () => {
+  test('by payment id scans an index of each month in the window of three months', async () => {
     setClock('2026-03-15T10:00:00.000Z');
     const text = await explain('id');
     expect(monthsOf(text).toSorted()).toEqual(['2025_12', '2026_01', '2026_02', '2026_03']);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
-/** Maximum wait for a lock that conflicts with readers and writers. It is short, because they wait behind the lock. */
+/** Maximum wait for a lock that conflicts with readers and writers. It is short, because this lock delays them. */
 const MAX_LOCK_WAIT_MS = 2_000;
 /** Maximum wait for other replicas that create partitions. It may be long, because it blocks no reader or writer. */
 const MAX_REPLICA_WAIT_MS = 120_000;

@@ -16,9 +16,9 @@ import { PaymentPartitionRepository } from './payment-partition.repository.js';
 const INTERVAL_MS = 3_600_000;
 
 /**
- * Creates the partitions of the table payments in advance, and drops partitions that are older than the longest window
- * (M2). Replicas may run this job concurrently, because a lock makes them run one after the other. Then the later
- * replicas find nothing to do.
+ * Creates the partitions of the table payments in advance, and drops partitions that are older than three months (M2).
+ * Replicas may run this job concurrently, because a lock makes them run one after the other. The replicas that run
+ * later find nothing to do.
  */
 @Injectable()
 export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -58,7 +58,7 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
       for (const name of await this.partitions.list(tx)) {
         if (!isOlderThanWindow(name, now)) continue;
         await this.partitions.drop(tx, name);
-        this.log.info({ partition: name }, 'payments past the window were dropped');
+        this.log.info({ partition: name }, 'dropped a partition of payments that are older than three months');
       }
     });
   }

@@ -25,8 +25,8 @@ export class PaymentRepository {
   /**
    * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order,
    * because an older version changes nothing. The statement locks rows in a fixed order, so that two such statements
-   * never deadlock. Payments that are older than the longest window are ignored, because no query finds them, and
-   * because their partition may have been dropped (M2).
+   * never deadlock. Payments that are older than three months are ignored, because no query finds them, and because
+   * their partition may have been dropped (M2).
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     const { from } = lastThreeMonths(this.clock.now());

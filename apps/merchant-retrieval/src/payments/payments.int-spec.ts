@@ -206,6 +206,7 @@ describe('the input of a query (M3):', () => {
       string,
       string,
     ];
+    // Two payments have the same time. They are sorted by payment reference, in descending order.
     const expected = [newest, ...others.slice(0, 2).toSorted().reverse(), others[2]];
     const [merchantPath, firstSitePath, secondSitePath] = ownerPaths(merchant);
     const queryPath = `/payments?externalReference=${encodeURIComponent('Order 1/é')}`;

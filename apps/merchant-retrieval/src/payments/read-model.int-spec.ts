@@ -1,4 +1,4 @@
-/** Tests that the read model has the newest version of each payment in the longest window, even during a rebuild. */
+/** Tests that the read model has the newest version of each payment of three months, even during a rebuild. */
 import { PaymentProcessingV1, type PaymentSnapshot, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
 import {
@@ -91,7 +91,7 @@ describe('a rebuild', () => {
     return { status: response.statusCode, body: (response.body ? JSON.parse(response.body) : {}) as RebuildState };
   };
 
-  test('from the event log corrects all rows, and skips payments that are older than the window', async () => {
+  test('corrects all rows from the event log, and skips payments that are older than three months', async () => {
     await processor.service.startRelaying();
     const payments = Array.from({ length: 60 }, (_, nth) =>
       newPaymentAt(merchant, retrieval.clock.later(-nth * 86_400_000)),

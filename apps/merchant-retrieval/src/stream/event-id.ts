@@ -8,8 +8,8 @@ export interface Channel {
 }
 
 /**
- * Creates the `id` of an event. The id is opaque to clients. It contains the channel, so that it is invalid for another
- * channel.
+ * Creates the `id` of an event. The id is opaque to clients. It contains the version of this format (1), and the
+ * channel, so that it is invalid for another channel.
  */
 export function encodeEventId({ merchantId, siteId, mode }: Channel, position: number): string {
   return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');

@@ -139,7 +139,10 @@ function rowFromNotice(
   return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
 }
 
-/** $1: the notices as JSON, $2: now. */
+/**
+ * $1: the notices as JSON, $2: now. The statement adds the number of new notices of a channel to the newest position of
+ * the channel. The new notices get the positions in between, in their order.
+ */
 const INSERT_NEW = `
   WITH fresh AS (
     SELECT g.*, count(*) OVER channel AS of_channel, row_number() OVER (channel ORDER BY nth) AS place

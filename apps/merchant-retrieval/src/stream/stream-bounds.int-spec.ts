@@ -96,12 +96,12 @@ describe('access to a stream (A7)', () => {
   test('a stream contains only payments of its site, in the mode of the key', async () => {
     const live = await openStream(merchant.keys.live);
     const second = await openStream(merchant.keys.merchant, undefined, sitePath(1));
-    const [atFirst, atSecond, paidLive] = newPayments(3) as [never, never, never];
+    const now = retrieval.clock.now();
     const events = [
-      paymentEvent(atFirst),
-      paymentEvent({ ...(atSecond as object), siteId: merchant.sites[1] } as never),
-      paymentEvent({ ...(paidLive as object), mode: 'live' } as never),
-    ];
+      newPaymentAt(merchant, now),
+      newPaymentAt(merchant, now, { siteId: merchant.sites[1] }),
+      newPaymentAt(merchant, now, { mode: 'live' }),
+    ].map((payment) => paymentEvent(payment));
     await retrieval.deliver(...events);
     await waitUntil('an event on each stream', 5_000, async () => live.events.length > 0 && second.events.length > 0);
     const referenceOf = (nth: number) => events[nth]!.payload.paymentReference;
@@ -111,7 +111,7 @@ describe('access to a stream (A7)', () => {
 });
 
 describe('a Last-Event-ID', () => {
-  test('that is malformed, or belongs to another site, mode or merchant, causes a 400', async () => {
+  test('causes a 400 if it is malformed, or belongs to another site, mode or merchant', async () => {
     const otherChannels = [
       { siteId: merchant.sites[1] },
       { mode: 'live' as const },
@@ -217,7 +217,7 @@ describe('limits on the number of readers', () => {
   });
 });
 
-describe('a reader that does not read', () => {
+describe('a client that does not read its stream', () => {
   /** All notices together are larger than the buffers of the kernel for both ends of a connection. */
   const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
   const insertNotices = (first: number) =>
@@ -272,16 +272,16 @@ describe('a reader that does not read', () => {
 
 test('the statements for notices use index scans, even if the tables are empty and were never analysed', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
-  const read = await planOf(retrieval.dataSource, () =>
+  const readPlan = await planOf(retrieval.dataSource, () =>
     notices.readAfter([{ channel: siteChannel(), position: 0 }], 32),
   );
-  expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
-  expect(read).toMatch(
+  expect(readPlan).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
+  expect(readPlan).toMatch(
     /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
-  const kept = await planOf(retrieval.dataSource, () => notices.insertNew([newEvent()]));
-  expect(kept).toMatch(/Index Only Scan using notices_pkey on notices n/);
-  const removed = await planOf(retrieval.dataSource, () => notices.deleteExpired());
-  expect(removed).toMatch(/Index Scan using notices_kept_since on notices/);
-  for (const plan of [read, kept, removed]) expect(plan).not.toMatch(/Seq Scan on notice/);
+  const insertPlan = await planOf(retrieval.dataSource, () => notices.insertNew([newEvent()]));
+  expect(insertPlan).toMatch(/Index Only Scan using notices_pkey on notices n/);
+  const deletePlan = await planOf(retrieval.dataSource, () => notices.deleteExpired());
+  expect(deletePlan).toMatch(/Index Scan using notices_kept_since on notices/);
+  for (const plan of [readPlan, insertPlan, deletePlan]) expect(plan).not.toMatch(/Seq Scan on notice/);
 });

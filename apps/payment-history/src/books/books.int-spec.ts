@@ -19,10 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
+/**
+ * The day that the tests reconcile. The book `history` is the list of the payments of one day in this service. A digest
+ * contains the number and the hash of the payments of one merchant and mode in the book.
+ */
 const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
 let lastMerchantId = 0;
 /** Returns an id that no other test uses. */
-const newMerchantId = (): number => (lastMerchantId += 10);
+const newMerchantId = (): number => ++lastMerchantId;
 
 async function deliverPayment(overrides: Partial<PartnerPayment> = {}): Promise<PartnerPayment> {
   const payment = aPayment(randomUUID(), 'customer', overrides);
@@ -44,6 +48,7 @@ test('each merchant and mode has its own digest, and a request without a merchan
     aPayment(randomUUID(), 'c', overrides),
   );
   for (const payment of payments) await history.deliver(paymentEvent({ ...payment, merchantId: firstMerchant }));
+  // Payments of the other merchant need other references, because a reference is unique.
   for (const payment of payments.toReversed())
     await history.deliver(
       paymentEvent({
@@ -53,6 +58,7 @@ test('each merchant and mode has its own digest, and a request without a merchan
       }),
     );
   const [live, test] = await requestDigests(firstMerchant);
+  // The amount of a digest is the sum of the processed amounts: each payment has a processed amount of 13 345 cents.
   expect([live, test]).toMatchObject([
     { merchantId: firstMerchant, mode: 'live', count: 1, amount: 13_345, open: 0 },
     { merchantId: firstMerchant, mode: 'test', count: 2, amount: 26_690, open: 0 },
@@ -83,6 +89,7 @@ test('the hash of a digest changes with each compared field of a row, but not wi
     `customer_id = 'x'`,
   ])
     hashes.add(await updatePayment(assignment));
+  // There are six different hashes: one before the changes, and a new hash after each of the five changes.
   expect(hashes.size).toBe(6);
 });
 
@@ -97,10 +104,19 @@ test('a payment belongs to the day on which it was accepted, from the first to t
   expect(await requestDigests(merchant)).toMatchObject([{ count: 2 }]);
 });
 
-test('a payment that is not final is not part of a digest', async () => {
+test.each(['processing', 'verificationRequired'] as const)(
+  'a payment that is not final (%s) is not part of a digest',
+  async (state) => {
+    const merchant = newMerchantId();
+    await deliverPayment({ merchantId: merchant, state, processedAmount: 0 });
+    expect(await requestDigests(merchant)).toEqual([]);
+  },
+);
+
+test('a failed payment is part of a digest', async () => {
   const merchant = newMerchantId();
-  await deliverPayment({ merchantId: merchant, state: 'processing', processedAmount: 0 });
-  expect(await requestDigests(merchant)).toEqual([]);
+  await deliverPayment({ merchantId: merchant, state: 'failed', processedAmount: 0 });
+  expect(await requestDigests(merchant)).toMatchObject([{ count: 1, amount: 0 }]);
 });
 
 test('the rows of one merchant and mode are listed in pages', async () => {
@@ -118,9 +134,15 @@ test('the rows of one merchant and mode are listed in pages', async () => {
   expect(keysOf(await requestLines(merchant, 'live'))).toHaveLength(1);
 });
 
-test('a generation of the read model that is being built is not part of a digest', async () => {
+test.each([
+  { generation: 'the generation of the read model that is being built', difference: 1 },
+  { generation: 'a retired generation of the read model', difference: -1 },
+])('a digest does not include $generation', async ({ difference }) => {
   const merchant = newMerchantId();
   await deliverPayment({ merchantId: merchant });
-  await history.dataSource.query(`UPDATE payments SET generation = generation + 1 WHERE merchant_id = $1`, [merchant]);
+  await history.dataSource.query(`UPDATE payments SET generation = generation + $2 WHERE merchant_id = $1`, [
+    merchant,
+    difference,
+  ]);
   expect(await requestDigests(merchant)).toEqual([]);
 });

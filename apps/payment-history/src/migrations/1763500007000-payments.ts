@@ -15,9 +15,9 @@ export class Payments1763500007000 implements MigrationInterface {
       );
       CREATE UNIQUE INDEX generations_one_serving ON generations (state) WHERE state = 'serving';
       CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
-      COMMENT ON TABLE generations IS 'Copies of the read model: events are written to the one that is read and to the one that is being built anew.';
-      COMMENT ON COLUMN generations.state IS 'retired: nobody reads or writes it; its rows are being removed.';
-      COMMENT ON COLUMN generations.asked_at IS 'When the past was asked for; until then it must not be taken for complete. Null for the first, which hears everything as it happens.';
+      COMMENT ON TABLE generations IS 'Copies of the read model. One generation serves requests, and a rebuild fills another. Events are written to both.';
+      COMMENT ON COLUMN generations.state IS 'retired: no process reads or writes it. A job deletes its rows.';
+      COMMENT ON COLUMN generations.asked_at IS 'When the service requested the event replay. A generation without a replay request is not complete. NULL for the first generation, which receives all events live.';
       INSERT INTO generations (generation, state, begun_at) VALUES (1, 'serving', now());
 
       CREATE TABLE payments (
@@ -48,12 +48,12 @@ export class Payments1763500007000 implements MigrationInterface {
         errors           jsonb       NOT NULL,
         PRIMARY KEY (generation, payment_reference)
       );
-      COMMENT ON TABLE payments IS 'Payments that were made with the tokens of organisations (P5). A read model: filled from what payment-processor says, and nothing else.';
-      COMMENT ON COLUMN payments.version IS 'Of the newest event that was heard of it; an older one changes nothing.';
-      COMMENT ON COLUMN payments.customer_id IS 'customerReference of who paid.';
-      COMMENT ON COLUMN payments.payment_utc_date IS 'When it was accepted. It, the owner and the reference never change, or payment_counts would be wrong.';
-      COMMENT ON COLUMN payments.reference IS 'The client''s own, as it was sent.';
-      COMMENT ON COLUMN payments.amount IS 'Cents, as the other amounts; tip not included.';
+      COMMENT ON TABLE payments IS 'Read model of the payments that were made with tokens of organisations (P5). Only events of payment-processor change it.';
+      COMMENT ON COLUMN payments.version IS 'Version of the newest event of the payment. Older events change nothing.';
+      COMMENT ON COLUMN payments.customer_id IS 'customerReference of the customer who paid.';
+      COMMENT ON COLUMN payments.payment_utc_date IS 'When the payment was accepted. The date, the owner and the reference must never change, because payment_counts would become wrong.';
+      COMMENT ON COLUMN payments.reference IS 'Reference of the payment from the client, unchanged.';
+      COMMENT ON COLUMN payments.amount IS 'Cents, like all amounts of this table. The tip is not included.';
       CREATE INDEX payments_of_organisation ON payments (generation, organisation_id, mode, payment_utc_date, reference);
       CREATE INDEX payments_of_customer ON payments (generation, organisation_id, mode, customer_id, payment_utc_date, reference);
 
@@ -67,10 +67,10 @@ export class Payments1763500007000 implements MigrationInterface {
         payments        bigint   NOT NULL CONSTRAINT payment_counts_payments CHECK (payments > 0),
         PRIMARY KEY (generation, organisation_id, mode, customer_id, level, bucket)
       ) WITH (fillfactor = 70);
-      COMMENT ON TABLE payment_counts IS 'How many payments an owner has in each stretch of time, so that a page far back is found without reading what comes before it.';
-      COMMENT ON COLUMN payment_counts.customer_id IS 'Empty: all customers of the organisation.';
-      COMMENT ON COLUMN payment_counts.level IS 'A stretch of level n is 64^n seconds long: about a minute, an hour, three days, half a year.';
-      COMMENT ON COLUMN payment_counts.bucket IS 'Number of the stretch: seconds since 1970 divided by its length, rounded down.';
+      COMMENT ON TABLE payment_counts IS 'Number of payments of an owner in each time interval. With these counts, a query finds a late page without reading the earlier rows.';
+      COMMENT ON COLUMN payment_counts.customer_id IS 'Empty: all customers of the organisation together.';
+      COMMENT ON COLUMN payment_counts.level IS 'An interval of level n is 64^n seconds long: about a minute, an hour, three days or half a year.';
+      COMMENT ON COLUMN payment_counts.bucket IS 'Number of the interval: seconds since 1970 divided by the interval length, rounded down.';
     `);
   }
 

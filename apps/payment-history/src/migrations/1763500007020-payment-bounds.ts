@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds limits of names and labels to the schema, for new rows only. The next migration checks the existing rows. The
- * check takes long, and it is separate because this migration locks the table until it commits.
+ * Adds limits of names and labels to the schema, for new rows only. The next migration validates the existing rows: the
+ * validation takes long, and this migration locks the table until it commits.
  */
 export class PaymentBounds1763500007020 implements MigrationInterface {
   readonly name = 'PaymentBounds1763500007020';

@@ -11,7 +11,8 @@ export class MerchantOfPayment1763500007050 implements MigrationInterface {
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       ALTER TABLE payments ADD COLUMN merchant_id bigint;
-      COMMENT ON COLUMN payments.merchant_id IS 'NULL in rows of earlier releases: a rebuild fills it.';
+      COMMENT ON COLUMN payments.merchant_id IS
+        'NULL in rows of earlier releases. A rebuild of the read model fills it.';
       CREATE INDEX payments_of_day ON payments USING brin (payment_utc_date) WITH (pages_per_range = 32, autosummarize = on);
     `);
   }

@@ -65,7 +65,7 @@ test('single payments and all pages, of an organisation or of a customer, are re
   }
 });
 
-test('a payment that exists only in the generation being built is not found', async () => {
+test('a payment that exists only in the generation being built is not found until this generation serves', async () => {
   const [{ paymentReference }] = payments as [PartnerPayment];
   await history.dataSource.query('DELETE FROM payments WHERE generation <> $1 AND payment_reference = $2', [
     BUILDING,
@@ -93,20 +93,20 @@ test('only the generation being built can become the serving generation', async 
 });
 
 test.each([
-  { retired: 'later', secondRetiresInMs: 30_000, firstDueInMs: 30_000, removedFirst: RETIRED },
+  { retired: 'after the first', secondRetiresInMs: 30_000, firstRemovalInMs: 30_000, removedFirst: RETIRED },
   {
-    retired: 'earlier, by the clock of another replica',
+    retired: 'before the first, by the clock of another replica',
     secondRetiresInMs: -30_000,
-    firstDueInMs: 60_000,
+    firstRemovalInMs: 60_000,
     removedFirst: SERVING,
   },
-])('a generation is removed a minute after it retired, if the second retires 30 s $retired', async (testCase) => {
+])('each generation is removed a minute after it retired (the second retired 30 s $retired)', async (testCase) => {
   const rebuild = history.service.app.get(ReadModelRebuild);
   history.clock.advance(testCase.secondRetiresInMs);
   expect(await generations.serve(BUILDING)).toBe(true);
   const remaining = [RETIRED, SERVING, BUILDING].filter((generation) => generation !== testCase.removedFirst);
   for (const [ms, expected] of [
-    [testCase.firstDueInMs, remaining],
+    [testCase.firstRemovalInMs, remaining],
     [30_000, [BUILDING]],
   ] as const) {
     history.clock.advance(ms - 1);

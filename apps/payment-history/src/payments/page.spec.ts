@@ -57,7 +57,6 @@ test.each([
   ],
   // The link contains the requested page size of 80, although a page has at most 50 payments.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
-])(
-  'the page of the URL %s (page %d, a next page exists: %p) has links to the previous and the next page',
-  (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links),
+])('the links of the page with the URL %s (page %d, a next page exists: %p) are %j', (address, page, hasNext, links) =>
+  expect(pageLinks(address, page, hasNext)).toEqual(links),
 );

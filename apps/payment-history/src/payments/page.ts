@@ -10,13 +10,13 @@ export interface PageRequest {
   readonly customerReference: string | undefined;
 }
 
-/** Largest valid page number and page size (P5). */
+/** Largest valid value of `page` and `pageSize` (P5). A larger `pageSize` than 50 is valid and counts as 50. */
 const MAX_PAGE_PARAMETER = 1_000_000_000;
 
 /** Reads the query of `GET /v1/payments`. Throws `request.invalid` with all invalid parameters. */
 export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
   const fields: FieldProblem[] = [];
-  const number = (field: string, defaultValue: number): number => {
+  const readNumber = (field: string, defaultValue: number): number => {
     const value = query[field];
     if (value === undefined) return defaultValue;
     const parsed = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : 0;
@@ -24,8 +24,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
       fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_PAGE_PARAMETER}` });
     return parsed;
   };
-  const page = number('page', 1);
-  const pageSize = Math.min(number('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
+  const page = readNumber('page', 1);
+  const pageSize = Math.min(readNumber('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
   const { customerReference } = query;
   // A parameter that occurs twice is an array.
   if (customerReference !== undefined && typeof customerReference !== 'string')

@@ -30,6 +30,7 @@ beforeAll(async () => {
   for (let nth = 0; nth < 60; nth++) {
     const organisation = allOrganisations[nth % 3]!;
     const customer = nth % 2;
+    // About one second, a minute, an hour, three days or half a year, times a factor.
     const agoMs = [1, 61, 4_097, 262_145, 16_777_217][nth % 5]! * (1 + Math.floor(nth / 5)) * 1_000;
     const payment = aPayment(organisation.organisationId, organisation.customers[customer]!, {
       mode: organisation.mode,
@@ -55,7 +56,7 @@ async function listReferences(headers: Record<string, string>, query: string, pa
   }
 }
 
-describe.each(['first', 'first in live mode', 'second'] as const)('the %s organisation', (name) => {
+describe.each(['first', 'first in live mode', 'second'] as const)('the organisation "%s"', (name) => {
   test.each([1, 7])('lists its own payments and the payments of each customer, %d on a page', async (pageSize) => {
     const { serviceHeaders, customerHeaders, customers } = organisations[name];
     const [paymentsOfFirst, paymentsOfSecond] = payments.get(organisations[name])!;
@@ -106,13 +107,13 @@ test('payments with the same time are listed by their reference, in descending o
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
 
-describe('the id of a customer', () => {
+describe('customer ids:', () => {
   const listCustomerIds = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
     const query = customerReference === undefined ? '' : `?customerReference=${encodeURIComponent(customerReference)}`;
     return (await history.getPage(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
   };
 
-  test('that is not a UUID is returned as it was sent, and matches only exactly the same text', async () => {
+  test('a customer id that is not a UUID is returned as it was sent, and matches only exactly the same text', async () => {
     const { organisationId, serviceHeaders } = await createOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
       await history.deliver(paymentEvent(aPayment(organisationId, id)));
@@ -121,7 +122,7 @@ describe('the id of a customer', () => {
     expect(await listCustomerIds(serviceHeaders, 'LOYALTY 17 & KÄTHE')).toEqual([]);
   });
 
-  test('that is a UUID is returned as it was sent, and matches regardless of upper and lower case', async () => {
+  test('a customer id that is a UUID is returned as it was sent, and matches regardless of upper and lower case', async () => {
     const { organisationId, serviceHeaders, customerHeaders, customers } = await createOrganisation(history);
     const [inLowerCase, inUpperCase] = [customers[0], customers[0].toUpperCase()];
     const payment = aPayment(organisationId, inUpperCase);
@@ -135,7 +136,7 @@ describe('the id of a customer', () => {
     expect(await listCustomerIds(customerHeaders[1])).toEqual([]);
   });
 
-  test('is returned in its canonical form if an earlier release stored the payment', async () => {
+  test('a customer id is returned in its canonical form if an earlier release stored the payment', async () => {
     const { organisationId, serviceHeaders, customers } = await createOrganisation(history);
     await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [

@@ -13,9 +13,9 @@ const LEVELS = 4;
 
 /**
  * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). To find the time bucket in
- * which the page begins, the query adds the counts of buckets, first of half a year, and finally of a minute. It reads
- * at most 64 buckets of each length. The query uses OFFSET only within the last bucket. With OFFSET alone, it would
- * read all newer payments.
+ * which the page begins, the query adds up the counts of buckets: first of buckets of half a year, then of shorter
+ * buckets, and finally of buckets of a minute. It reads at most 64 buckets of each length, and uses OFFSET only within
+ * the last bucket. With OFFSET alone, it would read all newer payments.
  */
 @Injectable()
 export class PaymentPagesQuery {

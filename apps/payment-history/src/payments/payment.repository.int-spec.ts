@@ -32,6 +32,7 @@ test('each generation is written in the order of payment references, so that two
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));
   await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
+  // The order of ctid, the position of a row in the table, is the order of insertion.
   const written = await history.dataSource.query<{ generation: number; payment_reference: string }[]>(
     `SELECT generation, payment_reference FROM payments WHERE organisation_id = $1 ORDER BY ctid`,
     [organisationId],

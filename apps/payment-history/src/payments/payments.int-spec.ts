@@ -5,6 +5,7 @@ import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { createOrganisation, type Organisation } from '../../test/organisation.js';
+import { PaymentsConsumer } from './payments.consumer.js';
 
 let history: History;
 let organisation: Organisation;
@@ -193,6 +194,14 @@ test('payments of anonymous payers are not in the history', async () => {
   expect(await history.get(`/v1/payments/${payment.paymentReference}`, organisation.serviceHeaders)).toMatchObject({
     status: 404,
   });
+  expect(
+    await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
+  ).toEqual([]);
+});
+
+test('events of anonymous payers store nothing, even if the broker delivers them', async () => {
+  const payment = anAnonymousPayment();
+  await history.service.app.get(PaymentsConsumer).onSucceeded([paymentEvent(payment)]);
   expect(
     await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
   ).toEqual([]);

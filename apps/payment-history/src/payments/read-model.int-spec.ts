@@ -40,7 +40,7 @@ test('payments have their newest version and are counted once, even if events ar
     batch: fc.integer({ min: 0, max: 3 }),
   });
   /** The number of runs that contained each case. It proves that the random events test all cases. */
-  const runs = { late: 0, repeated: 0, reversal: 0, concurrent: 0, inOrder: 0 };
+  const runs = { reordered: 0, repeated: 0, reversal: 0, concurrent: 0, sequential: 0 };
   await fc.assert(
     fc.asyncProperty(
       fc.array(generatedStep, { minLength: 1, maxLength: 40, size: 'max' }),
@@ -91,15 +91,15 @@ test('payments have their newest version and are counted once, even if events ar
         }
         expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
 
-        const payments = steps.filter(({ isReversal }) => !isReversal).toSorted((a, b) => a.batch - b.batch);
+        const paymentSteps = steps.filter(({ isReversal }) => !isReversal).toSorted((a, b) => a.batch - b.batch);
         const earlierSteps = (index: number) =>
-          payments.slice(0, index).filter((step) => step.payment === payments[index]!.payment);
-        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version > version)))
-          runs.late++;
-        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version === version)))
+          paymentSteps.slice(0, index).filter((step) => step.payment === paymentSteps[index]!.payment);
+        if (paymentSteps.some(({ version }, index) => earlierSteps(index).some((step) => step.version > version)))
+          runs.reordered++;
+        if (paymentSteps.some(({ version }, index) => earlierSteps(index).some((step) => step.version === version)))
           runs.repeated++;
-        if (payments.length < steps.length) runs.reversal++;
-        runs[isConcurrent ? 'concurrent' : 'inOrder']++;
+        if (paymentSteps.length < steps.length) runs.reversal++;
+        runs[isConcurrent ? 'concurrent' : 'sequential']++;
       },
     ),
     { numRuns: 40 },

@@ -87,7 +87,7 @@ test('a rebuild from the event log corrects wrong rows, changes no other rows, a
   expect(rows.filter((row) => row.payment_reference !== latePayment.paymentReference)).toEqual(correctRows.payments);
   expect(counts.length).toBeGreaterThan(correctRows.counts.length);
 
-  // The old generation is deleted after a minute. Then no process writes to it any more.
+  // The old generation is deleted after a minute, because after this time no process writes to it any more.
   const rebuild = history.service.app.get(ReadModelRebuild);
   expect(await rebuild.runOnce()).toBe(false);
   history.clock.advance(60_000);
@@ -114,6 +114,7 @@ test('after a crash before the replay was requested, a new generation does not s
   const before = await readServingRows(history.dataSource);
   const { serving } = (await callRebuildRoute('GET')).body!;
   const transport = history.service.app.get(Transport);
+  // Begins a generation and schedules its replay, but does not request the replay: this is the state after the crash.
   await history.service.app
     .get(Generations)
     .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));

@@ -123,7 +123,7 @@ export type RefundQueryResult = RefundOutcome | { readonly kind: 'notFound' };
 export interface StatementLine {
   /** `reversal` and `refund` return money to the payer. */
   readonly kind: 'charge' | 'reversal' | 'refund';
-  /** Key of the charge, or of the refund. */
+  /** Idempotency key of the charge or refund. */
   readonly idempotencyKey: string;
   readonly acquirerReference: string;
   readonly paymentReference: string;
@@ -191,7 +191,7 @@ export abstract class Acquirer {
   abstract getRefundStatus(idempotencyKey: string, account: MerchantAccount): Promise<RefundQueryResult>;
 
   /**
-   * Reads the charges and refunds of an account on one day. Undefined when the acquirer did not respond.
+   * Reads the charges, reversals and refunds of an account on one day. Undefined when there was no valid response.
    *
    * @param day UTC, `2026-11-22`
    * @param next cursor from the previous page; undefined for the first page

@@ -47,7 +47,7 @@ export class Acquirers {
     return undefined;
   }
 
-  /** The acquirer with this name, which a row contains. Throws when this release has no acquirer with this name. */
+  /** The acquirer with the name that an attempt or refund stores. Throws when this release has no such acquirer. */
   get(name: string): Acquirer {
     const acquirer = this.acquirers.find((candidate) => candidate.name === name);
     if (!acquirer) throw new Error(`This release has no acquirer named ${name}.`);

@@ -42,7 +42,7 @@ test('a payment is charged under the default account, and under a configured acc
   ).toEqual([[`merchant-${merchantId}`], ['MID-7']]);
 });
 
-test('live mode and test mode have different accounts', async () => {
+test('an account that was set for live mode is not used in test mode', async () => {
   await setAccount('MID-live', { mode: 'live' });
   const { paymentReference } = await processor.pay(buildPayable({ merchantId }));
   expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
@@ -76,7 +76,7 @@ test('a query, a reversal and a charge after a verification use the account of t
   expect(processor.chargedReferences()).not.toContain(paymentToReverse.paymentReference);
 });
 
-test('a merchant whose acquirer does not support this mode is not charged', async () => {
+test('a payment is rejected if this release does not know the acquirer of the merchant’s account', async () => {
   await processor.service.app
     .get(MerchantAccountRepository)
     .set(merchantId, 'test', { acquirer: 'acquirer-of-a-later-release', accountReference: 'MID-9' }, 'admin:test');
@@ -108,7 +108,7 @@ test('the list contains every change, with the fingerprint of the administration
   expect(new Set(allMerchants.map((account) => account.merchantId)).size).toBeGreaterThan(1);
 });
 
-test('if two concurrent changes have the same version, one of them is rejected', async () => {
+test('each of four concurrent changes is either stored or rejected with 409', async () => {
   const changes = await Promise.all(['MID-1', 'MID-2', 'MID-3', 'MID-4'].map((account) => setAccount(account)));
   const statuses = changes.map(({ status }) => status);
   expect(statuses.every((status) => [201, 409].includes(status))).toBe(true);

@@ -4,6 +4,8 @@ import { loadConfig } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { SimulatedAcquirerClient } from './simulated-acquirer.client.js';
 
+const MAX_CONNECTIONS = 2;
+const SUPPORTS_LIVE_MODE = false;
 let server: Server;
 let client: SimulatedAcquirerClient;
 let stubbedResponse: { status: number; body: string };
@@ -16,7 +18,8 @@ beforeAll(async () => {
     response.writeHead(stubbedResponse.status, { 'content-type': 'application/json' }).end(stubbedResponse.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = new SimulatedAcquirerClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 2, false);
+  const { port } = server.address() as AddressInfo;
+  client = new SimulatedAcquirerClient(`http://127.0.0.1:${port}`, MAX_CONNECTIONS, SUPPORTS_LIVE_MODE);
 });
 afterAll(async () => {
   await client.onApplicationShutdown();
@@ -86,17 +89,17 @@ describe.each([
   ['charge of a verified payer', chargeVerified],
   ['query of a charge', getChargeStatus],
 ])('the response to a %s', (_, call) => {
-  test.each(CLEAR_RESPONSES)('with the body %s is parsed to %j', async (body, outcome) => {
+  test.each(CLEAR_RESPONSES)('has the body %s, which is parsed to %j', async (body, outcome) => {
     stubbedResponse = { status: 200, body };
     expect(await call()).toEqual(outcome);
   });
 
-  test.each(UNCLEAR_RESPONSES)('with %s is parsed to an unknown outcome', async (__, body) => {
+  test.each(UNCLEAR_RESPONSES)('is parsed to an unknown outcome if it has %s', async (__, body) => {
     stubbedResponse = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 500, 503])('with HTTP status %i is parsed to an unknown outcome', async (status) => {
+  test.each([201, 400, 500, 503])('is parsed to an unknown outcome if it has HTTP status %i', async (status) => {
     stubbedResponse = { status, body: chargeRecordJson({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
@@ -106,7 +109,7 @@ describe('the response to a reversal', () => {
   test.each([
     [chargeRecordJson({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
     [chargeRecordJson({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
-  ])('with the body %s is parsed to %j', async (body, outcome) => {
+  ])('has the body %s, which is parsed to %j', async (body, outcome) => {
     stubbedResponse = { status: 200, body };
     expect(await reverse()).toEqual(outcome);
   });
@@ -114,7 +117,7 @@ describe('the response to a reversal', () => {
   test.each<readonly [string, string]>([
     ...UNCLEAR_RESPONSES,
     ['a charge that is not reversed', chargeRecordJson({ outcome: 'approved', charged: true })],
-  ])('with %s does not confirm the reversal', async (_, body) => {
+  ])('does not confirm the reversal if it has %s', async (_, body) => {
     stubbedResponse = { status: 200, body };
     expect(await reverse()).toEqual({ kind: 'unconfirmed' });
   });
@@ -175,7 +178,7 @@ describe.each([
     [refundRecordJson({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
     [refundRecordJson({ outcome: 'declined', reason: 'refused' }), { kind: 'declined', acquirerReference: 'r-1' }],
     [refundRecordJson({ outcome: 'pending' }), { kind: 'pending' }],
-  ])('with the body %s is parsed to %j', async (body, outcome) => {
+  ])('has the body %s, which is parsed to %j', async (body, outcome) => {
     stubbedResponse = { status: 200, body };
     expect(await call()).toEqual(outcome);
   });
@@ -188,12 +191,12 @@ describe.each([
     ['the body null', 'null'],
     ['a body that is a JSON string', '"declined"'],
     ['a body that is not JSON', '<html>'],
-  ])('with %s is parsed to an unknown outcome', async (__, body) => {
+  ])('is parsed to an unknown outcome if it has %s', async (__, body) => {
     stubbedResponse = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 409, 500, 503])('with HTTP status %i is parsed to an unknown outcome', async (status) => {
+  test.each([201, 400, 409, 500, 503])('is parsed to an unknown outcome if it has HTTP status %i', async (status) => {
     stubbedResponse = { status, body: refundRecordJson({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
@@ -205,7 +208,7 @@ test('status 404 means notFound for a query of a refund, and an unknown outcome 
 });
 
 test('the outcome of a refund is unknown when the acquirer cannot be reached', async () => {
-  const unreachableClient = new SimulatedAcquirerClient('http://127.0.0.1:1', 1, false);
+  const unreachableClient = new SimulatedAcquirerClient('http://127.0.0.1:1', MAX_CONNECTIONS, SUPPORTS_LIVE_MODE);
   const terms = { ...TERMS, chargeKey: 'key-1', chargeReference: 'a-1' };
   expect(await unreachableClient.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
   await unreachableClient.onApplicationShutdown();
@@ -243,7 +246,7 @@ describe('a statement', () => {
     ['amount', -1],
     ['currency', undefined],
     ['at', 7],
-  ])('with an invalid %s (%j) in one of its lines is rejected completely', async (member, value) => {
+  ])('is rejected completely if one of its lines has an invalid %s (%j)', async (member, value) => {
     stubbedResponse = { status: 200, body: JSON.stringify({ lines: [line, { ...line, [member]: value }] }) };
     expect(await readStatement()).toBeUndefined();
   });
@@ -253,13 +256,13 @@ describe('a statement', () => {
     [200, 'null'],
     [200, '<html>'],
     [503, JSON.stringify({ lines: [line] })],
-  ])('with HTTP status %i and body %s is rejected', async (status, body) => {
+  ])('is rejected if it has HTTP status %i and the body %s', async (status, body) => {
     stubbedResponse = { status, body };
     expect(await readStatement()).toBeUndefined();
   });
 });
 
-test('every call about money contains the mode and the merchant account; every call about cards contains the mode', async () => {
+test('every call contains the mode, and every call contains the merchant account except the calls for stored cards', async () => {
   stubbedResponse = { status: 500, body: '{}' };
   await charge();
   await chargeVerified();

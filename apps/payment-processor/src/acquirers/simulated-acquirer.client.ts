@@ -274,7 +274,8 @@ function parseChallenge(record: Partial<ChargeRecord> | null): Exclude<ChargeOut
   const { challenge, challengeUrl = '' } = record ?? {};
   const isUsable =
     challengeUrl.length <= MAX_CHALLENGE_URL_LENGTH && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
-  // The payer cannot be verified without a usable URL. The recovery job later reverses the key, which ends the attempt.
+  // The payer cannot be verified without a usable URL. The recovery job later requests a reversal, which ends the
+  // attempt.
   if (!challenge || !isUsable) return { kind: 'unknown' };
   return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
 }

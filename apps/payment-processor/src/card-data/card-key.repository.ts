@@ -43,8 +43,8 @@ export class CardKeyRepository {
   }
 
   /**
-   * Returns the version of the replaced key. The row of the key stays locked. Undefined when a concurrent rotation has
-   * replaced the key.
+   * Returns the version of the replaced key. The row of the key stays locked until the transaction ends. Undefined when
+   * a concurrent rotation has replaced the key.
    */
   async replaceCurrent(tx: EntityManager, now: Date): Promise<number | undefined> {
     const [[replaced]] = await tx.query<[{ version: number }[], number]>(

@@ -70,7 +70,7 @@ const listPrivateKeys = async () =>
     `SELECT kid, sealed_private_key IS NOT NULL AS "hasPrivateKey" FROM card_keys ORDER BY version`,
   );
 
-test('before a rotation, every replica publishes and decrypts with the same single key', async () => {
+test('before a rotation there is a single key, and all replicas publish it and decrypt with it', async () => {
   expect(await publishedKeys()).toEqual([[1, processor.cardKey]]);
   expect(await listKeyStates()).toEqual([[processor.cardKey.kid, 'current']]);
   expect(await replica.app.get(CardKeys).currentPublicKey()).toEqual(processor.cardKey);
@@ -99,7 +99,7 @@ test('after a rotation the new key is published, and the old key is still accept
   await processor.runCleanup();
   await expectAccepted(oldKey);
   await expectAccepted(key);
-  // Both processes still cache the key, because less than a second has passed.
+  // Both processes still cache the old key, because less than a second has passed. They reject it nevertheless.
   processor.clock.advance(1);
   await expectRejected(oldKey);
   await expectAccepted(key);
@@ -211,7 +211,7 @@ test('a rotation that waits for a concurrent rotation is rejected with 409 and c
   expect((await listKeyStates()).map(([listedKid]: string[]) => listedKid)).toEqual([kid, processor.cardKey.kid]);
 });
 
-test('at most ten keys are accepted at the same time, until the oldest is retired', async () => {
+test('while ten keys are accepted, a rotation is rejected with 409; it succeeds after the oldest key is retired', async () => {
   for (let keys = 1; keys < MAX_ACCEPTED_CARD_KEYS; keys++) {
     await rotateKey();
     processor.clock.advance(1_000);
@@ -220,6 +220,7 @@ test('at most ten keys are accepted at the same time, until the oldest is retire
   expect(before).toHaveLength(MAX_ACCEPTED_CARD_KEYS);
   expect((await admin('POST', PATH)).status).toBe(409);
   expect(await listKeyStates()).toEqual(before);
+  // 24 hours after the first rotation, which replaced the oldest key.
   processor.clock.advance(CARD_KEY_OVERLAP_MS - (MAX_ACCEPTED_CARD_KEYS - 1) * 1_000);
   await rotateKey();
 });

@@ -25,7 +25,7 @@ const findProblems = (change: object, options?: Parameters<typeof checkCard>[2])
   catchDomainError(() => checkCard({ ...CARD, ...change }, NOW, options)).fields;
 
 describe('a decrypted card', () => {
-  it('with the expected session and try is returned, without unknown fields', () => {
+  it('is returned without unknown fields if its session and try are as expected', () => {
     expect(checkDecryptedCard({ card: { ...CARD, unknownField: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(
       CARD,
     );
@@ -39,18 +39,21 @@ describe('a decrypted card', () => {
     ['an expiry in milliseconds', { card: CARD, binding: { ...BINDING, expiresAt: 4_000_000_000_000 } }],
     ['no binding', { card: CARD }],
     ['a binding that is null', { card: CARD, binding: null }],
-    ['a text instead of an object', 'text'],
-  ])('with %s is rejected', (_, decrypted) => {
+    ['only a text as its content', 'text'],
+  ])('is rejected if it has %s', (_, decrypted) => {
     const error = catchDomainError(() => checkDecryptedCard(decrypted, EXPECTED, NOW));
     expect(error.message).toBe('The card was encrypted for another page. Reload the page and try again.');
     expect(error.code).toBe('request.invalid');
   });
 
-  it('that is not an object is rejected; the CVV of a valid card is removed if the CVV is not needed', () => {
+  it('is rejected if its card is not an object', () => {
     for (const card of [undefined, null, 'text'])
       expect(catchDomainError(() => checkDecryptedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(
         4,
       );
+  });
+
+  it('is returned without its CVV if the CVV is not needed', () => {
     const { cvv: _, ...cardWithoutCvv } = CARD;
     expect(checkDecryptedCard({ card: CARD, binding: BINDING }, EXPECTED, NOW, false)).toStrictEqual(cardWithoutCvv);
   });
@@ -84,7 +87,7 @@ describe('a card', () => {
     [{ expiryYear: 30 }, expiryProblem],
     [{ expiryYear: 2057 }, expiryProblem],
     [{ expiryMonth: 1, expiryYear: 2026 }, expiryProblem],
-  ])('with %j is rejected with the problem %j', (change, problem) => {
+  ])('is rejected if it has %j, with the problem %j', (change, problem) => {
     expect(findProblems(change)).toEqual([problem]);
   });
 
@@ -96,7 +99,7 @@ describe('a card', () => {
     { expiryMonth: 1 },
     { expiryYear: 2056 },
     { expiryMonth: 3, expiryYear: 2026 },
-  ])('with %j is valid', (change) => {
+  ])('is valid if it has %j', (change) => {
     expect(checkCard({ ...CARD, ...change }, NOW)).toStrictEqual({ ...CARD, ...change });
   });
 
@@ -106,14 +109,14 @@ describe('a card', () => {
     expect(checkAt('2026-03-02T00:00:00.000Z')).toThrow(DomainError);
   });
 
-  it('that is only stored needs no CVV, and is returned without its CVV', () => {
+  it('needs no CVV if it is only stored, and is then returned without its CVV', () => {
     const { cvv: _, ...cardWithoutCvv } = CARD;
     expect(checkCard(cardWithoutCvv, NOW, { needsCvv: false })).toStrictEqual(cardWithoutCvv);
     expect(checkCard(CARD, NOW, { needsCvv: false })).toStrictEqual(cardWithoutCvv);
     expect(catchDomainError(() => checkCard(cardWithoutCvv, NOW)).fields).toHaveLength(1);
   });
 
-  it('that is invalid is rejected with field names that start with the path of its parent', () => {
+  it('has problems with field names that start with the path of its parent', () => {
     const fields = findProblems({ cardNumber: '', expiryMonth: 0 }, { parent: 'paymentMethod.card.' });
     expect(fields.map(({ field }) => field)).toEqual([
       'paymentMethod.card.cardNumber',

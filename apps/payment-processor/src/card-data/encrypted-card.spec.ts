@@ -34,14 +34,14 @@ const replacePart = (index: number, change: (part: string) => string) => (jwe: s
     .join('.');
 
 describe('an encrypted card', () => {
-  it('that the library encrypted decrypts to the same content', async () => {
+  it('decrypts to the text that was encrypted with jose', async () => {
     const texts = fc.string({ unit: 'binary', maxLength: 600 });
     await fc.assert(
       fc.asyncProperty(texts, async (text) => expect(decrypt(await encrypt(text))).toBe(Buffer.from(text).toString())),
     );
   });
 
-  it('has a key id, and may have the JWE members apu and apv', async () => {
+  it('has a key id, and may have the JWE members apu and apv, but is rejected if these are changed', async () => {
     expect(readEncryptedCard(await encrypt('card')).kid).toBe(KID);
     const jwe = await new CompactEncrypt(Buffer.from('card'))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: KID })
@@ -62,6 +62,7 @@ describe('an encrypted card', () => {
 
   it('is rejected when a single bit of any part is changed', async () => {
     const jwe = await encrypt('{"card":{"cardNumber":"4242424242424242"}}');
+    // Part 1, the encrypted key, is empty with ECDH-ES.
     const bits = fc.record({ part: fc.constantFrom(0, 2, 3, 4), byte: fc.nat(), bit: fc.nat(7) });
     const rejectedCounts = { 0: 0, 2: 0, 3: 0, 4: 0 };
     fc.assert(
@@ -85,7 +86,7 @@ describe('an encrypted card', () => {
     withHeader(jwe, (header) => ({ ...header, epk: { ...(header['epk'] as object), ...change } }));
 
   it.each<[string, RegExp, (jwe: string) => string]>([
-    ['a text that is not a JWE', /parts/, () => 'card'],
+    ['only one part', /parts/, () => 'card'],
     ['only four parts', /parts/, (jwe) => jwe.split('.').slice(1).join('.')],
     ['six parts', /parts/, (jwe) => `${jwe}.x`],
     ['another algorithm', /algorithm/, changeHeader({ alg: 'ECDH-ES+A256KW' })],
@@ -117,7 +118,7 @@ describe('an encrypted card', () => {
     ['a tag that is too short', /nonce or tag/, replacePart(4, (tag) => tag.slice(0, 6))],
     ['base64 padding', /base64url/, replacePart(4, (tag) => `${tag}==`)],
     ['a line break in the ciphertext', /base64url/, replacePart(3, (text) => `${text}\n`)],
-  ])('with %s is rejected', async (_, reason, change) => {
+  ])('is rejected if it has %s', async (_, reason, change) => {
     const jwe = await encrypt('card');
     expect(decrypt(jwe)).toBe('card');
     expect(() => decrypt(change(jwe))).toThrow(reason);

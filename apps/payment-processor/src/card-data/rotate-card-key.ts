@@ -13,8 +13,8 @@ import { CARD_KEY_AGGREGATE } from './card-keys.js';
 
 /**
  * Replaces the current key for card data (P8). Cards encrypted with the old key are accepted during the overlap ({@link
- * CARD_KEY_OVERLAP_MS}). Then the old private key is erased. Stored cards do not depend on the key, because they are in
- * the acquirer's vault.
+ * CARD_KEY_OVERLAP_MS}). After that time the old private key is erased. Stored cards do not depend on the key, because
+ * they are in the acquirer's vault.
  */
 @Injectable()
 export class RotateCardKey {

@@ -128,7 +128,7 @@ test('a card that was stored in test mode can be neither used nor deleted in liv
   expect((await customer.pay(await openNewInvoice(), paymentWithToken(token))).status).toBe(201);
 });
 
-test('only the card in the request is used or deleted, also if the owner has several cards', async () => {
+test('if an owner has several cards, only the card in the request is used or deleted', async () => {
   const storeCard = async (number: string) =>
     (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
   const [first, second] = [await storeCard(CARDS.approved), await storeCard('5555555555554444')];
@@ -289,6 +289,7 @@ test('cards that the vault fails to delete do not block other deletions, and are
     return deletions.toSorted();
   };
 
+  // The delay until the next attempt is the time since the deletion, but at least 30 s and at most 1 h.
   const sortedTokens = [...undeletableTokens].toSorted();
   expect(await deletionsAfter(0)).toEqual(sortedTokens);
   expect(warn).toHaveBeenLastCalledWith({ cards: 50 }, expect.any(String));

@@ -55,7 +55,7 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     }
     const unconfirmed = due.length - deleted;
     if (unconfirmed > 0)
-      this.log.warn({ cards: unconfirmed }, 'deleted cards not removed at the acquirer yet, will be retried');
+      this.log.warn({ cards: unconfirmed }, 'the acquirer has not confirmed deletions of cards; the job will retry');
     // A vault that confirmed no deletion is probably unavailable, so the job waits for its next period.
     return due.length === BATCH_SIZE && deleted > 0;
   }

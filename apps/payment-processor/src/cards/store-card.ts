@@ -12,7 +12,8 @@ import { type CardOwner, CardRepository } from './card.repository.js';
 
 /**
  * Stores a card in the acquirer's vault, and then stores the vault token in this service (P7). If the process crashes
- * between the two steps, the vault has a card whose vault token is unknown here. Such a card cannot be charged.
+ * between the two steps, the vault has a card, but this service does not know its vault token. Such a card cannot be
+ * charged.
  */
 @Injectable()
 export class StoreCard {

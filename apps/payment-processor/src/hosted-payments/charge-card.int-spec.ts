@@ -129,7 +129,7 @@ test('the fifth failed try sets the payable to refused', async () => {
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('a retry with the same reference charges once and returns the first outcome', async () => {
+test('a retry with the same reference returns the existing payment and charges nothing', async () => {
   const payable = buildPayable();
   const reference = randomUUID();
   const first = await processor.pay(payable, { reference });
@@ -196,7 +196,7 @@ test('one of twenty concurrent payers is charged, and the others are rejected wi
   expect(count).toBe(1);
 });
 
-test('a payment of an expired or paid payable, or with another amount, is rejected without a charge or a record', async () => {
+test('a payment of an expired or paid payable, or with another amount or merchant, is rejected without a charge', async () => {
   const before = processor.chargedReferences().length;
   await expect(processor.pay(buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({
     code: 'payable.expired',

@@ -21,7 +21,7 @@ export interface PayerAmounts {
 
 /**
  * Makes one card payment for a payer's page (of a hosted session or an invoice). This class decrypts the card in
- * memory. Then {@link ChargeAttempt} accepts the payment and charges the card. A retry with the same reference returns
+ * memory. {@link ChargeAttempt} then accepts the payment and charges the card. A retry with the same reference returns
  * the payment and charges nothing.
  *
  * One payment needs two round trips to PostgreSQL, two commits and two events. Concurrent payments share statements and

@@ -1,4 +1,4 @@
-/** Payments of a till's invoice on its page: the merchant's terms, and concurrent payments. */
+/** Payments of a till's invoice by a payer on the payment page: the merchant's terms, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
   buildPaymentNotification,
@@ -78,12 +78,7 @@ describe('a payment of an invoice', () => {
   const EDITABLE = { amount: { editable: true } };
   test.each<[string, MerchantFeatures, { amount?: number; tipAmount?: number }, string]>([
     ['a tip that is not allowed', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
-    [
-      'another amount although the amount is not editable',
-      { tip: { enabled: true } },
-      { amount: 12_344 },
-      'payable.mismatch',
-    ],
+    ['another amount, which is not editable', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
     ['an amount below the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
     [
       'a total above the limit of the acquirer',
@@ -91,14 +86,14 @@ describe('a payment of an invoice', () => {
       { amount: 100_000_000_000, tipAmount: 1 },
       'payment.not-accepted',
     ],
-  ])('with %s is rejected without a charge or a record', async (_, features, command, code) => {
+  ])('is rejected without a charge or a record if it has %s', async (_, features, command, code) => {
     const invoice = await createInvoice(features);
     await expect(processor.payInvoice(invoice, { command })).rejects.toMatchObject({ code });
     expect(await findPayments(invoice.payableId)).toEqual([]);
     expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { tries: 1 } });
   });
 
-  test('is checked against the terms of its own merchant', async () => {
+  test('is checked against the terms of the invoice’s merchant, not of another merchant', async () => {
     await createMerchant(processor, { features: { tip: { enabled: true } } });
     const invoice = await createInvoice();
     await expect(processor.payInvoice(invoice, { command: { tipAmount: 1 } })).rejects.toMatchObject({
@@ -112,14 +107,14 @@ describe('a payment of an invoice', () => {
     await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
-  test('with an invalid reference is rejected', async () => {
+  test('is rejected if its reference is invalid', async () => {
     await expect(processor.payInvoice(await createInvoice(), { reference: 'x' })).rejects.toMatchObject({
       code: 'request.invalid',
     });
   });
 });
 
-test('a retry returns the same payment, also after the merchant has changed its terms', async () => {
+test('a retry returns the existing payment, even after the merchant has changed its terms', async () => {
   const merchant = await createMerchant(processor, { features: { tip: { enabled: true } } });
   const invoice = await openInvoice(processor, merchant);
   const options = { reference: randomUUID(), command: { tipAmount: 500 } };
@@ -149,7 +144,7 @@ test('a retry with another amount or tip is rejected as a conflict and charges n
   ).toHaveLength(1);
 });
 
-test('a session must be paid in full, also if the command has another amount', async () => {
+test('a session cannot be paid as an invoice, and is charged in full even if the command has another amount', async () => {
   const session = buildPayable();
   const commandWithLowerAmount = { amount: 1, tipAmount: 7 } as never;
   await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
@@ -161,7 +156,7 @@ test('a session must be paid in full, also if the command has another amount', a
   });
 });
 
-test('if a payer on the page and a partner pay at the same time, one is charged and the other is rejected, for each of twenty invoices', async () => {
+test('if a payer on the payment page and a partner pay an invoice at the same time, exactly one of the payments succeeds', async () => {
   const partner = await createPartner(processor);
   const before = processor.chargedReferences().length;
   const outcomes = await Promise.all(

@@ -8,9 +8,9 @@ import { ChargeCard, replayedPayment } from './charge-card.js';
 
 /**
  * Makes a card payment from the page of a till's invoice. This class first checks the merchant's terms, as for
- * partners' payments. Then {@link ChargeCard} charges. The payer is anonymous, so vouchers and external payments are
- * impossible. The schema of the command rejects payables of hosted sessions, because a session must be paid in full
- * (ADR 62).
+ * partners' payments. {@link ChargeCard} then charges the card. The payer is anonymous, so vouchers and external
+ * payments are impossible. The schema of the command rejects payables of hosted sessions, because a session must be
+ * paid in full (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {

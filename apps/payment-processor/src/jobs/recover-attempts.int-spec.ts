@@ -65,7 +65,7 @@ test('a payment whose process crashed after the charge is recovered after 2 s', 
   expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('if the process crashed before the charge, the attempt stays open while the call may still arrive; later the key is blocked, and the payable can be paid', async () => {
+test('if the process crashed before the charge, the recovery blocks the idempotency key, and the payable can be paid again', async () => {
   const payable = buildPayable();
   await payAndCrash(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);
@@ -100,7 +100,7 @@ test('if the process crashed before the charge, the attempt stays open while the
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an acquirer that does not respond is queried four times; after 15 minutes the charge is reversed until the acquirer confirms, and the payment fails with the error 31', async () => {
+test('an acquirer that does not report the outcome is queried four times; after 15 minutes the reversal is sent until the acquirer confirms it, and the payment fails with the error 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = buildPayable();
   await processor.pay(payable, { card: CARDS.responseLost });
@@ -109,6 +109,7 @@ test('an acquirer that does not respond is queried four times; after 15 minutes 
   acquirer.getChargeStatus = () => (queries++, Promise.resolve({ kind: 'unknown' }));
   acquirer.reverse = (...args) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...args));
 
+  // 15 minutes, and 30 s for the second reversal.
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);
     await processor.recoverAttempts();
@@ -122,7 +123,7 @@ test('an acquirer that does not respond is queried four times; after 15 minutes 
   expect(processor.chargedReferences()).toEqual([]);
 });
 
-test('two concurrent recovery jobs query an attempt once', async () => {
+test('only one of three concurrent recovery jobs recovers an attempt', async () => {
   await processor.pay(buildPayable(), { card: CARDS.responseLost });
   processor.clock.advance(2_000);
   expect(

@@ -62,7 +62,7 @@ describe('the fee of a card payment', () => {
     ]);
   });
 
-  test('is calculated with the terms at the acceptance of the payment, also if the outcome is recovered later', async () => {
+  test('is calculated with the terms at the acceptance of the payment, even if the outcome is recovered later', async () => {
     const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
     const paymentWithLostResponse = await processor.pay(buildPayable({ merchantId }), { card: CARDS.responseLost });
     const payableToVerify = buildPayable({ merchantId });
@@ -80,7 +80,7 @@ describe('the fee of a card payment', () => {
     expect((await readLedger(processor, next)).at(-1)).toEqual(expectedFee(merchantId, 1_235 + 10_000));
   });
 
-  test('is 0 for a merchant without fees or without an event; an event without fees does not change the stored fees', async () => {
+  test('is 0 if the merchant has no fees or its event has not arrived; an event without fees does not change the stored fees', async () => {
     const { merchantId } = await createMerchant(processor);
     const payments = [
       await processor.pay(buildPayable({ merchantId })),
@@ -151,8 +151,8 @@ test('in a partner’s payment only the amount paid by card has a fee; vouchers 
 
 describe('a late approval (H2)', () => {
   /**
-   * The bank confirms to the recovery job that it will never charge. Then the bank charges nevertheless, and the
-   * waiting call receives the approval.
+   * The bank confirms to the recovery job that it will never charge. Afterwards the bank charges nevertheless, and
+   * approves the charge in its response to the first call.
    */
   async function payWithLateApproval(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
@@ -181,7 +181,7 @@ describe('a late approval (H2)', () => {
     credit: expectedLateApproval.debit,
   };
 
-  test('is booked as the payer’s money at the bank until the bank confirms the reversal; the merchant gets neither money nor fee', async () => {
+  test('is booked as the payer’s money at the bank until the bank confirms the reversal; the merchant gets no money and pays no fee', async () => {
     const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
     const payment = await payWithLateApproval(merchantId);
     expect(payment.state).toBe('failed');
@@ -204,7 +204,7 @@ describe('a late approval (H2)', () => {
     expect(row).toEqual({ attempts: 1, merchant: merchantId, mode: 'test' });
   });
 
-  test('that has no transfer, because an earlier release recorded it, also gets no transfer for its reversal', async () => {
+  test('gets no transfer for its reversal if an earlier release recorded it without a transfer', async () => {
     const { merchantId } = await createMerchant(processor);
     const payment = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     await processor.dataSource.query(
@@ -217,7 +217,7 @@ describe('a late approval (H2)', () => {
   });
 });
 
-describe('an insert into the ledger', () => {
+describe('a constraint of the ledger', () => {
   const insertTransfer = (columns: string) =>
     processor.dataSource.query(
       `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
@@ -238,7 +238,7 @@ describe('an insert into the ledger', () => {
     [`a reversal without an attempt`, `'reversal' AS kind, NULL::uuid AS attempt_id`, 'transfers_attempt'],
     [`a fee with an attempt`, `'fee' AS kind, ${REVERSED_ATTEMPT}`, 'transfers_attempt'],
     [`an unknown kind`, `'gift' AS kind, NULL::uuid AS attempt_id`, 'transfers_kind'],
-  ])('of %s is rejected by a constraint', async (_, columns, constraint) => {
+  ])('rejects %s', async (_, columns, constraint) => {
     await expect(insertTransfer(columns)).rejects.toMatchObject({ driverError: { constraint } });
   });
 });

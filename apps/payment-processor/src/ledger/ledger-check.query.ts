@@ -27,7 +27,7 @@ export type FindingKind =
 /** Limits of a page of seals. A page has at least one seal. */
 export interface PageBounds {
   readonly sealsMax: number;
-  /** Limit of transfers in all seals of the page except the last seal. */
+  /** The page ends with the seal that reaches this number of transfers. */
   readonly transfersMax: number;
 }
 

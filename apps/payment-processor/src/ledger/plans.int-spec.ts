@@ -30,7 +30,7 @@ describe.each([
   const INDEX_SCAN_IN_LEDGER_ORDER =
     /Limit .*\n(.*InitPlan.*\n(.*\n){2})*\s+->  Index Scan using transfers_order on transfers \w .*\n\s+Index Cond: \(+ROW\(txid, "position"\) > ROW\(/;
 
-  test('the statement that seals reads only the transfers after the last seal, in order, up to its limit', async () => {
+  test('the sealing statement reads only the transfers after the last seal, in order, up to its limit', async () => {
     const plan = await planOf(processor.dataSource, () => seals.sealNext(1));
     expect(plan).toMatch(INDEX_SCAN_IN_LEDGER_ORDER);
     expect(plan).toContain('Index Scan Backward using ledger_seals_pkey on ledger_seals');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { GaugeReader, openOlderTransaction } from '@svc/testing';
+import { GaugeReader, openOlderTransaction, waitUntil } from '@svc/testing';
 import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
@@ -22,6 +22,7 @@ afterEach(async () => {
   gauges.end();
 });
 
+/** Ids of the sealed transfers, without the first seal, which `beforeEach` creates. */
 const sealedIds = async (): Promise<string[]> =>
   (await readSeals(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
 const advanceTo = (time: string): void =>
@@ -59,7 +60,7 @@ describe('seals', () => {
     expect(await processor.sealLedger()).toBe(2);
   });
 
-  test('are not created, and no day is closed, if the last seal has a transaction id that this server has not reached; a log entry and the gauge report it', async () => {
+  test('are not created, and no day is closed, if the last seal has a transaction id that this server has not reached; a log entry and the gauge report this', async () => {
     await writeTransfers(1);
     await forge(
       processor,
@@ -72,7 +73,24 @@ describe('seals', () => {
     expect([await sealer.runOnce(), await sealer.runOnce()]).toEqual([0, 0]);
     expect(log.error).toHaveBeenCalledTimes(1);
     expect((await listDays()).map(({ day }) => day)).toEqual(['2026-02-28']);
+    // The gauge has this fixed value while nothing can be sealed.
     expect(await gauges.read('svc.ledger.unsealed.age')).toMatchObject([{ value: 86_400 }]);
+  });
+
+  test('are not created if the last seal has exactly the next transaction id of this server', async () => {
+    const nextTxid = `(pg_current_xact_id()::text::bigint + 1)::text::xid8`;
+    const isRefused = await waitUntil('a check before another transaction gets the next id', 10_000, async () => {
+      await forge(
+        processor,
+        `UPDATE ledger_seals SET last_txid = ${nextTxid} WHERE seal_number = (SELECT max(seal_number) FROM ledger_seals)`,
+      );
+      const result = await processor.service.app.get(SealRepository).isSealedByAnotherServer();
+      const { rows } = await processor.superuser.query<{ isNext: boolean }>(
+        `SELECT last_txid = pg_snapshot_xmax(pg_current_snapshot()) AS "isNext" FROM ledger_seals ORDER BY seal_number DESC LIMIT 1`,
+      );
+      return rows[0]!.isNext && { result };
+    });
+    expect(isRefused).toEqual({ result: true });
   });
 
   test('can be recomputed from the rows with SHA-256 over the previous hash and the hashes of the rows as text', async () => {
@@ -124,9 +142,9 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(committedIds);
   });
 
-  test('by many concurrent jobs form one chain that contains each transfer once, while other transfers are committed', async () => {
+  test('form one chain that contains each transfer once, even if many jobs create them while transfers are committed', async () => {
     const writers = Array.from({ length: 20 }, () => writeTransfers(5));
-    const sealers = Array.from({ length: 40 }, () => processor.sealLedger(7));
+    const sealers = Array.from({ length: 40 }, () => processor.service.app.get(SealLedger).runOnce(7));
     await Promise.all([...writers, ...sealers]);
     while ((await processor.sealLedger(7)) > 0);
     const ids = await sealedIds();
@@ -197,6 +215,16 @@ describe('a day', () => {
     ]);
   });
 
+  test('stays open until 00:05 UTC of the next day, also if the oldest unsealed transfer belongs to the next day', async () => {
+    advanceTo('2026-03-03T00:04:59.999Z');
+    const olderTransaction = await openOlderTransaction();
+    await writeTransfers(1);
+    await processor.sealLedger();
+    const closedDays = await listDays();
+    await olderTransaction.end();
+    expect(closedDays.map(({ day }) => day)).toEqual(['2026-03-01', '2026-02-28']);
+  });
+
   test('stays open while a batch is full, because more transfers may follow', async () => {
     await writeTransfers(2);
     advanceTo('2026-03-02T09:00:00.000Z');
@@ -206,7 +234,7 @@ describe('a day', () => {
     expect(await listDays()).toHaveLength(2);
   });
 
-  test('is closed once, also with several replicas; after an outage all missed days are closed, also days without transfers', async () => {
+  test('is closed once, also with several replicas; after an outage all missed days are closed, including days without transfers', async () => {
     const { service, clock } = processor;
     advanceTo('2026-03-04T12:00:00.000Z');
     const log = service.app.get<ServiceLog>(SERVICE_LOG);
@@ -220,7 +248,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('that receives a transfer after its closing causes a logged error', async () => {
+  test('causes a logged error if it receives a transfer after its closing', async () => {
     const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
     await processor.sealLedger();

@@ -58,7 +58,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     if (this.isSealedByAnotherServer && previousResult === undefined)
       this.log.error(
         {},
-        'the ledger was sealed by a server whose transaction ids are higher: nothing is sealed here; docs/operations.md says what to do',
+        'the ledger was sealed by a server whose transaction ids are higher: this server seals nothing; see docs/operations.md',
       );
   }
 

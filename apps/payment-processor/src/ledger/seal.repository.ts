@@ -59,8 +59,8 @@ export class SealRepository {
   }
 
   /**
-   * True when the last seal has a transaction id that this server has not reached. Then the database was restored into
-   * another cluster with lower transaction ids, and new transfers would wrongly count as sealed.
+   * True when the last seal has a transaction id that this server has not reached. This means that the database was
+   * restored into another cluster with lower transaction ids, and new transfers would wrongly count as sealed.
    */
   async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
@@ -112,6 +112,7 @@ export class SealRepository {
   }
 }
 
+/** Key of the advisory lock that {@link SealRepository.sealNext} takes. */
 const SEAL_LOCK = 4_017_016;
 
 /** This limit is passed as a parameter, because with a literal PostgreSQL would sort all rows of a small table. */

@@ -39,7 +39,7 @@ describe('a successful payment', () => {
     { kind: 'voucher', debit: 'live:service:vouchers', credit: PAYABLE, amount: 7 },
   ];
 
-  test('with vouchers is booked with one transfer for each voucher, from the liable merchant or from the service, without a fee', () => {
+  test('is booked with one transfer for each voucher, from the liable merchant or from the service, without a fee', () => {
     const paidByVouchersOnly = { processedAmount: 0, vouchers };
     expect(transfersOfCharge(paidByVouchersOnly, { basisPoints: 290, fixedAmount: 150 })).toEqual(
       expectedVoucherTransfers,
@@ -48,7 +48,7 @@ describe('a successful payment', () => {
     expect(transfersOfCharge({ vouchers }).slice(1)).toEqual(expectedVoucherTransfers);
   });
 
-  test('that was made externally is booked as a debt of the partner to the merchant (P6)', () => {
+  test('is booked as a debt of the partner to the merchant if it was made externally (P6)', () => {
     const external = { kind: 'external', debit: 'live:organisation:o-1:receivable', credit: PAYABLE, amount: 1_000 };
     expect(paymentTransfers(PAYMENT)).toEqual([external]);
     expect(paymentTransfers({ ...PAYMENT, vouchers })).toEqual([external, ...expectedVoucherTransfers]);
@@ -85,7 +85,7 @@ describe('a fee', () => {
     [50, 100, 1],
     [49, 100, 0],
     [100_000_000_000, 1_000, 10_000_000_000],
-  ])('for %d cents at %d basis points is %d cents, rounded half up', (amount, basisPoints, fee) => {
+  ])('on %d cents at %d basis points is %d cents, rounded half up', (amount, basisPoints, fee) => {
     expect(calculateFee(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
     expect(calculateFee(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
   });
@@ -95,10 +95,11 @@ describe('a fee', () => {
     const terms = fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) });
     fc.assert(
       fc.property(amounts, terms, (amount, { basisPoints, fixedAmount }) => {
-        const tenThousandths = BigInt(amount) * BigInt(basisPoints);
-        const share = BigInt(calculateFee(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
-        expect(share - tenThousandths).toBeGreaterThan(-5_000n);
-        expect(share - tenThousandths).toBeLessThanOrEqual(5_000n);
+        // Both shares are in ten-thousandths of a cent, because a basis point is a ten-thousandth.
+        const exactShare = BigInt(amount) * BigInt(basisPoints);
+        const roundedShare = BigInt(calculateFee(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
+        expect(roundedShare - exactShare).toBeGreaterThan(-5_000n);
+        expect(roundedShare - exactShare).toBeLessThanOrEqual(5_000n);
       }),
     );
   });

@@ -20,9 +20,9 @@ export interface Charge {
 }
 
 /**
- * The transfers of a payment. A payment has no transfers unless it succeeded. A payment without a charge is external:
- * the partner has received the money and owes it to the merchant (P6). A fee applies only to amounts that an acquirer
- * charges. A refund does not return the fee (M5).
+ * The transfers of a payment. Only a successful payment has transfers. An amount that is processed without a charge is
+ * an external payment: the partner has received the money and owes it to the merchant (P6). A fee applies only to
+ * amounts that an acquirer charges. A refund does not return the fee (M5).
  */
 export function paymentTransfers(payment: PaymentSnapshot, charge?: Charge): Transfer[] {
   if (payment.state !== 'success') return [];

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { httpClient } from '@svc/testing';
 import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
+import { LedgerCheckQuery } from './ledger-check.query.js';
 import { type VerifiedPage, VerifyLedger } from './verify-ledger.js';
 
 let processor: Processor;
 let writeTransfers: TransferWriter;
-/** Ids of the transfers in the seals 1 to 4, in their order. */
+/** Ids of the transfers in the seals 1 to 4, in the order of the ledger. */
 let ids: string[];
 const TABLES = ['transfers', 'ledger_seals', 'ledger_days'];
 beforeAll(async () => {
@@ -37,6 +39,13 @@ async function advanceOneDay(): Promise<void> {
   await processor.sealLedger();
 }
 
+/** Inserts a copy of a transfer with another id, transaction and position. */
+const insertTransfer = (id: string, originalId: string, txidAndPosition: string): string =>
+  `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, txid, position)
+   OVERRIDING SYSTEM VALUE
+   SELECT '${id}', 'voucher', debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, ${txidAndPosition}
+     FROM transfers WHERE transfer_id = '${originalId}'`;
+
 test('an unchanged chain is valid', async () => {
   expect(await verify()).toEqual({ seals: 4, transfers: 10, sealNumber: 4, more: false, finding: null });
 });
@@ -61,12 +70,12 @@ describe('a transfer', () => {
     position: `position = -1`,
   };
 
-  test.each(Object.entries(changes))('whose %s was changed is detected', async (_, set) => {
+  test.each(Object.entries(changes))('is reported if its %s was changed', async (_, set) => {
     await forge(processor, `UPDATE transfers SET ${set} WHERE transfer_id = '${ids[4]}'`);
     expect(await findDeviation()).toEqual({ kind: 'changed', sealNumber: 2, transferId: ids[4] });
   });
 
-  test('whose id was changed is detected; all its other columns are in the list above', async () => {
+  test('is reported as removed if its id was changed; the test above changes every other column', async () => {
     const columns = await processor.dataSource.query<{ name: string }[]>(
       `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'transfers'::regclass AND attnum > 0 AND NOT attisdropped`,
     );
@@ -75,7 +84,7 @@ describe('a transfer', () => {
     expect(await findDeviation()).toEqual({ kind: 'removed', sealNumber: 2, transferId: ids[4] });
   });
 
-  test.each([0, 4, 9])('that was deleted at index %d is detected, and its id is reported', async (nth) => {
+  test.each([0, 4, 9])('is reported with its id if it was deleted at index %d', async (nth) => {
     await forge(processor, `DELETE FROM transfers WHERE transfer_id = '${ids[nth]}'`);
     expect(await findDeviation()).toEqual({
       kind: 'removed',
@@ -88,50 +97,75 @@ describe('a transfer', () => {
     ['before all other transfers', 0, `'0'::xid8, -1`, 1],
     ['between two transactions', 0, `txid, position + 1000`, 1],
     ['between two seals', 5, `txid, position + 1000`, 3],
-  ])('that was inserted %s is detected, and its id is reported', async (_, nth, txidAndPosition, sealNumber) => {
+  ])('is reported with its id if it was inserted %s', async (_, nth, txidAndPosition, sealNumber) => {
     const insertedId = randomUUID();
-    await forge(
-      processor,
-      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, txid, position)
-       OVERRIDING SYSTEM VALUE
-       SELECT '${insertedId}', 'voucher', debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at, ${txidAndPosition}
-         FROM transfers WHERE transfer_id = '${ids[nth]}'`,
-    );
-    expect(await findDeviation()).toEqual({ kind: 'inserted', sealNumber, transferId: insertedId });
+    await forge(processor, insertTransfer(insertedId, ids[nth]!, txidAndPosition));
+    const finding = { kind: 'inserted', sealNumber, transferId: insertedId };
+    expect(await findDeviation()).toEqual(finding);
+    expect((await verify(sealNumber - 1)).finding).toEqual(finding);
+    expect((await verify(sealNumber)).finding).toBeNull();
   });
 
   test('is reported if it is the first of several changed transfers', async () => {
     await forge(
       processor,
       `DELETE FROM transfers WHERE transfer_id = '${ids[7]}'`,
-      `UPDATE transfers SET amount = 2 WHERE transfer_id IN ('${ids[5]}', '${ids[4]}')`,
+      `UPDATE transfers SET amount = 2 WHERE transfer_id = '${ids[5]}'`,
+      `UPDATE transfers SET amount = 2 WHERE transfer_id = '${ids[4]}'`,
     );
     expect(await findDeviation()).toEqual({ kind: 'changed', sealNumber: 2, transferId: ids[4] });
+  });
+});
+
+describe('if PostgreSQL reads the transfers in the order of their ids', () => {
+  const findFirstDeviations = (seals: readonly number[]): Promise<unknown[]> =>
+    inTransaction(processor.dataSource, async (tx) => {
+      await useDefaultPlanner(tx);
+      // Now PostgreSQL must use merge joins, which sort by the ids.
+      for (const setting of ['enable_hashjoin', 'enable_nestloop']) await tx.query(`SET LOCAL ${setting} = off`);
+      const checks = processor.service.app.get(LedgerCheckQuery);
+      const findings = [];
+      for (const seal of seals) findings.push((await checks.findTransferDeviations(tx, seal - 1, seal))[0]);
+      return findings;
+    });
+
+  test('the first of several changed transfers of a seal is reported', async () => {
+    await forge(processor, `UPDATE transfers SET amount = 2`);
+    expect(await findFirstDeviations([1, 2, 3])).toMatchObject([0, 3, 6].map((nth) => ({ transferId: ids[nth] })));
+  });
+
+  test('the first of several inserted transfers of a transaction is reported', async () => {
+    const insertedIds = Array.from({ length: 20 }, () => randomUUID());
+    const statements = insertedIds.map((id, nth) => insertTransfer(id, ids[0]!, `txid, position + ${2000 - nth}`));
+    await forge(processor, ...statements);
+    expect(await findFirstDeviations([1])).toEqual([
+      { kind: 'inserted', sealNumber: 1, transferId: insertedIds.at(-1) },
+    ]);
   });
 });
 
 describe('a seal', () => {
   const rewriteTransferHash = `UPDATE ledger_seals SET transfer_hashes[2] = sha256('x') WHERE seal_number = 2`;
   test.each([
-    ['whose transfers were rewritten', rewriteTransferHash, 2],
-    ['whose hash was rewritten', `UPDATE ledger_seals SET hash = sha256('x') WHERE seal_number = 2`, 2],
+    ['the hash of a transfer in it was rewritten', rewriteTransferHash, 2],
+    ['its hash was rewritten', `UPDATE ledger_seals SET hash = sha256('x') WHERE seal_number = 2`, 2],
     [
-      'whose previous hash was rewritten',
+      'its previous hash was rewritten',
       `UPDATE ledger_seals SET previous_hash = sha256('x'), hash = sha256(sha256('x') || transfer_hashes[1]) WHERE seal_number = 4`,
       4,
     ],
-    ['whose end was moved', `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`, 4],
-  ])('%s is detected', async (_, statement, sealNumber) => {
+    ['its end was moved', `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`, 4],
+  ])('is reported as changed if %s', async (_, statement, sealNumber) => {
     await forge(processor, statement);
     expect(await findDeviation()).toMatchObject({ sealNumber, kind: expect.stringMatching(/^(seal )?changed$/) });
   });
 
-  test.each([1, 3])('with the number %d is reported as removed after its deletion', async (sealNumber) => {
+  test.each([1, 3])('is reported as removed if it has the number %d and was deleted', async (sealNumber) => {
     await forge(processor, `DELETE FROM ledger_seals WHERE seal_number = ${sealNumber}`);
     expect(await findDeviation()).toEqual({ kind: 'seal removed', sealNumber });
   });
 
-  test('that was the newest seal of a closed day is reported as removed on the page after the remaining seals', async () => {
+  test('is reported as removed on the page after the remaining seals if it was the newest seal of a closed day', async () => {
     await forge(processor, `DELETE FROM ledger_seals WHERE seal_number >= 3`);
     expect(await verify()).toMatchObject({ more: true, sealNumber: 2, finding: null });
     expect(await verify(2)).toMatchObject({ finding: { kind: 'seal removed', sealNumber: 3 } });
@@ -190,7 +224,7 @@ describe('the administration API', () => {
     processor.clock.advance(-2 * 86_400_000);
   });
 
-  test('reports a ledger as valid if an attacker has rewritten all its seals too, but then the root differs from the published root', async () => {
+  test('reports a ledger as valid if an attacker has also rewritten all seals, but then the root differs from the published root', async () => {
     const publishedRoot = (await readSeals(processor)).at(-1)!.hash;
     await forge(
       processor,

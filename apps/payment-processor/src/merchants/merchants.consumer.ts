@@ -17,7 +17,7 @@ export class MerchantsConsumer {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
-        // An event of an older release may lack the minimum or the fees. Then the stored value does not change.
+        // If an event of an older release lacks the minimum or the fees, the stored value does not change.
         ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
         grants: JSON.stringify(payload.grants),
         ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),

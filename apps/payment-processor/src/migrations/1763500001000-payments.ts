@@ -14,8 +14,8 @@ export class Payments1763500001000 implements MigrationInterface {
         current            boolean     CONSTRAINT card_keys_current CHECK (current),
         CONSTRAINT card_keys_one_current UNIQUE (current)
       );
-      COMMENT ON TABLE card_keys IS 'Key pairs to which pages and SDKs encrypt card data; the private half rests sealed (P8).';
-      COMMENT ON COLUMN card_keys.current IS 'True for the one that is published; NULL for older ones, which still open what was encrypted to them.';
+      COMMENT ON TABLE card_keys IS 'Key pairs for card data. Pages and SDKs encrypt card data with the public key. The private key is stored encrypted (P8).';
+      COMMENT ON COLUMN card_keys.current IS 'True for the published key. NULL for older keys, which still decrypt the card data that was encrypted with them.';
 
       CREATE TABLE payables (
         payable_id  uuid        PRIMARY KEY,
@@ -35,9 +35,10 @@ export class Payments1763500001000 implements MigrationInterface {
         modified_at timestamptz NOT NULL,
         CONSTRAINT payables_holder CHECK ((state IN ('reserved', 'paid')) = (holder IS NOT NULL))
       );
-      COMMENT ON TABLE payables IS 'What can be paid, once. Whoever turns open into reserved may call the acquirer.';
+      COMMENT ON TABLE payables IS
+        'Sessions and invoices, payable once. Only the payment that reserves an open one may call the acquirer.';
       COMMENT ON COLUMN payables.amount IS 'Cents.';
-      COMMENT ON COLUMN payables.holder IS 'The payment that has reserved or paid it.';
+      COMMENT ON COLUMN payables.holder IS 'The payment that has reserved or paid the payable.';
 
       CREATE TABLE payments (
         payment_id        uuid        PRIMARY KEY,
@@ -59,7 +60,7 @@ export class Payments1763500001000 implements MigrationInterface {
       );
       COMMENT ON COLUMN payments.reference IS 'The client''s idempotency key for this payment (C7).';
       CREATE UNIQUE INDEX payments_one_under_way ON payments (payable_id) WHERE state IN ('processing', 'success', 'verificationRequired');
-      COMMENT ON INDEX payments_one_under_way IS 'A payable has at most one payment that is under way or successful.';
+      COMMENT ON INDEX payments_one_under_way IS 'A payable has at most one payment that is in progress or successful.';
 
       CREATE FUNCTION refuse_payment_transition() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -84,8 +85,9 @@ export class Payments1763500001000 implements MigrationInterface {
         next_ask_at        timestamptz,
         CONSTRAINT attempts_open CHECK ((state IN ('started', 'unknown')) = (next_ask_at IS NOT NULL) AND (state IN ('started', 'unknown')) = (ended_at IS NULL))
       );
-      COMMENT ON TABLE attempts IS 'One call to the acquirer. attempt_id is the idempotency key it is made with.';
-      COMMENT ON COLUMN attempts.next_ask_at IS 'When the recovery job asks the acquirer what became of it.';
+      COMMENT ON TABLE attempts IS
+        'Charge attempts. Each row is one call to the acquirer, with attempt_id as idempotency key.';
+      COMMENT ON COLUMN attempts.next_ask_at IS 'When the recovery job next queries the outcome from the acquirer.';
       CREATE UNIQUE INDEX attempts_one_open ON attempts (payment_id) WHERE state IN ('started', 'unknown', 'approved');
       CREATE INDEX attempts_due ON attempts (next_ask_at) WHERE next_ask_at IS NOT NULL;
 
@@ -111,7 +113,7 @@ export class Payments1763500001000 implements MigrationInterface {
         created_at     timestamptz NOT NULL,
         CONSTRAINT transfers_accounts_differ CHECK (debit_account <> credit_account)
       );
-      COMMENT ON TABLE transfers IS 'The ledger: one row for each movement of money, so every row balances. Append-only.';
+      COMMENT ON TABLE transfers IS 'The ledger. Each row debits one account and credits another with the same amount, so every row balances. Append-only.';
       CREATE UNIQUE INDEX transfers_one_capture ON transfers (payment_id) WHERE kind = 'capture';
 
       CREATE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$

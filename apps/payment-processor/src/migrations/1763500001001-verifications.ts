@@ -14,17 +14,17 @@ export class Verifications1763500001001 implements MigrationInterface {
         open                boolean     NOT NULL,
         asked_at            timestamptz
       );
-      COMMENT ON TABLE verifications IS 'The challenge that a payment waits for, or waited for; open while the payment is verificationRequired (P1).';
-      COMMENT ON COLUMN verifications.challenge_reference IS 'What the acquirer calls it. The charge that follows names it, so the card need not be kept.';
-      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last asked about it.';
+      COMMENT ON TABLE verifications IS 'Challenges of payments that require a verification by the payer. A challenge is open while its payment is verificationRequired (P1).';
+      COMMENT ON COLUMN verifications.challenge_reference IS 'Reference of the challenge at the acquirer. The charge after the verification contains it, so the card data is not stored.';
+      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last queried about the challenge.';
       CREATE INDEX verifications_due ON verifications (expires_at) WHERE open;
 
       DROP INDEX payments_one_under_way;
       CREATE UNIQUE INDEX payments_one_under_way ON payments (payable_id) WHERE state IN ('processing', 'success');
-      COMMENT ON INDEX payments_one_under_way IS 'A payable has at most one payment that is under way or successful. One that waits for its payer holds nothing.';
+      COMMENT ON INDEX payments_one_under_way IS 'A payable has at most one payment that is in progress or successful. A payment that waits for the verification by its payer does not reserve the payable.';
 
       ALTER TABLE attempts ADD COLUMN asked_at timestamptz;
-      COMMENT ON COLUMN attempts.asked_at IS 'When the acquirer was last asked about it because somebody looked.';
+      COMMENT ON COLUMN attempts.asked_at IS 'When the acquirer was last queried because a client polled the payment.';
 
       CREATE TABLE reversals (
         attempt_id   uuid        PRIMARY KEY REFERENCES attempts (attempt_id),
@@ -33,8 +33,9 @@ export class Verifications1763500001001 implements MigrationInterface {
         confirmed_at timestamptz,
         CONSTRAINT reversals_open CHECK ((next_try_at IS NULL) = (confirmed_at IS NOT NULL))
       );
-      COMMENT ON TABLE reversals IS 'Approvals that arrived for attempts which had ended without money; given back under the attempt''s own key (H2).';
-      COMMENT ON COLUMN reversals.next_try_at IS 'When the acquirer is told, again and again until it confirms.';
+      COMMENT ON TABLE reversals IS 'Reversals of approvals that arrived after their attempt had ended without a charge. A reversal uses the idempotency key of the attempt (H2).';
+      COMMENT ON COLUMN reversals.next_try_at IS
+        'When the next reversal request is sent. The requests are repeated until the acquirer confirms the reversal.';
       CREATE INDEX reversals_due ON reversals (next_try_at) WHERE next_try_at IS NOT NULL;
 
       CREATE OR REPLACE FUNCTION refuse_attempt_transition() RETURNS trigger LANGUAGE plpgsql AS $$

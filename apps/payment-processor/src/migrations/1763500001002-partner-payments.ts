@@ -16,9 +16,9 @@ export class PartnerPayments1763500001002 implements MigrationInterface {
         ADD CONSTRAINT payments_method_label CHECK (CASE method_type WHEN 'Card' THEN method_label ~ '^[*]{4} [0-9]{4}$' ELSE length(method_label) BETWEEN 1 AND 100 END),
         DROP CONSTRAINT payments_processed,
         ADD CONSTRAINT payments_processed CHECK (processed_amount = CASE WHEN state = 'success' THEN amount - voucher_amount + tip_amount ELSE 0 END);
-      COMMENT ON COLUMN payments.reference IS 'The page''s idempotency key for this payment (C7); of a partner''s payment its own id, because that one''s key stands in partner_references.';
-      COMMENT ON COLUMN payments.voucher_amount IS 'Cents that vouchers cover, as the partner said (P6).';
-      COMMENT ON COLUMN payments.partner IS 'What a payment made through the main API says of organisation, customer, merchant and invoice; NULL for one made on a page.';
+      COMMENT ON COLUMN payments.reference IS 'Idempotency key of a payment from a page (C7). For a partner payment, the id of the payment, because partner_references contains the idempotency key.';
+      COMMENT ON COLUMN payments.voucher_amount IS 'Cents that vouchers cover, as the partner reported them (P6).';
+      COMMENT ON COLUMN payments.partner IS 'Organisation, customer, merchant and invoice of a payment through the main API. NULL for a payment on a page.';
 
       CREATE TABLE partner_references (
         organisation_id uuid NOT NULL,
@@ -28,11 +28,11 @@ export class PartnerPayments1763500001002 implements MigrationInterface {
         payment_id      uuid NOT NULL CONSTRAINT partner_references_payment UNIQUE REFERENCES payments (payment_id),
         PRIMARY KEY (organisation_id, mode, reference)
       );
-      COMMENT ON TABLE partner_references IS 'The idempotency keys of partners (C7), committed with the payment they made.';
-      COMMENT ON COLUMN partner_references.fingerprint IS 'SHA-256 of the validated request without card data: the same reference with another one is refused.';
+      COMMENT ON TABLE partner_references IS 'Idempotency keys of partners (C7). A key and its payment are committed in one transaction.';
+      COMMENT ON COLUMN partner_references.fingerprint IS 'SHA-256 of the validated request without card data. The same reference with another fingerprint is rejected.';
 
       CREATE INDEX payables_by_code ON payables ((source ->> 'code'));
-      COMMENT ON INDEX payables_by_code IS 'What a code that was scanned stands for.';
+      COMMENT ON INDEX payables_by_code IS 'Finds the payable of a scanned code.';
 
       ALTER TABLE transfers DROP CONSTRAINT transfers_kind,
         ADD CONSTRAINT transfers_kind CHECK (kind IN ('capture', 'external', 'voucher'));
@@ -44,7 +44,7 @@ export class PartnerPayments1763500001002 implements MigrationInterface {
         grants      jsonb  NOT NULL,
         version     bigint NOT NULL
       );
-      COMMENT ON TABLE known_merchants IS 'What identity says of merchants: what payers may do, and what is taken a partner''s word for (P6). Filled from events only.';
+      COMMENT ON TABLE known_merchants IS 'Read model of merchants: the options of payers, and the partners that may report vouchers and external payments (P6). Only events of identity change it.';
 
       CREATE TABLE known_sites (
         site_id        bigint PRIMARY KEY,
@@ -52,7 +52,7 @@ export class PartnerPayments1763500001002 implements MigrationInterface {
         site_reference text   NOT NULL,
         version        bigint NOT NULL
       );
-      COMMENT ON TABLE known_sites IS 'What identity calls the till or web shop of a hosted session. Filled from events only.';
+      COMMENT ON TABLE known_sites IS 'Read model of the tills and web shops of merchants, with the references that identity gave them. Only events of identity change it.';
 
       CREATE TABLE cards (
         token              text        PRIMARY KEY CONSTRAINT cards_token CHECK (length(token) BETWEEN 1 AND 100),
@@ -67,14 +67,15 @@ export class PartnerPayments1763500001002 implements MigrationInterface {
         forgotten_at       timestamptz,
         CONSTRAINT cards_forgotten CHECK (forgotten_at IS NULL OR deleted_at IS NOT NULL)
       );
-      COMMENT ON TABLE cards IS 'Stored cards (P7): the acquirer keeps the number, this service what stands for it.';
-      COMMENT ON COLUMN cards.token IS 'What the client pays with.';
-      COMMENT ON COLUMN cards.customer_reference IS 'Whose it is; NULL where a service token stored it: then it is the organisation''s.';
-      COMMENT ON COLUMN cards.forgotten_at IS 'When the acquirer confirmed that it does not keep the number any more.';
+      COMMENT ON TABLE cards IS
+        'Stored cards (P7). The acquirer stores the card number, and this table a token for it.';
+      COMMENT ON COLUMN cards.token IS 'Token with which the client pays.';
+      COMMENT ON COLUMN cards.customer_reference IS 'Customer who owns the card. NULL if the card was stored with a service token. The organisation owns such a card.';
+      COMMENT ON COLUMN cards.forgotten_at IS 'When the acquirer confirmed that it has deleted the card number.';
       CREATE INDEX cards_to_forget ON cards (deleted_at) WHERE deleted_at IS NOT NULL AND forgotten_at IS NULL;
 
       CREATE INDEX verifications_waiting ON verifications (asked_at NULLS FIRST) WHERE open;
-      COMMENT ON INDEX verifications_waiting IS 'Nobody may be looking at the payment of a partner, so whether its payer has returned is asked for.';
+      COMMENT ON INDEX verifications_waiting IS 'For the job that queries the acquirer about open verifications of partner payments, because possibly no client polls these payments.';
     `);
   }
 

@@ -12,8 +12,8 @@ export class ReversalDecisions1763500001004 implements MigrationInterface {
         DROP CONSTRAINT attempts_open,
         ADD CONSTRAINT attempts_open CHECK ((state IN ('started', 'unknown', 'reversing')) = (next_ask_at IS NOT NULL)
                                         AND (state IN ('started', 'unknown', 'reversing')) = (ended_at IS NULL));
-      COMMENT ON COLUMN attempts.started_at IS 'When the call to the acquirer begins: the acceptance, or a later claim of the call. The age counts from here.';
-      COMMENT ON COLUMN attempts.next_ask_at IS 'When the recovery job asks the acquirer what became of it, or reverses it.';
+      COMMENT ON COLUMN attempts.started_at IS 'When the call to the acquirer starts: at the acceptance of the payment, or when a process later leases the call. The age of the attempt counts from this time.';
+      COMMENT ON COLUMN attempts.next_ask_at IS 'When the recovery job next queries the outcome from the acquirer, or reverses the attempt.';
       DROP INDEX attempts_one_open;
       CREATE UNIQUE INDEX attempts_one_open ON attempts (payment_id) WHERE state IN ('started', 'unknown', 'reversing', 'approved');
 
@@ -38,8 +38,8 @@ export class ReversalDecisions1763500001004 implements MigrationInterface {
         occurrences        int         NOT NULL CONSTRAINT incidents_occurrences CHECK (occurrences > 0),
         PRIMARY KEY (attempt_id, attempt_state, answer)
       );
-      COMMENT ON TABLE incidents IS 'Answers of the acquirer that contradict the attempt they are about. An operator compares them with the acquirer''s own books.';
-      COMMENT ON COLUMN incidents.attempt_state IS 'State of the attempt when the answer arrived.';
+      COMMENT ON TABLE incidents IS 'Responses of the acquirer that contradict the state of their attempt. An operator compares them with the records of the acquirer.';
+      COMMENT ON COLUMN incidents.attempt_state IS 'State of the attempt when the response arrived.';
     `);
   }
 

@@ -10,11 +10,12 @@ export class VerificationQuestions1763500001005 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE verifications ADD COLUMN next_ask_at timestamptz;
-      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last asked because a payer or client looked at the payment.';
-      COMMENT ON COLUMN verifications.next_ask_at IS 'When the job asks about it again; NULL: now.';
+      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last queried because a payer or client polled the payment.';
+      COMMENT ON COLUMN verifications.next_ask_at IS
+        'When the job next queries the acquirer about the verification. NULL: immediately.';
       DROP INDEX verifications_waiting;
       CREATE INDEX verifications_waiting ON verifications (next_ask_at NULLS FIRST) WHERE open;
-      COMMENT ON INDEX verifications_waiting IS 'For the job that asks the acquirer whether the payer of a partner has returned: perhaps no page of ours is open.';
+      COMMENT ON INDEX verifications_waiting IS 'For the job that queries the acquirer about open verifications of partner payments. Possibly no page of this platform is open for them.';
     `);
   }
 

@@ -15,8 +15,9 @@ export class MerchantOfPayment1763500001006 implements MigrationInterface {
         ADD COLUMN site_reference text,
         ADD CONSTRAINT payments_merchant_name CHECK (length(merchant_name) BETWEEN 1 AND 100) NOT VALID,
         ADD CONSTRAINT payments_site_reference CHECK (length(site_reference) BETWEEN 1 AND 100) NOT VALID;
-      COMMENT ON COLUMN payments.merchant_name IS 'Of a hosted payment, when it was accepted; NULL where it was not known, and for a partner''s payment, which has it in partner.';
-      COMMENT ON COLUMN payments.site_reference IS 'As merchant_name.';
+      COMMENT ON COLUMN payments.merchant_name IS 'Name of the merchant when a hosted payment was accepted. NULL if the name was unknown. NULL also for a partner payment, whose merchant is in the column partner.';
+      COMMENT ON COLUMN payments.site_reference IS
+        'Reference of the site at that time. NULL in the same cases as merchant_name.';
     `);
   }
 

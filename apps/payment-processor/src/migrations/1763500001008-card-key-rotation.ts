@@ -16,12 +16,12 @@ export class CardKeyRotation1763500001008 implements MigrationInterface {
         ALTER COLUMN sealed_private_key DROP NOT NULL,
         ADD CONSTRAINT card_keys_replaced CHECK ((current IS NULL) = (replaced_at IS NOT NULL)),
         ADD CONSTRAINT card_keys_current_opens CHECK (current IS NULL OR sealed_private_key IS NOT NULL);
-      COMMENT ON TABLE card_keys IS 'Key pairs to which pages and SDKs encrypt card data; the private half rests sealed (P8). A row for each rotation, never deleted.';
-      COMMENT ON COLUMN card_keys.version IS 'aggregateVersion of the event that published it.';
-      COMMENT ON COLUMN card_keys.current IS 'True for the one that is published; NULL for older ones.';
-      COMMENT ON COLUMN card_keys.replaced_at IS 'When a newer one took its place; 24 hours later it opens no card any more.';
-      COMMENT ON COLUMN card_keys.created_by IS 'Fingerprint of the administration key of the rotation; start: the first one.';
-      COMMENT ON COLUMN card_keys.sealed_private_key IS 'NULL once the key opens no card any more.';
+      COMMENT ON TABLE card_keys IS 'Key pairs for card data. Pages and SDKs encrypt card data with the public key. The private key is stored encrypted (P8). Each rotation inserts a row. Rows are never deleted.';
+      COMMENT ON COLUMN card_keys.version IS 'aggregateVersion of the event that published the key.';
+      COMMENT ON COLUMN card_keys.current IS 'True for the published key, NULL for older keys.';
+      COMMENT ON COLUMN card_keys.replaced_at IS 'When a newer key replaced this key. 24 hours later this key no longer decrypts cards.';
+      COMMENT ON COLUMN card_keys.created_by IS 'Fingerprint of the administration key that requested the rotation. The first key has the value start.';
+      COMMENT ON COLUMN card_keys.sealed_private_key IS 'NULL when the key no longer decrypts cards.';
     `);
   }
 

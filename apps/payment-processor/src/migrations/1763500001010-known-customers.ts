@@ -15,7 +15,7 @@ export class KnownCustomers1763500001010 implements MigrationInterface {
         version            bigint NOT NULL CONSTRAINT known_customers_version CHECK (version > 0),
         PRIMARY KEY (organisation_id, mode, customer_reference)
       );
-      COMMENT ON TABLE known_customers IS 'What identity calls the customers of partners, for the payments they make. Filled from events only.';
+      COMMENT ON TABLE known_customers IS 'Read model of the names of the customers of partners, for their payments. Only events of identity change it.';
     `);
   }
 

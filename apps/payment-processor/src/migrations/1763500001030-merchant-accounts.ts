@@ -16,22 +16,24 @@ export class MerchantAccounts1763500001030 implements MigrationInterface {
         set_by      text        NOT NULL CONSTRAINT merchant_accounts_set_by CHECK (length(set_by) BETWEEN 1 AND 100),
         PRIMARY KEY (merchant_id, mode, version)
       );
-      COMMENT ON TABLE merchant_accounts IS 'Accounts of merchants at acquirers, as administrators set them: a row for each change, the newest counts.';
-      COMMENT ON COLUMN merchant_accounts.account IS 'What the acquirer calls the account (its merchant id).';
-      COMMENT ON COLUMN merchant_accounts.set_by IS 'Fingerprint of the administration key.';
+      COMMENT ON TABLE merchant_accounts IS 'Accounts of merchants at acquirers, as set by administrators. Each change inserts a row. The newest row applies.';
+      COMMENT ON COLUMN merchant_accounts.account IS 'Id of the account at the acquirer (merchant id).';
+      COMMENT ON COLUMN merchant_accounts.set_by IS 'Fingerprint of the administration key that set the account.';
 
-      -- Rows of releases before have the default, and so have those of a replica of such a release. None is read for it.
+      -- Rows of earlier releases get the default, also rows that their replicas insert during a rollout. PostgreSQL
+      -- does not scan the existing rows for these changes.
       ALTER TABLE attempts
         ADD COLUMN account text NOT NULL DEFAULT 'unnamed',
         ADD CONSTRAINT attempts_account CHECK (length(account) BETWEEN 1 AND 100) NOT VALID;
-      COMMENT ON COLUMN attempts.account IS 'The merchant''s account at the acquirer; unnamed where the charge named none.';
+      COMMENT ON COLUMN attempts.account IS 'Account of the merchant at the acquirer. unnamed: the charge contained no account.';
       ALTER TABLE verifications
         ADD COLUMN acquirer text NOT NULL DEFAULT 'simulated',
         ADD COLUMN account text NOT NULL DEFAULT 'unnamed',
         ADD CONSTRAINT verifications_acquirer CHECK (length(acquirer) BETWEEN 1 AND 100) NOT VALID,
         ADD CONSTRAINT verifications_account CHECK (length(account) BETWEEN 1 AND 100) NOT VALID;
-      COMMENT ON COLUMN verifications.acquirer IS 'The acquirer that asked for the verification; the charge that follows goes there, too.';
-      COMMENT ON COLUMN verifications.account IS 'As attempts.account.';
+      COMMENT ON COLUMN verifications.acquirer IS 'Acquirer that required the verification. The charge after the verification uses the same acquirer.';
+      COMMENT ON COLUMN verifications.account IS
+        'Account at this acquirer. The value unnamed has the same meaning as in attempts.account.';
     `);
   }
 

@@ -20,7 +20,7 @@ export class ApiKeys1763500001031 implements MigrationInterface {
         CONSTRAINT known_api_keys_site CHECK ((kind = 'site') = (site_id IS NOT NULL))
       );
       CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys (hash);
-      COMMENT ON TABLE known_api_keys IS 'What identity says of the keys of merchants and sites (A6). Filled from events only.';
+      COMMENT ON TABLE known_api_keys IS 'Read model of the API keys of merchants and sites (A6). Only events of identity change it.';
     `);
   }
 

@@ -14,8 +14,9 @@ export class Refunds1763500001032 implements MigrationInterface {
         ADD COLUMN refund_pending_amount bigint NOT NULL DEFAULT 0,
         ADD CONSTRAINT payments_refunds CHECK (refunded_amount >= 0 AND refund_pending_amount >= 0
                                            AND refunded_amount + refund_pending_amount <= processed_amount) NOT VALID;
-      COMMENT ON COLUMN payments.refunded_amount IS 'Cents that refunds have given back (M5).';
-      COMMENT ON COLUMN payments.refund_pending_amount IS 'Cents that pending refunds reserve.';
+      COMMENT ON COLUMN payments.refunded_amount IS 'Cents that refunds have returned to the payer (M5).';
+      COMMENT ON COLUMN payments.refund_pending_amount IS
+        'Cents that pending refunds reserve. Other refunds cannot use this amount.';
 
       CREATE TABLE refunds (
         refund_id          uuid        PRIMARY KEY,
@@ -33,18 +34,20 @@ export class Refunds1763500001032 implements MigrationInterface {
         next_ask_at        timestamptz,
         CONSTRAINT refunds_pending CHECK ((state = 'pending') = (next_ask_at IS NOT NULL) AND (state = 'pending') = (ended_at IS NULL))
       );
-      COMMENT ON TABLE refunds IS 'Money given back to payers (M5). A row is committed before the acquirer is called, and is the decision to refund.';
-      COMMENT ON COLUMN refunds.refund_id IS 'The refundReference, and the idempotency key at the acquirer.';
-      COMMENT ON COLUMN refunds.attempt_id IS 'The charge of which money is given back.';
+      COMMENT ON TABLE refunds IS 'Refunds to payers (M5). A row is the decision to refund. It is committed before the acquirer is called.';
+      COMMENT ON COLUMN refunds.refund_id IS 'refundReference in the API, and idempotency key at the acquirer.';
+      COMMENT ON COLUMN refunds.attempt_id IS 'Attempt whose charge is refunded.';
       COMMENT ON COLUMN refunds.amount IS 'Cents.';
-      COMMENT ON COLUMN refunds.requested_by IS 'The API key of the merchant or site.';
-      COMMENT ON COLUMN refunds.asked IS 'Times the job has looked after it.';
-      COMMENT ON COLUMN refunds.looked_at IS 'When the acquirer was last asked because a client waits.';
-      COMMENT ON COLUMN refunds.next_ask_at IS 'When the job asks the acquirer next; NULL once the refund has ended.';
+      COMMENT ON COLUMN refunds.requested_by IS 'Id of the API key of the merchant or site that requested the refund.';
+      COMMENT ON COLUMN refunds.asked IS 'Number of queries to the acquirer by the recovery job.';
+      COMMENT ON COLUMN refunds.looked_at IS 'When the acquirer was last queried because a client polled the refund.';
+      COMMENT ON COLUMN refunds.next_ask_at IS
+        'When the recovery job next queries the acquirer. NULL after the refund has ended.';
       CREATE INDEX refunds_of_payment ON refunds (payment_id, refund_id);
       CREATE INDEX refunds_due ON refunds (next_ask_at) WHERE next_ask_at IS NOT NULL;
       CREATE INDEX refunds_longest_pending ON refunds (refund_id) WHERE next_ask_at IS NOT NULL;
-      COMMENT ON INDEX refunds_longest_pending IS 'For administrators: ids sort by the time of the decision.';
+      COMMENT ON INDEX refunds_longest_pending IS
+        'For the list of pending refunds that administrators read. Ids sort by the creation time of the refund.';
 
       CREATE FUNCTION refuse_refund_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -62,8 +65,8 @@ export class Refunds1763500001032 implements MigrationInterface {
         refund_id       uuid   NOT NULL CONSTRAINT refund_idempotency_keys_refund UNIQUE REFERENCES refunds (refund_id),
         PRIMARY KEY (merchant_id, mode, idempotency_key)
       );
-      COMMENT ON TABLE refund_idempotency_keys IS 'The Idempotency-Keys of merchants (C7), committed with the refund they made.';
-      COMMENT ON COLUMN refund_idempotency_keys.fingerprint IS 'SHA-256 of the validated request: the same key with another one is refused.';
+      COMMENT ON TABLE refund_idempotency_keys IS 'Idempotency-Key headers of merchants (C7). A key and its refund are committed in one transaction.';
+      COMMENT ON COLUMN refund_idempotency_keys.fingerprint IS 'SHA-256 of the validated request. The same key with another fingerprint is rejected.';
 
       CREATE TABLE refund_incidents (
         refund_id          uuid        NOT NULL REFERENCES refunds (refund_id),
@@ -75,14 +78,14 @@ export class Refunds1763500001032 implements MigrationInterface {
         occurrences        int         NOT NULL CONSTRAINT refund_incidents_occurrences CHECK (occurrences > 0),
         PRIMARY KEY (refund_id, refund_state, answer)
       );
-      COMMENT ON TABLE refund_incidents IS 'Answers of the acquirer that contradict the refund they are about. An operator compares them with the acquirer''s own books.';
+      COMMENT ON TABLE refund_incidents IS 'Responses of the acquirer that contradict the state of their refund. An operator compares them with the records of the acquirer.';
 
       ALTER TABLE transfers
         ADD COLUMN refund_id uuid CONSTRAINT transfers_refund_id REFERENCES refunds (refund_id),
         DROP CONSTRAINT transfers_kind,
         ADD CONSTRAINT transfers_kind CHECK (kind IN ('capture', 'external', 'voucher', 'refund')) NOT VALID,
         ADD CONSTRAINT transfers_refund CHECK ((kind = 'refund') = (refund_id IS NOT NULL)) NOT VALID;
-      COMMENT ON COLUMN transfers.refund_id IS 'The refund that moved it; NULL for every other kind.';
+      COMMENT ON COLUMN transfers.refund_id IS 'Refund that caused the transfer. NULL for transfers of other kinds.';
       CREATE UNIQUE INDEX transfers_one_refund ON transfers (refund_id) WHERE refund_id IS NOT NULL;
     `);
   }

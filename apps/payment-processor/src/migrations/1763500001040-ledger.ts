@@ -29,10 +29,10 @@ export class Ledger1763500001040 implements MigrationInterface {
         DROP CONSTRAINT transfers_kind,
         ADD CONSTRAINT transfers_kind CHECK (kind IN ('capture', 'fee', 'external', 'voucher', 'refund', 'lateApproval', 'reversal')),
         ADD CONSTRAINT transfers_attempt CHECK ((kind IN ('lateApproval', 'reversal')) = (attempt_id IS NOT NULL));
-      COMMENT ON COLUMN transfers.mode IS 'Of the payment; the accounts begin with it.';
-      COMMENT ON COLUMN transfers.merchant_id IS 'Of the payment.';
-      COMMENT ON COLUMN transfers.attempt_id IS 'The attempt whose approval came too late, or was reversed; NULL for every other kind.';
-      COMMENT ON COLUMN transfers.txid IS 'Transaction that wrote it. Transfers are sealed in the order (txid, position), below the snapshot horizon.';
+      COMMENT ON COLUMN transfers.mode IS 'Mode of the payment. The account names begin with the mode.';
+      COMMENT ON COLUMN transfers.merchant_id IS 'Merchant of the payment.';
+      COMMENT ON COLUMN transfers.attempt_id IS 'Attempt whose approval came too late or was reversed. NULL for transfers of other kinds.';
+      COMMENT ON COLUMN transfers.txid IS 'Transaction that inserted the transfer. Transfers are sealed in the order (txid, position), and only below pg_snapshot_xmin.';
 
       CREATE INDEX transfers_of_merchant ON transfers (merchant_id, mode, created_at);
       CREATE UNIQUE INDEX transfers_order ON transfers (txid, position);
@@ -41,13 +41,13 @@ export class Ledger1763500001040 implements MigrationInterface {
       CREATE UNIQUE INDEX transfers_once_for_attempt ON transfers (attempt_id, kind) WHERE attempt_id IS NOT NULL;
 
       ALTER TABLE reversals ADD COLUMN booked boolean NOT NULL DEFAULT false;
-      COMMENT ON COLUMN reversals.booked IS 'The late approval is in the ledger; false for one that an earlier release has requested.';
+      COMMENT ON COLUMN reversals.booked IS 'Whether the ledger contains the late approval. False if an earlier release requested the reversal.';
 
       CREATE FUNCTION refuse_foreign_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         RAISE EXCEPTION 'A transfer belongs to the transaction that writes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_txid';
       END $$;
-      COMMENT ON FUNCTION refuse_foreign_transaction IS 'One under a transaction that never ends would never be sealed, and no day would be closed.';
+      COMMENT ON FUNCTION refuse_foreign_transaction IS 'Rejects a txid of another transaction. A transfer with a txid in the far future would never be sealed, and its day would never be closed.';
       CREATE TRIGGER transfers_txid BEFORE INSERT ON transfers
         FOR EACH ROW WHEN (NEW.txid <> pg_current_xact_id()) EXECUTE FUNCTION refuse_foreign_transaction();
 
@@ -57,7 +57,7 @@ export class Ledger1763500001040 implements MigrationInterface {
           FROM payments p JOIN payables y ON y.payable_id = p.payable_id WHERE p.payment_id = NEW.payment_id;
         RETURN NEW;
       END $$;
-      COMMENT ON FUNCTION fill_transfer_owner IS 'For a replica of an earlier release, which names neither mode nor merchant.';
+      COMMENT ON FUNCTION fill_transfer_owner IS 'Sets mode and merchant for transfers that a replica of an earlier release inserts without them.';
       CREATE TRIGGER transfers_owner BEFORE INSERT ON transfers
         FOR EACH ROW WHEN (NEW.merchant_id IS NULL) EXECUTE FUNCTION fill_transfer_owner();
     `);

@@ -17,10 +17,10 @@ export class LedgerSeals1763500001042 implements MigrationInterface {
         transfer_hashes bytea[]    NOT NULL CONSTRAINT ledger_seals_transfer_hashes CHECK (cardinality(transfer_hashes) = transfer_count),
         sealed_at      timestamptz NOT NULL
       );
-      COMMENT ON TABLE ledger_seals IS 'Chain over the transfers in the order (txid, position): each seal has the hash of the one before it.';
-      COMMENT ON COLUMN ledger_seals.hash IS 'SHA-256 of previous_hash and then transfer_hashes.';
-      COMMENT ON COLUMN ledger_seals.last_txid IS 'Of its last transfer, as last_position: the next seal begins after it.';
-      COMMENT ON COLUMN ledger_seals.transfer_hashes IS 'SHA-256 of each transfer, so that a verification can name the one that was changed.';
+      COMMENT ON TABLE ledger_seals IS 'Hash chain over the transfers in the order (txid, position). Each seal contains the hash of the previous seal.';
+      COMMENT ON COLUMN ledger_seals.hash IS 'SHA-256 of previous_hash followed by transfer_hashes.';
+      COMMENT ON COLUMN ledger_seals.last_txid IS 'With last_position, identifies the last transfer of the seal. The next seal begins after it.';
+      COMMENT ON COLUMN ledger_seals.transfer_hashes IS 'SHA-256 of each transfer, so that a verification can identify a changed transfer.';
 
       CREATE TABLE ledger_days (
         day         date        PRIMARY KEY,
@@ -28,9 +28,9 @@ export class LedgerSeals1763500001042 implements MigrationInterface {
         root        bytea       NOT NULL CONSTRAINT ledger_days_root CHECK (octet_length(root) = 32),
         closed_at   timestamptz NOT NULL
       );
-      COMMENT ON TABLE ledger_days IS 'Days (UTC) that are closed: every transfer that was created on them is sealed. Every day up to the newest row is closed.';
-      COMMENT ON COLUMN ledger_days.seal_number IS 'The newest seal when the day was closed; 0 before the first one.';
-      COMMENT ON COLUMN ledger_days.root IS 'Hash of that seal. It is also in the log: who keeps it elsewhere can tell whether the chain was rewritten.';
+      COMMENT ON TABLE ledger_days IS 'Closed days (UTC). All transfers that were created on a closed day are sealed. Every day up to the newest row is closed.';
+      COMMENT ON COLUMN ledger_days.seal_number IS 'Newest seal when the day was closed. 0 if there was no seal yet.';
+      COMMENT ON COLUMN ledger_days.root IS 'Hash of that seal. It is logged too. With a copy of the log, an auditor can detect that the chain was rewritten.';
 
       CREATE OR REPLACE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

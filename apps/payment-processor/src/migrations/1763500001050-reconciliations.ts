@@ -27,13 +27,16 @@ export class Reconciliations1763500001050 implements MigrationInterface {
         CONSTRAINT reconciliations_ended CHECK ((state IN ('done', 'failed')) = (ended_at IS NOT NULL)),
         CONSTRAINT reconciliations_result CHECK ((state = 'done') = (result IS NOT NULL AND differences IS NOT NULL AND open IS NOT NULL))
       );
-      COMMENT ON TABLE reconciliations IS 'Comparisons of all books of a day, and what they found.';
-      COMMENT ON COLUMN reconciliations.merchant_id IS 'NULL: of all merchants.';
-      COMMENT ON COLUMN reconciliations.night IS 'The night whose job has requested it; NULL for an administrator''s.';
-      COMMENT ON COLUMN reconciliations.leased_until IS 'The replica that runs it renews this; from then on another one begins it again.';
-      COMMENT ON COLUMN reconciliations.watermark IS 'What became final later was not compared.';
-      COMMENT ON COLUMN reconciliations.result IS 'What administrators see; json, so that columns keep their order.';
-      COMMENT ON COLUMN reconciliations.open IS 'Payments, attempts and refunds of the day without an outcome: the next nights look at the day again.';
+      COMMENT ON TABLE reconciliations IS
+        'Runs of the reconciliation. A run compares all books of a day and stores the differences.';
+      COMMENT ON COLUMN reconciliations.merchant_id IS 'NULL: all merchants.';
+      COMMENT ON COLUMN reconciliations.night IS
+        'Night whose job requested the run. NULL if an administrator requested it.';
+      COMMENT ON COLUMN reconciliations.leased_until IS 'End of the lease. The replica that executes the run renews the lease. After its end, another replica restarts the run.';
+      COMMENT ON COLUMN reconciliations.watermark IS 'Rows that became final at or after this time were not compared.';
+      COMMENT ON COLUMN reconciliations.result IS
+        'Result for administrators. The type json keeps the order of the columns.';
+      COMMENT ON COLUMN reconciliations.open IS 'Number of payments, attempts and refunds of the day without an outcome. The jobs of the next nights reconcile such a day again.';
       CREATE INDEX reconciliations_to_run ON reconciliations (requested_at) WHERE state IN ('waiting', 'running');
       CREATE INDEX reconciliations_of_day ON reconciliations (day, requested_at);
 
@@ -52,10 +55,10 @@ export class Reconciliations1763500001050 implements MigrationInterface {
         currency           text        NOT NULL,
         open               boolean     NOT NULL
       );
-      COMMENT ON TABLE statement_lines IS 'The acquirer''s statement, while a run compares it.';
-      COMMENT ON COLUMN statement_lines.at IS 'When the movement happened as the attempt or refund says; of one that is unknown, as the acquirer says.';
-      COMMENT ON COLUMN statement_lines.acquirer_reference IS 'NULL where the attempt has none to compare it with.';
-      COMMENT ON COLUMN statement_lines.open IS 'The attempt or refund has no outcome yet.';
+      COMMENT ON TABLE statement_lines IS 'Statement of the acquirer. The rows exist only for the duration of a run.';
+      COMMENT ON COLUMN statement_lines.at IS 'Time of the movement according to the attempt or refund. If no attempt or refund is found, the time according to the acquirer.';
+      COMMENT ON COLUMN statement_lines.acquirer_reference IS 'NULL if the attempt has no reference to compare.';
+      COMMENT ON COLUMN statement_lines.open IS 'Whether the attempt or refund has no outcome yet.';
       CREATE INDEX statement_lines_of_run ON statement_lines (run_id, at);
 
       CREATE INDEX payments_by_acceptance ON payments USING brin (accepted_at) WITH (pages_per_range = 32, autosummarize = on);

@@ -38,10 +38,8 @@ describe('vouchers and external payments of a partner:', () => {
     { merchantLiable: false, amount: 345 },
   ];
   const external = (status: string) => ({ paymentMethod: { external: { type: 'EFT', status, reference: 'bank-1' } } });
-  const createMerchantWithGrants = (vouchersGranted: boolean, externalPayments: boolean) =>
-    createMerchant(processor, {
-      grants: [{ organisationId: partner.organisationId, vouchers: vouchersGranted, externalPayments }],
-    });
+  const createMerchantWithGrants = (grants: { vouchers: boolean; externalPayments: boolean }) =>
+    createMerchant(processor, { grants: [{ organisationId: partner.organisationId, ...grants }] });
   const readLedger = (paymentReference: string) =>
     processor.dataSource.query<unknown[]>(
       `SELECT kind, debit_account AS debit, credit_account AS credit, t.amount FROM transfers t JOIN payments USING (payment_id)
@@ -49,23 +47,23 @@ describe('vouchers and external payments of a partner:', () => {
       [paymentReference],
     );
 
-  test('they are rejected with 403 if the merchant has not granted them, and if a customer sends them', async () => {
+  test('they are rejected with 403 if the merchant has not granted them, or if a customer sends them', async () => {
     const invoice = await createInvoice();
     for (const claim of [{ vouchers }, external('success')])
       expect((await partner.pay(invoice, claim)).status).toBe(403);
-    merchant = await createMerchantWithGrants(true, true);
+    merchant = await createMerchantWithGrants({ vouchers: true, externalPayments: true });
     const customer = await partner.customer();
     for (const claim of [{ vouchers }, external('success')])
       expect((await customer.pay(await createInvoice(), claim)).status).toBe(403);
-    merchant = await createMerchantWithGrants(false, true);
+    merchant = await createMerchantWithGrants({ vouchers: false, externalPayments: true });
     expect((await partner.pay(await createInvoice(), { vouchers })).status).toBe(403);
-    merchant = await createMerchantWithGrants(true, false);
+    merchant = await createMerchantWithGrants({ vouchers: true, externalPayments: false });
     expect((await partner.pay(await createInvoice(), external('success'))).status).toBe(403);
     expect(await countPayments(invoice)).toBe(0);
   });
 
   test('vouchers cover a part of the amount, the card pays the rest, and the ledger contains the debt of each party', async () => {
-    merchant = await createMerchantWithGrants(true, false);
+    merchant = await createMerchantWithGrants({ vouchers: true, externalPayments: false });
     const { body } = await partner.pay(await createInvoice(), { vouchers });
     expect(body).toMatchObject({ status: 'success', processedAmount: 10_000, paymentMethodType: 'Card' });
     const payable = `test:merchant:${merchant.merchantId}:payable`;
@@ -82,7 +80,7 @@ describe('vouchers and external payments of a partner:', () => {
     expect((await processor.published(PaymentSucceededV1)).at(-1)!.payload).toMatchObject({ vouchers });
   });
 
-  test('a tip is charged to the card, also if vouchers cover the whole invoice', async () => {
+  test('vouchers cannot pay a tip: it is charged to the card, or paid externally', async () => {
     merchant = await createMerchant(processor, {
       features: { tip: { enabled: true } },
       grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
@@ -115,7 +113,7 @@ describe('vouchers and external payments of a partner:', () => {
   });
 
   test('a grant is valid only for the merchant that gave it and the partner that received it', async () => {
-    const grantingMerchant = await createMerchantWithGrants(true, true);
+    const grantingMerchant = await createMerchantWithGrants({ vouchers: true, externalPayments: true });
     const otherPartner = await createPartner(processor);
     const invoiceWithGrant = await createInvoice(grantingMerchant);
     for (const claim of [{ vouchers }, external('success')]) {
@@ -126,7 +124,7 @@ describe('vouchers and external payments of a partner:', () => {
   });
 
   test('vouchers of a failed payment have no transfers', async () => {
-    merchant = await createMerchantWithGrants(true, false);
+    merchant = await createMerchantWithGrants({ vouchers: true, externalPayments: false });
     const declined = { paymentMethod: { card: buildPlainCard({ cardNumber: CARDS.declined }) } };
     const { body } = await partner.pay(await createInvoice(), { vouchers, ...declined });
     expect(body).toMatchObject({ status: 'failed', processedAmount: 0 });
@@ -134,7 +132,7 @@ describe('vouchers and external payments of a partner:', () => {
   });
 
   test('if vouchers cover the whole amount, no card is needed, and the acquirer is not called', async () => {
-    merchant = await createMerchantWithGrants(true, false);
+    merchant = await createMerchantWithGrants({ vouchers: true, externalPayments: false });
     const invoice = await createInvoice();
     const fullVoucher = [{ merchantLiable: false, amount: invoice.amount }];
     const { status, body } = await partner.pay(invoice, { vouchers: fullVoucher, paymentMethod: undefined });
@@ -148,7 +146,7 @@ describe('vouchers and external payments of a partner:', () => {
   });
 
   test('an external payment is booked as a debt of the partner; a failed external payment leaves the invoice open', async () => {
-    merchant = await createMerchantWithGrants(false, true);
+    merchant = await createMerchantWithGrants({ vouchers: false, externalPayments: true });
     const invoice = await createInvoice();
     const failed = await partner.pay(invoice, external('failed'));
     expect(failed).toMatchObject({

@@ -50,7 +50,7 @@ test('a hosted session can be paid with the code that its page shows', async () 
 
 test('a partner can also pay a hosted session, and the response has the session’s references', async () => {
   const payable = buildPayable({ ...merchant });
-  // Another payable of the merchant, which is closed, has no effect.
+  // The merchant's other payable is closed, which must have no effect on this payable.
   await processor.closePayable(buildPayable({ ...merchant }));
   await processor.pay(payable, { card: CARDS.declined });
   const { status, body } = await partner.pay(payable);

@@ -33,8 +33,8 @@ const POLL_INTERVAL_MS = 500;
 /** Timeout of the command that updates the payment history. After a timeout, the event updates the history. */
 const HISTORY_TIMEOUT_MS = 1_000;
 /**
- * A payable that changes between its reading and its reservation is read again, at most this number of times in all.
- * Then the call fails with `payment.in-progress`.
+ * Maximum number of reads of a payable. If the payable changes between a read and its reservation, it is read again.
+ * After the last read the call fails with `payment.in-progress`.
  */
 const MAX_PAYABLE_READS = 3;
 
@@ -48,7 +48,7 @@ interface PaymentCall extends IdempotencyKey {
 }
 
 /**
- * Makes a payment of a partner or its customer (P6). This class checks the terms. Then {@link ChargeAttempt} accepts
+ * Makes a payment of a partner or its customer (P6). This class checks the terms. {@link ChargeAttempt} then accepts
  * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
  * PaymentIdempotency} ensures that each reference has at most one payment.
  */
@@ -71,8 +71,8 @@ export class MakePayment {
    * before any database query.
    */
   async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
-    const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
-    const request = await readBody(MakePaymentRequest, body, paymentRules(partner, addresses, this.clock.now()));
+    const urlRules = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
+    const request = await readBody(MakePaymentRequest, body, paymentRules(partner, urlRules, this.clock.now()));
     const customer = resolveCustomer(partner, request);
     // The URL parser normalises the URL, so that the bank cannot interpret it as another URL.
     const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
@@ -155,8 +155,8 @@ export class MakePayment {
   }
 
   /**
-   * Waits for the outcome. If the payment is still `processing` at the deadline, returns it in this state. Before the
-   * response, the payment history shows the returned state (P5).
+   * Waits for the outcome. If the payment is still `processing` at the deadline, returns it in this state. Updates the
+   * payment history with the returned state before the client gets the response (P5).
    */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
     let current = payment;

@@ -105,13 +105,13 @@ export class PartnerPaymentRepository {
     );
     if (!row) return undefined;
     const payment = snapshotFromRow(row);
-    if (!isPartnerPayment(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
+    if (!isPartnerPayment(payment)) throw new Error('The payment with this reference is not a partner’s payment.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
 
   /**
-   * Finds the payable of a partner's payment. The payer who returns from the bank's page brings only the payment
-   * reference.
+   * Finds the payable of a partner's payment by the payment reference, because the URL to which the bank redirects the
+   * payer contains only this reference.
    */
   async findPayableOfPayment(paymentReference: string): Promise<{ payableId: string } | undefined> {
     const [row] = await this.dataSource.query<{ payableId: string }[]>(
@@ -131,8 +131,8 @@ export class PartnerPaymentRepository {
   }
 
   /**
-   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read. Then the caller
-   * reads the payable again.
+   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read, so that the caller
+   * must read it again.
    */
   acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
     return this.accept(this.dataSource, payment, route);

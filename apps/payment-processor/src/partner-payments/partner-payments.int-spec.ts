@@ -37,7 +37,7 @@ const findCharges = (references: readonly string[]): string[] =>
   processor.chargedReferences().filter((reference) => references.includes(reference));
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('a payment by invoice reference is charged once; before the response, the history is updated with the same state', async () => {
+test('a payment by invoice reference is charged once, and the payment history is updated before the response', async () => {
   const invoice = await createInvoice();
   const customer = { id: randomUUID(), firstName: 'Ayesha', lastName: 'Khan' };
   const reference = randomUUID().toUpperCase();
@@ -151,7 +151,8 @@ test('a payment with a declined card fails, and the invoice can be paid again', 
   expect((await partner.pay(invoice)).body.status).toBe('success');
 });
 
-describe('a payment is rejected without a charge or a record', () => {
+// Every rejected payment leaves no charge and no record.
+describe('a payment', () => {
   const payAndReadError = async (overrides: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
     const invoice = payable ?? (await createInvoice());
     const before = await countPayments(invoice);
@@ -190,11 +191,11 @@ describe('a payment is rejected without a charge or a record', () => {
     ['returnUrl', { returnUrl: '' }],
     ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
-  ])('with a 400 if the field %s is invalid: %j', async (field, overrides) => {
+  ])('is rejected with a 400 if the field %s is invalid: %j', async (field, overrides) => {
     expect(await payAndReadError(overrides)).toEqual([400, '40', field]);
   });
 
-  test('with a 400 that names all invalid fields: first malformed fields, then fields that violate a rule', async () => {
+  test('is rejected with a 400 that names all invalid fields: first malformed fields, then fields that violate a rule', async () => {
     const { status, body } = await partner.pay(await createInvoice(), {
       amount: 0,
       tipAmount: -1,
@@ -227,7 +228,7 @@ describe('a payment is rejected without a charge or a record', () => {
     ]);
   });
 
-  test('with a 403 for a forbidden field, even if another field is invalid', async () => {
+  test('is rejected with a 403 for a forbidden field, even if another field is invalid', async () => {
     const customer = await partner.customer();
     for (const overrides of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
       const { status, body } = await customer.pay(await createInvoice(), { ...overrides, amount: 0 });
@@ -235,7 +236,7 @@ describe('a payment is rejected without a charge or a record', () => {
     }
   });
 
-  test('if the state of the payable does not allow it', async () => {
+  test('is rejected if the state of the payable does not allow it', async () => {
     expect(await payAndReadError({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
     expect(await payAndReadError({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
       404,
@@ -254,7 +255,7 @@ describe('a payment is rejected without a charge or a record', () => {
     expect(await payAndReadError({}, live)).toEqual([404, '21', undefined]);
   });
 
-  test('if the merchant’s terms do not allow it', async () => {
+  test('is rejected if the merchant’s terms do not allow it', async () => {
     expect(await payAndReadError({ amount: 1 })).toEqual([422, '22', undefined]);
     expect(await payAndReadError({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
     merchant = await createMerchant(processor, { features: { orderReference: { required: true, label: 'Table' } } });
@@ -262,7 +263,7 @@ describe('a payment is rejected without a charge or a record', () => {
     expect((await partner.pay(await createInvoice(), { orderReference: '7' })).status).toBe(201);
   });
 
-  test('with a 503 until the event of the merchant arrives', async () => {
+  test('is rejected with a 503 until the event of the merchant arrives', async () => {
     merchant = { merchantId: 999_999, siteId: 5001 };
     expect(await payAndReadError({})).toEqual([503, '50', undefined]);
   });
@@ -277,7 +278,7 @@ test('an edited amount and a tip are charged if the merchant allows them', async
 test.each([
   ['the default minimum', undefined, 99, 100],
   ['the merchant’s minimum', 5_000, 4_999, 5_000],
-  ['an invoice that is smaller than the minimum', 20_000, 12_344, 12_345],
+  ['the invoiced amount, if it is smaller than the minimum,', 20_000, 12_344, 12_345],
 ])('an edited amount below %s is rejected', async (_, minimumAmount, rejectedAmount, acceptedAmount) => {
   const features = { amount: { editable: true } };
   merchant = await createMerchant(processor, { features, ...(minimumAmount ? { minimumAmount } : {}) });
@@ -291,7 +292,7 @@ test.each([
   });
 });
 
-test('an event of an older release without the minimum does not change the stored minimum', async () => {
+test('an event of an older release, which has no minimum amount, does not change the stored minimum', async () => {
   const { merchantId } = await createMerchant(processor, { minimumAmount: 5_000 });
   merchant = await createMerchant(processor, { merchantId, features: { amount: { editable: true } } });
   const invoice = await createInvoice();

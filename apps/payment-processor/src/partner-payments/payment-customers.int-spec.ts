@@ -33,7 +33,7 @@ afterAll(() => processor.stop());
 const createInvoice = (overrides: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
   openInvoice(processor, { ...merchant, ...overrides });
 
-test('a customer’s token can pay only for its own customer', async () => {
+test('a customer’s token can pay only for this customer', async () => {
   const customer = await partner.customer();
   const { body } = await customer.pay(await createInvoice());
   expect(body.customer).toEqual({ id: customer.customerReference, firstName: '', lastName: '' });
@@ -109,7 +109,7 @@ test('customer ids that are UUIDs are compared without case, and other customer 
   expect((await pay(otherInvoice, otherReference, 'LOYALTY-17')).status).toBe(409);
 });
 
-test('a call without an API key and a token is rejected with an empty 401, before any validation', async () => {
+test('a call without an API key and without a token is rejected, before any validation, with a 401 that has no body', async () => {
   const { status, body } = await (async () => {
     const response = await processor.service.app.inject({ method: 'POST', url: '/v1/payments', payload: {} });
     return { status: response.statusCode, body: response.body };

@@ -43,11 +43,11 @@ async function resultOfSecondCall(waitMs: number): Promise<unknown> {
   return second;
 }
 
-test('after a failed call the next call with the same reference runs', async () => {
+test('when the first call fails, the waiting call with the same reference runs', async () => {
   expect(await resultOfSecondCall(19_999)).toEqual({ ...STORED_PAYMENT, replayed: false });
 });
 
-test('a call whose deadline has passed when the earlier call fails creates no payment', async () => {
+test('a waiting call creates no payment if its deadline has passed when the first call fails', async () => {
   await expect(resultOfSecondCall(20_000)).rejects.toMatchObject({
     code: 'payment.in-progress',
     retryAfterSeconds: 2,

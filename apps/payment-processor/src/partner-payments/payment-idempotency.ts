@@ -34,7 +34,7 @@ export class PaymentIdempotency {
   }
 
   /**
-   * Runs `create` unless the reference already has a payment. Then runs `finish` with the payment.
+   * Runs `create` unless the reference already has a payment, and then runs `finish` with the payment.
    *
    * @param create commits the payment under this key, or throws without any change
    */

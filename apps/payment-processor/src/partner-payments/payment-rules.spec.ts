@@ -46,7 +46,7 @@ describe('a request', () => {
     { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
     { returnUrl: null },
     { returnUrl: 'https://partner.example/'.padEnd(2_048, 'x') },
-  ])('with %j is accepted from a service', (change) => {
+  ])('is accepted if it has %j and a service token', (change) => {
     expect(findProblems(change)).toEqual([]);
   });
 
@@ -73,18 +73,18 @@ describe('a request', () => {
     [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
     [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
     [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', ONE_CARD_MESSAGE],
-  ])('with %j is rejected with an error for %s', (change, field, message) => {
+  ])('is rejected if it has %j, with an error for %s', (change, field, message) => {
     expect(findProblems(change)).toEqual([{ field, message }]);
   });
 
   it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])(
-    'of a customer with vouchers or an external payment is forbidden: %j',
+    'is forbidden if a customer sends vouchers or an external payment: %j',
     (change) => {
       expect(isForbidden(change, CUSTOMER)).toBe(true);
     },
   );
 
-  it('of a customer with a card, and an empty list of vouchers, is accepted', () => {
+  it('is accepted if a customer sends a card and an empty list of vouchers', () => {
     expect(findProblems({ vouchers: [] }, CUSTOMER)).toEqual([]);
   });
 
@@ -99,7 +99,7 @@ describe('a request', () => {
       'returnUrl',
       'returnUrl must be at most 2048 characters when it is encoded',
     ],
-  ])('with %j is rejected with an error for %s: %s', (change, field, message) => {
+  ])('is rejected if it has %j, with an error for %s: %s', (change, field, message) => {
     expect(findProblems(change)).toEqual([{ field, message }]);
   });
 
@@ -125,11 +125,11 @@ describe('a request', () => {
     ['paymentMethod', withoutMethod, SERVICE],
     ['paymentMethod', { paymentMethod: { card: { token: 't', cardNumber: '4' } } }, SERVICE],
     ['returnUrl', { returnUrl: 'x' }, SERVICE],
-  ])('with a malformed %s is not checked by the rules that read this field: %j', (field, change, payer) => {
+  ])('is not checked by the rules that read %s if this field is malformed: %j', (field, change, payer) => {
     expect(findProblems(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
   });
 
-  it('with several invalid fields is rejected with all errors in a fixed order', () => {
+  it('is rejected with all errors in a fixed order if it has several invalid fields', () => {
     const change = {
       returnUrl: 'ftp://partner.example/',
       paymentMethod: undefined,
@@ -150,7 +150,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('of a customer for another customer is forbidden, even if other fields are invalid', () => {
+  it('is forbidden if a customer sends it for another customer, even with other invalid fields', () => {
     expect(findProblems({ customer: { id: CUSTOMER_REFERENCE.toUpperCase() } }, CUSTOMER)).toEqual([]);
     expect(findProblems({ customer: undefined }, CUSTOMER)).toEqual([]);
     expect(isForbidden({ customer: { id: 'c-2' }, code: '%%%' }, CUSTOMER)).toBe(true);
@@ -169,7 +169,7 @@ describe('a plain-text card', () => {
   const otherInvalidField = { returnUrl: 'x' };
   const otherProblem = { field: 'returnUrl', message: 'returnUrl must be an absolute URL' };
 
-  it('that is invalid is reported only together with other errors, so that a retry gets its first response after the card has expired', () => {
+  it('is reported as invalid only with other errors, so that a retry with an expired card still gets the first response', () => {
     expect(findProblems({ ...invalidCard, ...otherInvalidField })).toEqual([otherProblem, cardNumber, expiryDate]);
     expect(findProblems(invalidCard)).toEqual([]);
   });
@@ -183,7 +183,7 @@ describe('a plain-text card', () => {
     ['amount', []],
     ['tipAmount', []],
     ['vouchers[0].amount', []],
-  ])('is checked as far as a malformed %s in the request allows it', (path, problems) => {
+  ])('has, besides a malformed %s in the request, the problems %j', (path, problems) => {
     expect(findProblems(invalidCard, SERVICE, [malformed(path)])).toEqual(problems);
   });
 

@@ -24,8 +24,8 @@ type Amounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount' | 'vouchers'>;
  * The rules throw `credentials.forbidden` when a customer pays as another customer, or uses fields that only a service
  * token may use.
  */
-export function paymentRules(payer: Payer, addresses: MerchantUrlRules, now: Date): FieldRule<MakePaymentRequest>[] {
-  return [...payerRules(payer), ...METHOD_AND_AMOUNT_RULES, returnUrlRule(addresses), plainCardRule(now)];
+export function paymentRules(payer: Payer, urlRules: MerchantUrlRules, now: Date): FieldRule<MakePaymentRequest>[] {
+  return [...payerRules(payer), ...METHOD_AND_AMOUNT_RULES, returnUrlRule(urlRules), plainCardRule(now)];
 }
 
 function payerRules({ customerReference }: Payer): FieldRule<MakePaymentRequest>[] {
@@ -80,10 +80,10 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   }),
 ];
 
-function returnUrlRule(addresses: MerchantUrlRules): FieldRule<MakePaymentRequest> {
+function returnUrlRule(urlRules: MerchantUrlRules): FieldRule<MakePaymentRequest> {
   return rule(['returnUrl'], ({ returnUrl }) => {
     if (returnUrl === undefined || returnUrl === null) return [];
-    const invalid = merchantUrlProblem('returnUrl', returnUrl, addresses);
+    const invalid = merchantUrlProblem('returnUrl', returnUrl, urlRules);
     if (invalid) return invalid;
     return new URL(returnUrl).href.length > MAX_URL_LENGTH
       ? fieldProblem('returnUrl', `returnUrl must be at most ${MAX_URL_LENGTH} characters when it is encoded`)

@@ -44,7 +44,7 @@ describe('the customer of a payment', () => {
     expect(resolveCustomer(CUSTOMER, requestWithName)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
-  it('is the unchanged customer in a request with a service token', () => {
+  it('is the unchanged customer of the request if the token is a service token', () => {
     expect(resolveCustomer(SERVICE, buildRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
@@ -106,12 +106,9 @@ describe('the terms of a merchant', () => {
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
-  ])(
-    'with a minimum of %d, for an invoice of 100 and the amount %d, return the error %s',
-    (minimumAmount, amount, error) => {
-      expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
-    },
-  );
+  ])('(minimum %d, invoice of 100, amount %d) return the error %s', (minimumAmount, amount, error) => {
+    expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
+  });
 
   const tipProblem = { field: 'tipAmount', message: 'This merchant does not take tips' };
   const orderReferenceProblem = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
@@ -144,7 +141,7 @@ describe('the terms of a merchant', () => {
       { orderReference: { required: true } },
       [tipProblem, missingOrderReferenceProblem('orderReference')],
     ],
-  ])('for the request %j and the features %j return the errors %j', (change, features, fields) => {
+  ])('(request %j, features %j) return the errors %j', (change, features, fields) => {
     const error = checkRequest(change, features);
     expect(error?.fields).toEqual(fields);
     expect(error?.code).toBe(fields && 'payment.not-accepted');
@@ -181,7 +178,7 @@ describe('the fingerprint of a request (C7)', () => {
     { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
-  ])('differs if the request has %j instead', (change) => expect(fingerprint(change)).not.toBe(fingerprint({})));
+  ])('differs after the change %j of the request', (change) => expect(fingerprint(change)).not.toBe(fingerprint({})));
 
   it.each([{ id: 'c-2' }, { id: 'C-1' }, { firstName: 'Eve' }, { lastName: 'M' }])(
     'differs for the customer %j',
@@ -190,7 +187,7 @@ describe('the fingerprint of a request (C7)', () => {
     },
   );
 
-  it('is the same for another card, for UUIDs in capitals, and for absent members instead of null', () => {
+  it('is the same for another card, for ids in capitals, and for null, absent and empty members', () => {
     expect(fingerprint({ paymentMethod: CARD })).toBe(fingerprint({ paymentMethod: { card: { cardNumber: '4' } } }));
     expect(fingerprint({ invoiceReference: 'I' })).toBe(fingerprint({}));
     const [id, inCapitals] = [CUSTOMER_REFERENCE, CUSTOMER_REFERENCE.toUpperCase()];

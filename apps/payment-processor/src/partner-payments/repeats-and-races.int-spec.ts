@@ -55,7 +55,7 @@ describe('retries', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('with different content are rejected with 409', async () => {
+  test('are rejected with 409 if their content is different', async () => {
     const [invoice, reference] = [await createInvoice(), randomUUID()];
     await partner.pay(invoice, { reference });
     for (const overrides of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
@@ -66,7 +66,7 @@ describe('retries', () => {
     expect(responseForOtherInvoice.status).toBe(409);
   });
 
-  test('after a rejection create a new payment, because a rejected call does not use its reference', async () => {
+  test('create a new payment after a rejection, because a rejected call does not use its reference', async () => {
     const [invoice, reference] = [await createInvoice(), randomUUID()];
     expect((await partner.pay(invoice, { reference, amount: 1 })).status).toBe(422);
     expect((await partner.pay(invoice, { reference })).status).toBe(201);
@@ -91,7 +91,7 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   pool.on('acquire', count);
   const executeSpy = jest.spyOn(processor.service.app.get(MakePayment), 'execute');
   const calls = Promise.all(Array.from({ length: 1_000 }, () => partner.pay(invoice, { reference, customer })));
-  await waitUntil('the first call to be at the bank, and the others to wait', 20_000, () =>
+  await waitUntil('one charge at the bank and 999 waiting calls', 20_000, () =>
     Promise.resolve(
       chargeSpy.mock.calls.length === 1 && executeSpy.mock.calls.length === 1_000 && pool.idleCount === pool.totalCount,
     ),
@@ -176,9 +176,10 @@ function holdChargesAtBank(): { hold(amount: number): HeldCharge; stop(): void }
 test('concurrent payments from two pages and a partner cause one charge, in each of two hundred rounds', async () => {
   const heldCharges = holdChargesAtBank();
   /**
-   * The start order of a round. "page first" and "partner first": the bank has received the first charge when the other
-   * sides begin, and responds after the other sides were rejected. "concurrently": all sides begin at the same time,
-   * and the bank responds immediately.
+   * The start order of a round. "page first": the partner begins when the bank has received the charge of a page.
+   * "partner first": both pages begin when the bank has received the partner's charge. In both cases the bank responds
+   * after two payments were rejected. "concurrently": both pages and the partner begin at the same time, and the bank
+   * responds immediately.
    */
   const START_ORDERS = ['page first', 'partner first', 'concurrently', 'concurrently'] as const;
   const [inProgress, isPaid] = ['payment.in-progress', 'payable.paid'];
@@ -192,7 +193,7 @@ test('concurrent payments from two pages and a partner cause one charge, in each
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const payable = buildPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
-        // The session is stored, so that all sides can pay it.
+        // The session is stored, so that both pages and the partner can pay it.
         await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
         const startOrder = START_ORDERS[index % START_ORDERS.length]!;
         const heldCharge = heldCharges.hold(payable.amount);
@@ -254,8 +255,8 @@ test('a payment with an unknown outcome is returned as processing after 20 secon
 
   charge.mockRestore();
   querySpy.mockRestore();
-  // The bank has received no charge. The recovery blocks the key at the bank, and the payment fails, so that the
-  // invoice can be paid again.
+  // The bank has received no charge. The recovery blocks the idempotency key at the bank, and the payment fails, so
+  // that the invoice can be paid again.
   await processor.recoverAttempts();
   const retried = await partner.pay(invoice, { reference, customer });
   expect(retried).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });

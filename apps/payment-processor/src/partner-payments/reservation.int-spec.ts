@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => processor.stop());
 
-describe('a payable that changes after it was read', () => {
+describe('a payable with a concurrent change', () => {
   /** Changes the payable once, after the statement that reads it and before the statement that reserves it. */
   function changeAfterReading(change: string): void {
     const payments = processor.service.app.get(PartnerPaymentRepository);
@@ -75,16 +75,16 @@ describe('a payable that changes after it was read', () => {
     expect((await partner.pay(invoice, { paymentMethod: { external } })).status).toBe(410);
     expect(await findPayments(invoice.payableId)).toEqual([]);
   });
+});
 
-  test('is paid until the last millisecond before its expiry', async () => {
-    const [invoice, expiredInvoice] = await Promise.all(
-      ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
-        openInvoice(processor, { ...merchant, expiresAt }),
-      ),
-    );
-    expect((await partner.pay(invoice!)).status).toBe(201);
-    expect((await partner.pay(expiredInvoice!)).status).toBe(410);
-  });
+test('an invoice can be paid until the last millisecond before its expiry', async () => {
+  const [invoice, expiredInvoice] = await Promise.all(
+    ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
+      openInvoice(processor, { ...merchant, expiresAt }),
+    ),
+  );
+  expect((await partner.pay(invoice!)).status).toBe(201);
+  expect((await partner.pay(expiredInvoice!)).status).toBe(410);
 });
 
 test('a session cannot be paid before the event of its site has arrived, because the payment needs the site’s reference', async () => {
@@ -95,14 +95,14 @@ test('a session cannot be paid before the event of its site has arrived, because
   expect(await processor.findPayable(payable.payableId)).toMatchObject({ payable: { state: 'open', tries: 0 } });
 });
 
-describe('a reference belongs to one organisation in one mode', () => {
+describe('the reference of a payment', () => {
   async function createCallers(): Promise<PartnerUnderTest[]> {
     return [partner, await createPartner(processor, 'live', partner.organisationId), await createPartner(processor)];
   }
   const modes = ['test', 'live', 'test'] as const;
 
   test.each(['sequentially', 'concurrently'])(
-    'organisations and modes that use the same reference %s get their own payments',
+    'identifies a different payment for each organisation and mode, if these use it %s',
     async (callOrder) => {
       const [reference, customer] = [randomUUID(), { id: randomUUID() }];
       const payers = await createCallers();
@@ -122,7 +122,7 @@ describe('a reference belongs to one organisation in one mode', () => {
     },
   );
 
-  test('two references of one organisation belong to two payments', async () => {
+  test('identifies one of two payments of an organisation', async () => {
     const [firstReference, secondReference] = [randomUUID(), randomUUID()];
     const customer = { id: randomUUID() };
     const invoices = [await openInvoice(processor, merchant), await openInvoice(processor, merchant)];

@@ -25,7 +25,7 @@ export interface ResolvedCode {
 
 /**
  * Finds the payable of a code or an invoice reference. A payment must call this class only once, because on a second
- * call a static code could identify a newer invoice. Then the payer would be charged for another basket.
+ * call a static code could identify a newer invoice, and the payer would be charged for another basket.
  */
 @Injectable()
 export class ResolveCode {

@@ -76,7 +76,7 @@ test('a static code is resolved only once, so that a newer invoice with the same
   expect(await findPayments(newerInvoice)).toEqual([]);
 });
 
-test('a retry returns the same payment, even if the till has another invoice in the meantime', async () => {
+test('a retry returns the same payment, even if the till has a newer invoice by then', async () => {
   const [code, currentInvoice, newerInvoice] = [newOwnCode(), await createInvoice(), await createInvoice()];
   const overrides = { reference: randomUUID(), customer: { id: randomUUID() } };
   setTillInvoice(currentInvoice);
@@ -97,7 +97,7 @@ test('a payment by static code is rejected with 404 if the till has no invoice, 
   }
 });
 
-test('without code-decoder a payment by static code is rejected with 503 and Retry-After; a payment by the code of an invoice still succeeds', async () => {
+test('while code-decoder is unavailable, a payment by static code is rejected with 503 and Retry-After; a payment by the code of an invoice still succeeds', async () => {
   const invoice = await createInvoice();
   processor.findTillInvoice.mockReturnValue(undefined);
   const { status, headers } = await payByCode(newOwnCode(), invoice);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-test('the command returns the current state of a payable: open, reserved during a payment, or paid', async () => {
+test('find-payable returns the current state of a payable: open, reserved during a payment, or paid', async () => {
   const [payable, paidPayable] = [buildPayable(), buildPayable()];
   for (const created of [paidPayable, payable])
     await processor.deliver(anEvent(SessionCreatedV1, created.payableId, 1, { payable: created }));
@@ -21,7 +21,7 @@ test('the command returns the current state of a payable: open, reserved during 
   });
 
   expect(await processor.pay(payable, { card: CARDS.responseLost })).toMatchObject({ state: 'processing' });
-  // The bank has approved the charge, but this command does not query the bank.
+  // The bank has approved the charge, but find-payable does not query the bank.
   expect(await processor.findPayable(payableId)).toEqual({
     payable: { payableId, state: 'reserved', version: 2, tries: 1 },
   });
@@ -29,7 +29,7 @@ test('the command returns the current state of a payable: open, reserved during 
   expect((await processor.findPayable(paidPayable.payableId)).payable).toMatchObject({ state: 'paid' });
 });
 
-test('the command returns nothing for an unknown payable, and rejects a malformed id', async () => {
+test('find-payable returns nothing for an unknown payable, and rejects a malformed id', async () => {
   expect(await processor.findPayable(randomUUID())).toEqual({});
   await expect(processor.findPayable('x')).rejects.toMatchObject({ code: 'request.invalid' });
 });

@@ -25,8 +25,8 @@ export class PayableRepository {
 
   /**
    * Inserts new payables. A payable that already exists, for example from a payment, does not change. The rows are
-   * inserted in the order of their ids, as when payments are accepted, because another order could cause a deadlock
-   * with a concurrent payment.
+   * inserted in the order of their ids. The statement that accepts payments uses the same order, because different
+   * orders could cause a deadlock.
    */
   async insertIfAbsent(
     connection: EntityManager,

@@ -21,7 +21,7 @@ test('a payable must be reserved before it is paid, and the states paid, refused
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const IN_TIME = new Date(NOW.getTime() + 1);
-const DEBT = {
+const COMMON_FIELDS = {
   mode: 'test',
   merchantId: 1001,
   siteId: 5001,
@@ -29,8 +29,8 @@ const DEBT = {
   currencyISOCode: 'ZAR',
   expiresAt: IN_TIME,
 } as const;
-const PAYABLE: PayableTerms = { ...DEBT, state: 'open', tries: 0, triesMax: 5 };
-const REQUEST: PayableRequest = { ...DEBT, try: 1 };
+const PAYABLE: PayableTerms = { ...COMMON_FIELDS, state: 'open', tries: 0, triesMax: 5 };
+const REQUEST: PayableRequest = { ...COMMON_FIELDS, try: 1 };
 
 test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['is open', {}, {}, undefined],
@@ -75,7 +75,7 @@ test('only an open payable can be paid, for all values of the other fields', () 
   });
   fc.assert(
     fc.property(terms, fc.integer({ min: 1, max: 7 }), (payable, nth) => {
-      const refusal = findRefusal({ ...DEBT, ...payable }, { ...REQUEST, try: nth }, NOW);
+      const refusal = findRefusal({ ...COMMON_FIELDS, ...payable }, { ...REQUEST, try: nth }, NOW);
       const isPayable = payable.expiresAt > NOW && payable.amount === 12345 && payable.merchantId === 1001;
       const isNextTry = nth === payable.tries + 1 && nth <= payable.triesMax;
       expect(refusal === undefined).toBe(payable.state === 'open' && isPayable && isNextTry);

@@ -33,8 +33,8 @@ export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.i
 
 /**
  * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this
- * service has not stored the payable. Then the request of the first try contains the payable. The result only explains
- * a rejection. The decision is made by the SQL statement that reserves the payable.
+ * service has not stored the payable. In this case the request of the first try contains the payable. The result only
+ * explains a rejection. The decision is made by the SQL statement that reserves the payable.
  */
 export function findRefusal(
   payable: PayableTerms | undefined,
@@ -47,7 +47,8 @@ export function findRefusal(
     return 'payable.expired';
   if (payable && (payable.amount !== request.amount || payable.currencyISOCode !== request.currencyISOCode))
     return 'payable.mismatch';
-  // Otherwise the page has not seen the latest try, or the request belongs to another payable.
+  // If this is not the next try, the page has not seen the latest try. If the owner differs, the request belongs to
+  // another payable.
   const isNextTry = request.try === (payable?.tries ?? 0) + 1 && request.try <= (payable?.triesMax ?? 1);
   return isNextTry && hasSameOwner(payable, request) ? undefined : 'payment.in-progress';
 }

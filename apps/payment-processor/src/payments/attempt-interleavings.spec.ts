@@ -62,7 +62,7 @@ const overrideConclusion =
     override(state, response) ?? conclude(state, response);
 
 /**
- * Each row breaks one rule. Then the exploration must find an order in which payment and bank contradict each other.
+ * Each row breaks one rule, so that the exploration must find an order in which payment and bank contradict each other.
  */
 test.each<[string, BankBehaviour, Partial<Rules>, string]>([
   [
@@ -75,13 +75,13 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
         response.kind === 'reversed' && isOpen(state) ? endedBy(response) : undefined,
       ),
     },
-    'success, but at the bank reversed',
+    'success, but reversed at the bank',
   ],
   [
     'the decision is committed in any state of the row',
     'approves',
     { decide: () => 'reversing', isTransitionAllowed: anyTransition },
-    'success, but at the bank reversed',
+    'success, but reversed at the bank',
   ],
   [
     'an approval ends an attempt that is being reversed',
@@ -92,7 +92,7 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
       ),
       isTransitionAllowed: anyTransition,
     },
-    'success, but at the bank reversed',
+    'success, but reversed at the bank',
   ],
   [
     'an unknown outcome counts as a failure',
@@ -102,7 +102,7 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
         kind === 'unknown' && isOpen(state) ? endedBy({ kind: 'notAttempted' }) : undefined,
       ),
     },
-    'failed, and the bank holds its money',
+    'failed, but the bank holds the payer’s money',
   ],
   [
     'an unconfirmed reversal counts as confirmed',
@@ -112,7 +112,7 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
         kind === 'unconfirmed' && isOpen(state) ? endedBy({ kind: 'neverCharged' }) : undefined,
       ),
     },
-    'failed, and the bank holds its money',
+    'failed, but the bank holds the payer’s money',
   ],
   [
     'a committed reversal is queried instead of retried',
@@ -130,7 +130,7 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
         kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined,
       ),
     },
-    'failed, and in the end at the bank approved',
+    'failed, but approved at the bank in the end',
   ],
   [
     'an approval after the end of the attempt is recorded, but not reversed',
@@ -142,7 +142,7 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
           : undefined,
       ),
     },
-    'failed, and in the end at the bank approved',
+    'failed, but approved at the bank in the end',
   ],
 ])('the exploration finds a contradiction if %s', (_, bank, brokenRules, message) => {
   expect(() => explore(bank, { ...PRODUCTION_RULES, ...brokenRules })).toThrow(message);

@@ -26,8 +26,8 @@ class SteppedProcess {
   }
 
   stop(): Promise<void> {
-    return new Promise((open, crash) => {
-      this.currentStop = { continue: open, crash };
+    return new Promise((resume, crash) => {
+      this.currentStop = { continue: resume, crash };
       this.notifyStopped();
     });
   }
@@ -57,7 +57,7 @@ beforeAll(async () => {
   processor = await startProcessor();
   const { app } = processor.service;
   const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
-  /** Adds a stop before the method, after it, or both. `where` contains 'before' or 'after', or both words. */
+  /** Adds stops to a method. `where` is 'before', 'after' or 'before, after'. */
   const addStops = <T extends object, K extends keyof T>(
     target: T,
     name: K,
@@ -88,6 +88,7 @@ afterAll(() => processor.stop());
  */
 const DELAYS = ['frozen before the call', 'slow in transit to the bank'] as const;
 type Delay = (typeof DELAYS)[number];
+/** Number of steps of each process, from its first stop in the test to its end. */
 const STEPS = {
   'frozen before the call': { payer: 3, recovery: 4 },
   'slow in transit to the bank': { payer: 2, recovery: 4 },
@@ -179,7 +180,7 @@ test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
   ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
 ])(
-  'with the delay "%s", an approved payment succeeds and is charged at the bank, or fails and is reversed there',
+  'with the delay "%s", a payment with an approved card succeeds and stays charged, or fails and its charge is prevented or reversed',
   async (delay, outcomes) => {
     expect(Object.keys(await countOutcomes(delay, CARDS.approved)).sort()).toEqual(outcomes);
   },

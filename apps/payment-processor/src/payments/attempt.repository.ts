@@ -18,7 +18,7 @@ export interface ChargeRoute {
   readonly account: MerchantAccount;
 }
 
-/** A payment with the attempt whose outcome decides it. */
+/** A payment with the attempt that decides the outcome of the payment. */
 export interface OpenAttempt extends ChargeRoute {
   readonly paymentId: string;
   /** Version of the payment, which increases by one with each change. */
@@ -100,8 +100,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases the unknown and reversing attempts of a payable that a client polls. Omits each attempt whose last query for
-   * a polling client was after `maxLastQueryAt`.
+   * Leases the unknown and reversing attempts of a payable that a client polls. Omits attempts that were queried for a
+   * polling client after `maxLastQueryAt`.
    */
   async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(

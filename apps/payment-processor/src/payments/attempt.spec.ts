@@ -30,7 +30,7 @@ test('a query whose time has passed is due now, and an unconfirmed reversal is r
   expect(nextQueryAt(startedAt, 5, after(REVERSE_AFTER_MS + 5_000))).toEqual(after(REVERSE_AFTER_MS + 35_000));
 });
 
-test('a query or a first reversal that is due now is not delayed', () => {
+test('due queries and the first reversal are not delayed; once the reversal is due, the next time is 30 seconds later', () => {
   expect(nextQueryAt(startedAt, 0, after(2_000))).toEqual(after(2_000));
   expect(nextQueryAt(startedAt, 3, after(400_000))).toEqual(after(400_000));
   expect(nextQueryAt(startedAt, 4, after(REVERSE_AFTER_MS - 1))).toEqual(after(REVERSE_AFTER_MS));
@@ -68,7 +68,7 @@ const CONCLUSIONS = `
   unconfirmed         unknown      unknown      -            -        -        -            -
 `;
 
-test('every response has the listed effect in every state', () => {
+test('CONCLUSIONS lists the effect of every response in every state', () => {
   const describeConclusion = (state: AttemptState, response: AcquirerResponse): string => {
     const conclusion = conclude(state, response);
     if (conclusion.kind === 'end') return conclusion.end.state;

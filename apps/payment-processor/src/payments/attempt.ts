@@ -6,8 +6,8 @@ import type { Settlement } from './payment.js';
  * `unknown`: the charge may have happened. In these two states the acquirer is queried until the attempt ends.
  * `reversing`: the decision to reverse is committed, so a later approval never becomes a success. In these three states
  * the payable stays reserved. `notAttempted`: no money moved, because nothing was sent, or because the bank required a
- * verification (then another attempt charges). An attempt that ended without a charge becomes `reversed` when a late
- * approval for it was reversed. A test compares the transitions with the trigger of the table.
+ * verification. After the verification another attempt charges. An attempt that ended without a charge becomes
+ * `reversed` when a late approval for it was reversed. A test compares the transitions with the trigger of the table.
  */
 export type AttemptState = 'started' | 'unknown' | 'reversing' | 'approved' | 'declined' | 'notAttempted' | 'reversed';
 
@@ -29,8 +29,8 @@ export const CHARGEABLE_STATES: readonly AttemptState[] = ['started', 'unknown']
 /** Ages at which the recovery job queries the acquirer, counted from the call (P1). */
 export const QUERY_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
 /**
- * From this age on the recovery job no longer queries. The job requests the reversal until the acquirer confirms the
- * reversal (P1).
+ * From this age on, the recovery job no longer queries the acquirer. The job requests the reversal until the acquirer
+ * confirms the reversal (P1).
  */
 export const REVERSE_AFTER_MS = 900_000;
 /** Before this age, the response `notFound` can mean that the acquirer has not received the call yet. */
@@ -38,15 +38,20 @@ export const NOT_FOUND_FINAL_AFTER_MS = 10_000;
 /** Delay before an unconfirmed reversal is retried. */
 export const REVERSAL_RETRY_MS = 30_000;
 /**
- * A call that starts later than this after the acceptance needs a new lease, which restarts the age of the attempt.
- * With the longest timeout of a call (9 s) a call ends before {@link NOT_FOUND_FINAL_AFTER_MS}.
+ * A call that starts more than this time after the acceptance needs a new lease, which restarts the age of the attempt.
+ * Even with the longest timeout (9 s), a call that starts in time ends before {@link NOT_FOUND_FINAL_AFTER_MS}.
  */
 export const MAX_CALL_DELAY_MS = 1_000;
 
-/** Time of the next query, after this number of queries. */
+/**
+ * Returns the time of the next query, if `queries` queries were sent. After the last query, returns the time of the
+ * next request for the reversal.
+ */
 export function nextQueryAt(startedAt: Date, queries: number, now: Date): Date {
-  const at = startedAt.getTime() + (QUERY_AFTER_MS[queries] ?? REVERSE_AFTER_MS);
-  return new Date(at > now.getTime() ? at : now.getTime() + (queries < QUERY_AFTER_MS.length ? 0 : REVERSAL_RETRY_MS));
+  const dueAt = startedAt.getTime() + (QUERY_AFTER_MS[queries] ?? REVERSE_AFTER_MS);
+  return new Date(
+    dueAt > now.getTime() ? dueAt : now.getTime() + (queries < QUERY_AFTER_MS.length ? 0 : REVERSAL_RETRY_MS),
+  );
 }
 
 /**
@@ -63,8 +68,8 @@ export function recoveryStep(state: AttemptState, ageMs: number): 'query' | 'rev
 }
 
 /**
- * True when a response at this age means that the acquirer never received the charge. Then a reversal must block the
- * key of the charge.
+ * True when a response at this age means that the acquirer never received the charge. In this case a reversal must
+ * block the charge's key, so that the charge cannot arrive later.
  */
 export function isChargeMissing(response: AcquirerResponse, ageMs: number): boolean {
   return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;
@@ -87,7 +92,7 @@ export type Conclusion =
   /** The acquirer is queried again later. */
   | { readonly kind: 'unknown' }
   /**
-   * The acquirer has reversed the key although the row contains no decision to reverse. The row must become
+   * The acquirer has reversed the charge although the row contains no decision to reverse. The row must become
    * `reversing`.
    */
   | { readonly kind: 'reverse' }
@@ -120,7 +125,7 @@ export function conclude(state: AttemptState, response: AcquirerResponse): Concl
       return state === 'approved' ? NO_EFFECT : INCIDENT_WITH_REVERSAL;
     case 'declined':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
-      // A reversal can overtake the response to the charge. Then no money moved, which is consistent with the row.
+      // If a reversal overtakes the response to the charge, no money moved, which is consistent with the row.
       return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
     case 'verificationRequired':
     case 'notAttempted':
@@ -139,12 +144,12 @@ export function statesEndedBy(response: AcquirerResponse): AttemptState[] {
 
 type FinalResponse = Exclude<AcquirerResponse, { kind: 'unknown' | 'unconfirmed' | 'notFound' }>;
 
-/** True when the response contains the outcome of the key. */
+/** True when the response contains the outcome of the charge. */
 export function isFinal(response: AcquirerResponse): response is FinalResponse {
   return response.kind !== 'unknown' && response.kind !== 'unconfirmed' && response.kind !== 'notFound';
 }
 
-/** The end of an attempt after a final response. The caller checks that the attempt's state allows it. */
+/** The end of an attempt after a final response. The caller checks that the attempt's state allows this end. */
 export function attemptEndFor(response: FinalResponse): AttemptEnd {
   switch (response.kind) {
     case 'approved':

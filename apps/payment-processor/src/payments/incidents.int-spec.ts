@@ -12,8 +12,8 @@ const createCounter = (name: string): Counter => ({
 });
 let processor: Processor;
 beforeAll(async () => {
-  const noMeters = metrics.getMeter('none');
-  const meter = Object.assign(Object.create(noMeters) as Meter, { createCounter });
+  const noopMeter = metrics.getMeter('none');
+  const meter = Object.assign(Object.create(noopMeter) as Meter, { createCounter });
   metrics.setGlobalMeterProvider({ getMeter: () => meter } satisfies MeterProvider);
   processor = await startProcessor();
 });

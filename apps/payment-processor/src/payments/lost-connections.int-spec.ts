@@ -59,7 +59,7 @@ async function recoverAll(afterMs: number): Promise<void> {
   while ((await processor.recoverAttempts()) > 0);
 }
 
-/** Lets the database commit the statements, but loses their results. */
+/** Lets the database commit the statements that accept or settle payments, but loses their results. */
 function loseResults(dataSource: DataSource): void {
   const query = dataSource.query.bind(dataSource);
   jest.spyOn(dataSource, 'query').mockImplementation(async (text, parameters) => {
@@ -69,7 +69,7 @@ function loseResults(dataSource: DataSource): void {
   });
 }
 
-describe('if a connection is lost while the outcomes of fifty payments are recorded,', () => {
+describe('the shared statement for fifty outcomes', () => {
   /**
    * Starts the payments. When this function returns, the bank has charged all payments, and their outcomes wait in a
    * batch until `held` is released.
@@ -101,7 +101,7 @@ describe('if a connection is lost while the outcomes of fifty payments are recor
     return { held, results };
   }
 
-  test('before the commit, no outcome is recorded, and the recovery queries the bank', async () => {
+  test('records no outcome if its connection is lost before the commit, and the recovery queries the bank', async () => {
     const payables = buildPayables();
     const { held, results } = await pay(payables);
     const lock = await lockPayables(processor, [payables[25]!]);
@@ -116,7 +116,7 @@ describe('if a connection is lost while the outcomes of fifty payments are recor
     expect(await readTotals(payables)).toEqual(ALL_PAID);
   });
 
-  test('after the commit, the outcomes are recorded, and the recovery changes nothing', async () => {
+  test('records all outcomes if its connection is lost after the commit, and the recovery changes nothing', async () => {
     const payables = buildPayables();
     const { held, results } = await pay(payables);
     loseResults(processor.dataSource);
@@ -129,7 +129,7 @@ describe('if a connection is lost while the outcomes of fifty payments are recor
   });
 });
 
-describe('if a connection is lost while fifty payments are accepted,', () => {
+describe('the shared statement for fifty new payments', () => {
   /**
    * Accepts all payments in one statement of a replica. With `lock`, the connection is terminated while the statement
    * waits for the lock. Without `lock`, the statement commits and its result is lost.
@@ -154,7 +154,7 @@ describe('if a connection is lost while fifty payments are accepted,', () => {
     await lock?.release();
   }
 
-  test('before the commit, no payment is accepted, and all payables can be paid immediately', async () => {
+  test('accepts no payment if its connection is lost before the commit, and all payables can be paid immediately', async () => {
     const payables = [...buildPayables().slice(1), await createStoredPayable(processor, { expiresAt: LATER })];
     const lock = await lockPayables(processor, payables.slice(-1));
     await acceptInOneStatement(payables, lock);
@@ -163,7 +163,7 @@ describe('if a connection is lost while fifty payments are accepted,', () => {
     expect(await readTotals(payables)).toEqual(ALL_PAID);
   });
 
-  test('after the commit, nothing is charged, and all payables can be paid again after a query to the bank', async () => {
+  test('causes no charge if its connection is lost after the commit, and a query to the bank makes all payables payable again', async () => {
     const payables = buildPayables();
     await acceptInOneStatement(payables);
     expect(await readTotals(payables)).toEqual({ ...NO_PAYMENTS, inProgress: 50 });

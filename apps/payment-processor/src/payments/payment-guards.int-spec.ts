@@ -1,5 +1,6 @@
 /**
- * Tests each condition of the statements that accept, settle and lease. In each test exactly one condition is false.
+ * Tests each condition of the statements that accept payments, settle payments and lease attempts. In each test exactly
+ * one condition is false.
  */
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
@@ -27,7 +28,7 @@ const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
 const attemptIds = (attempts: readonly { attemptId: string }[]): string[] =>
   attempts.map(({ attemptId }) => attemptId).sort();
 
-describe('a payment is not accepted', () => {
+describe('a payment', () => {
   const readPayable = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
@@ -52,7 +53,7 @@ describe('a payment is not accepted', () => {
     ['belongs to another site', `site_id = 5002`, 1],
     ['has another amount', `amount = 12344`, 1],
     ['has another currency', `currency = 'NAD'`, 1],
-  ])('if the payable %s', async (_, change, nth) => {
+  ])('is not accepted if the payable %s', async (_, change, nth) => {
     const payable = buildPayable();
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
@@ -65,13 +66,13 @@ describe('a payment is not accepted', () => {
   test.each([
     ['expires now', buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
     ['the request has the number of a second try', buildPayable(), 2],
-  ])('if the payable is not stored and %s', async (_, payable, nth) => {
+  ])('is not accepted if the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await readPayable(payable.payableId)).toBeUndefined();
     expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
-  test('after the expiry of its payable, but is accepted one millisecond before the expiry, even as the last try', async () => {
+  test('is accepted one millisecond before the expiry of its payable, even as the last try', async () => {
     const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
@@ -82,7 +83,7 @@ describe('a payment is not accepted', () => {
   });
 });
 
-describe('an outcome changes nothing', () => {
+describe('an outcome', () => {
   test.each([
     [
       'when its attempt has ended',
@@ -98,7 +99,7 @@ describe('an outcome changes nothing', () => {
     ],
     ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
     ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
-  ])('%s', async (_, statement) => {
+  ])('changes nothing %s', async (_, statement) => {
     const attempt = await createOpenAttempt(processor);
     await changeRow(processor, statement, attempt.paymentId);
     const before = await readPaymentRows(processor, attempt.paymentId);
@@ -106,7 +107,7 @@ describe('an outcome changes nothing', () => {
     expect(await readPaymentRows(processor, attempt.paymentId)).toEqual(before);
   });
 
-  test('if it belongs to another payment', async () => {
+  test('changes nothing if its attempt is unknown, and changes no other payment', async () => {
     const [attempt, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
     const before = await readPaymentRows(processor, otherAttempt.paymentId);
     expect(await payments.settle({ ...attempt, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
@@ -114,7 +115,7 @@ describe('an outcome changes nothing', () => {
     expect(await readPaymentRows(processor, otherAttempt.paymentId)).toEqual(before);
   });
 
-  test('if it is repeated', async () => {
+  test('changes nothing if it is repeated', async () => {
     const attempt = await createOpenAttempt(processor);
     expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     const before = await readPaymentRows(processor, attempt.paymentId);
@@ -139,7 +140,7 @@ test('only an attempt without an outcome becomes unknown', async () => {
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
-describe('the decision to reverse a charge, and the lease of a call to the acquirer', () => {
+describe('the decision to reverse a charge and the lease of a call to the acquirer', () => {
   const OPEN = `next_ask_at = started_at + interval '1 hour'`;
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
   const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
@@ -154,7 +155,7 @@ describe('the decision to reverse a charge, and the lease of a call to the acqui
     ['approved', ENDED, false],
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
-  ])('are possible for an attempt in the state %s with %s: %s', async (state, columns, isAllowed) => {
+  ])('are possible for an attempt in the state %s with the columns %s: %s', async (state, columns, isAllowed) => {
     for (const operation of [
       decideToReverse,
       (attempt: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(attempt),
@@ -174,7 +175,7 @@ describe('the decision to reverse a charge, and the lease of a call to the acqui
     }
   });
 
-  test('an attempt whose call was leased after it was read is not reversed, because the lease restarts its age', async () => {
+  test('exclude each other: an attempt is not reversed if a call has been leased since the attempt was read', async () => {
     const attempt = await createOpenAttempt(processor);
     processor.clock.advance(10_000);
     expect(await attempts.leaseForCall(attempt)).toBe(true);
@@ -185,16 +186,17 @@ describe('the decision to reverse a charge, and the lease of a call to the acqui
   });
 });
 
-describe('attempts to recover', () => {
+describe('attempts without an outcome', () => {
   const leaseDueIds = async (leaseMs = 30_000, limit = 50) =>
     attemptIds(await attempts.leaseDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
+    // Leases the attempts of earlier tests for a year, so that they are not due in this test.
     processor.clock.advance(3_600_000);
     await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
   const createAttempt = () => createOpenAttempt(processor, buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
-  test('are leased when they are due, once until the lease expires', async () => {
+  test('are leased when they are due, and again only after the lease has expired', async () => {
     const { attemptId } = await createAttempt();
     processor.clock.advance(1_999);
     expect(await leaseDueIds()).toEqual([]);
@@ -215,7 +217,7 @@ describe('attempts to recover', () => {
     expect(listIds(leased)).toEqual(listIds(createdAttempts));
   });
 
-  test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {
+  test('are leased for a polling client at most once a second, and only in the states unknown and reversing', async () => {
     const [unknownAttempt, otherAttempt, started] = [
       await createAttempt(),
       await createAttempt(),

@@ -133,7 +133,7 @@ test('a successful payment with a tip and vouchers has the amount minus vouchers
   expect(settledPayment(payment, { state: 'success' }, 5, later).processedAmount).toBe(12_345 - 300 + 55);
 });
 
-describe('a payment that requires a verification', () => {
+describe('a payment with a required verification', () => {
   const challenge = { reference: 'c-1', url: 'https://bank.example/c/1' };
   const paymentToVerify = settledPayment(
     buildAcceptedPayment(),
@@ -178,7 +178,7 @@ describe('a payment that requires a verification', () => {
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
   ] as const)(
-    'whose verification fails sets its payable (%s, %d of 5 tries) to the state %s',
+    'fails if its verification fails, and its payable, which was %s after %d of 5 tries, is then %s',
     (state, tries, expected) => {
       const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
       const failed = paymentWithFailedVerification(payment, 'verification.failed', 5, later);

@@ -38,8 +38,8 @@ function listTableReads(plan: string): string[] {
 }
 
 /**
- * Inserts rows without foreign keys and triggers, which would need most of the time. Autovacuum is off, so there are no
- * statistics.
+ * Inserts rows with foreign keys and triggers disabled, because their checks would take most of the time. Autovacuum is
+ * off, so there are no statistics.
  */
 async function fillTables(): Promise<void> {
   const inserts = {

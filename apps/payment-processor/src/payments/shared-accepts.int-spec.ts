@@ -76,6 +76,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     buildPayable({ merchantId: 703 }),
   ];
 
+  /** Changes of a payable, each with the number of the try that is then rejected. */
   const changes: [string, number][] = [
     [`state = 'reserved', holder = gen_random_uuid()`, 1],
     [`state = 'closed'`, 1],
@@ -166,6 +167,7 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
   expect(results.map((attempt) => attempt?.payment.payable.payableId)).toEqual(
     validPayables.map(({ payableId }) => payableId),
   );
+  // The batch of 50 with the invalid row fails, and each of its payments is then repeated in a separate statement.
   const sizes = statements.batches().map((ids) => ids.length);
   expect(sizes.sort((a, b) => b - a)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
   expect(new Set(statements.texts()).size).toBe(1);
@@ -174,7 +176,7 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
   expect(await readPayables([payable])).toEqual([]);
 });
 
-test('one of many concurrent payments of a payable is accepted, also if its id is sent in upper and lower case', async () => {
+test('one of many concurrent payments of a payable is accepted, even if some contain its id in upper case', async () => {
   const payable = await createStoredPayable(processor);
   const payableWithUppercaseId = { ...payable, payableId: payable.payableId.toUpperCase() };
   const held = await holdAccepts(processor, replica.payments);
@@ -184,6 +186,7 @@ test('one of many concurrent payments of a payable is accepted, also if its id i
   await held.release();
   expect((await Promise.all(accepts)).filter(Boolean)).toHaveLength(1);
   expect((await Promise.all(otherAccepts)).filter(Boolean)).toHaveLength(10);
+  // A statement contains each payable once, so 30 payments of one payable need 30 statements.
   expect(statements.batches()).toHaveLength(30);
   expect(statements.batches()[0]).toHaveLength(11);
 });
@@ -198,6 +201,7 @@ test('each statement wakes the relay once, and only for the events that it has w
   await held.release();
   await Promise.all(accepts);
   const [processingEvent, failedEvent] = [['payment.processing.v1'], ['payment.failed.v1']];
+  // Three statements: the two held statements, and one statement for the three payments.
   expect(wakeUps).toEqual([processingEvent, processingEvent, processingEvent]);
   const [first, ended] = (await Promise.all(accepts)).map((attempt) => attempt!);
   await changeRow(

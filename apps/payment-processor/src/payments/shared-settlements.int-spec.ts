@@ -1,4 +1,4 @@
-/** Tests outcomes that are recorded in one shared statement. Each outcome changes its own payment or nothing. */
+/** Tests outcomes that one statement records together. No outcome changes the payment of another attempt. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
 import { changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
@@ -43,7 +43,7 @@ async function createReversingAttempt(): Promise<OpenAttempt> {
   return openAttempt;
 }
 
-test('each payment is settled by the response to its own attempt, except payments that have changed in the meantime', async () => {
+test('each payment is settled by the response to its attempt, unless payment, payable or attempt has changed in the meantime', async () => {
   const expectedSettlements: [OpenAttempt, AttemptEnd, AttemptState[], object][] = [
     [await createOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
     [await createOpenAttempt(processor), DECLINED, ['started'], { payment: 'failed', payable: 'open', transfers: 0 }],

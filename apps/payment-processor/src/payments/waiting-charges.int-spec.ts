@@ -19,12 +19,12 @@ const countPayments = async (): Promise<number> => {
 };
 
 /**
- * The response notFound is final after 10 s. Three responses of the bank take longer, so the last of four payments
- * still waits after 10 s.
+ * The response notFound is final after 10 s. Three responses of the bank take longer than 10 s together, so the last of
+ * four payments still waits at that time.
  */
 const BANK_RESPONSE_MS = 3_800;
 
-test('with one slot at a slow bank, the bank has charged each of four concurrent payments that succeeds', async () => {
+test('with one slot for calls to a slow bank, four concurrent payments succeed, and the bank has charged each of them', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<HostedPaymentSnapshot>[] = [];

@@ -19,7 +19,7 @@ export interface MerchantReport extends Totals {
 export interface DayReport {
   /** Merchants with differences first, at most {@link MAX_LISTED_MERCHANTS}. */
   readonly merchants: readonly MerchantReport[];
-  /** The first differences, at most {@link MAX_LISTED_DIFFERENCES}. */
+  /** The differences that the report lists: the first {@link MAX_LISTED_DIFFERENCES}. */
   readonly named: readonly BookDifference[];
   readonly differences: number;
   /**
@@ -54,6 +54,10 @@ export class DayReportBuilder {
     }
   }
 
+  /**
+   * Adds the comparison of the payments with a book, which is a table of another service.
+   * @param isOfDay false if the compared range is outside the day and must therefore be empty
+   */
   addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
     if (!isRetained && isOfDay) this.outside.add(name);
     for (const { merchantId, mode, open } of digests)

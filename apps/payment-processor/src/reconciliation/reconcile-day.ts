@@ -46,7 +46,7 @@ export class ReconcileDay {
     return beforeOldest && beforeOldest < latest ? beforeOldest : latest;
   }
 
-  /** Compares the day. Throws when a book or a statement could not be read. Then the day has no result. */
+  /** Compares the day. Throws when a book or a statement could not be read, and the day has no result. */
   async execute(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     await this.storeStatements(run, watermark, renewLease);
     return this.compareAll(run, watermark, renewLease);

@@ -1,4 +1,8 @@
-/** Tests the scheduling of reconciliations: nightly runs, replicas that crash, and days that are compared again. */
+/**
+ * Tests the scheduling of reconciliations: nightly runs, replicas that crash, and days that are compared again. A row
+ * that became final after the watermark of a run is open: it is not compared, because its event may not have been
+ * delivered yet.
+ */
 import {
   DigestHistoryV1,
   DigestNotificationsV1,
@@ -83,6 +87,7 @@ test('each night the previous day is compared once, also with several replicas',
 
 test('the nightly run starts half an hour after midnight', async () => {
   await runAll();
+  // The clock starts at 10:00 UTC, so this is one second before 00:30.
   processor.clock.advance(14 * 3_600_000 + 1_799_000);
   await runAll();
   expect((await readRuns()).map(({ day }) => day)).toEqual(['2026-02-28']);
@@ -141,6 +146,22 @@ test('only one replica can lease a run; after a crash another replica restarts t
   expect(await runs.find(firstLease.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
 });
 
+test('a run renews its lease once every 15 seconds', async () => {
+  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  const renew = jest.spyOn(runs, 'renew');
+  const renewals: number[] = [];
+  jest.spyOn(processor.service.app.get(ReconcileDay), 'execute').mockImplementationOnce(async (_, __, renewLease) => {
+    for (const milliseconds of [0, 14_999, 1, 0, 14_999, 1]) {
+      processor.clock.advance(milliseconds);
+      await renewLease();
+      renewals.push(renew.mock.calls.length);
+    }
+    return { merchants: [], named: [], differences: 0, open: 0, outside: [] };
+  });
+  await runAll();
+  expect(renewals).toEqual([0, 0, 1, 1, 1, 2]);
+});
+
 test('days of missed nights are compared in the next nightly run', async () => {
   await runAll();
   advanceHours(3 * 24);
@@ -174,7 +195,7 @@ test('payments that became final after the watermark are counted as pending and 
   expect(await totals.count(range, later, undefined)).toMatchObject([{ payments: 1, processed: 500, pending: 0 }]);
 });
 
-test('a replica that lost its run neither stores statement lines nor deletes the lines of the other replica', async () => {
+test('a replica stores and deletes no statement lines after another replica has taken over its run', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   const firstLease = (await runs.lease())!;
   processor.clock.advance(60_000);

@@ -46,7 +46,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
   }
 
   /**
-   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run. Then another replica
+   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run, and another replica
    * starts the run again.
    */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
@@ -82,7 +82,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');
       await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
     }
-    // The lines are deleted last. If the process crashes here, a later run deletes the remaining lines.
+    // The statement lines are deleted last. If the process crashes here, a later run deletes the remaining lines.
     await this.reconcileDay.deleteStatements(run);
   }
 

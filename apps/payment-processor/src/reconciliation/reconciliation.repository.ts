@@ -103,7 +103,7 @@ export class ReconciliationRepository {
     if (!row) return undefined;
     const run = { ...row, merchantId: row.merchantId ?? undefined };
     if (run.tries <= MAX_TRIES) return run;
-    await this.fail(run, new Error('Every replica that ran it has died before it finished.'));
+    await this.fail(run, new Error('Every replica that ran this reconciliation has crashed.'));
     return this.lease();
   }
 

@@ -1,4 +1,4 @@
-/** Checks that the statements of refunds find their rows by indexes, also before the tables are analysed. */
+/** Checks that the statements of refunds find their rows by indexes, even before the tables are analysed. */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { type Processor, startProcessor } from '../../test/processor.js';

@@ -1,7 +1,7 @@
 /**
- * Simulates a crash of the refunding process at each `await` of a refund: the call fails there. Then the jobs of
- * another process run, and the client retries its call. In the end bank, payment, ledger and events must consistently
- * contain one refund.
+ * Simulates a crash of the refunding process at each `await` of a refund, so that the call fails there. Afterwards the
+ * jobs of another process run and the client retries its call, in both orders. Finally bank, payment, ledger and events
+ * must consistently contain one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -32,7 +32,7 @@ interface Crash {
   readonly nth?: number;
 }
 
-/** Lets the process crash at this point. Returns a function that tells whether the process has crashed. */
+/** Lets the process crash at this point. Returns a function that returns true after the crash. */
 function crashAt({ target, method, when, nth = 1 }: Crash): () => boolean {
   const instance = processor.service.app.get<Record<string, (...args: unknown[]) => Promise<unknown>>>(
     target === 'refunds' ? RefundRepository : Acquirer,
@@ -127,8 +127,10 @@ const CRASHES: readonly (readonly [name: string, crash: Crash])[] = [
   ['after the refund was read for the response', { target: 'refunds', method: 'findByKey', when: 'after', nth: 2 }],
 ];
 
-describe.each(['the client retries its call first', 'the jobs of another process run first'])('if %s,', (order) => {
-  test.each(CRASHES)('after a crash %s, there is one refund', async (_, crash) => {
+const ORDERS = ['a retry before the jobs of another process', 'the jobs of another process before a retry'];
+
+describe.each(ORDERS)('%s', (order) => {
+  test.each(CRASHES)('must lead to one refund if the process crashes %s', async (_, crash) => {
     const [payment, key] = [await createPaidPayment(), randomUUID()];
     const hasCrashed = crashAt(crash);
     expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
@@ -143,23 +145,20 @@ describe.each(['the client retries its call first', 'the jobs of another process
 });
 
 test.each([
-  [1, 'the refund is locked'],
-  [2, 'the refund ends'],
-  [3, 'the amount moves from reserved to refunded'],
-  [4, 'the ledger is written'],
-  [5, 'the event is written'],
-])(
-  'after a crash before statement %i of the outcome, by which %s, the outcome is rolled back, and in the end there is one refund',
-  async (nth) => {
-    const [payment, key] = [await createPaidPayment(), randomUUID()];
-    const hasCrashed = crashBeforeStatement(nth);
-    expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
-    expect(hasCrashed()).toBe(true);
-    await recoverEverything();
-    await retryCall(payment, key);
-    await expectOneRefund(payment);
-  },
-);
+  [1, 'locks the refund'],
+  [2, 'ends the refund'],
+  [3, 'moves the amount from reserved to refunded'],
+  [4, 'writes the ledger'],
+  [5, 'writes the event'],
+])('a crash before statement %i, which %s, rolls the outcome back, and in the end there is one refund', async (nth) => {
+  const [payment, key] = [await createPaidPayment(), randomUUID()];
+  const hasCrashed = crashBeforeStatement(nth);
+  expect(await backOffice.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
+  expect(hasCrashed()).toBe(true);
+  await recoverEverything();
+  await retryCall(payment, key);
+  await expectOneRefund(payment);
+});
 
 const CRASHES_OF_JOB: readonly (readonly [name: string, crash: Crash])[] = [
   ['before it leases the refund', { target: 'refunds', method: 'leaseDue', when: 'before' }],
@@ -172,7 +171,7 @@ const CRASHES_OF_JOB: readonly (readonly [name: string, crash: Crash])[] = [
   ['after the outcome is committed', { target: 'refunds', method: 'settle', when: 'after' }],
 ];
 
-test.each(CRASHES_OF_JOB)('after a crash of the job %s, there is one refund', async (_, crash) => {
+test.each(CRASHES_OF_JOB)('there is one refund if the job crashes %s', async (_, crash) => {
   const [payment, key] = [await createPaidPayment(), randomUUID()];
   crashAt({ target: 'refunds', method: 'create', when: 'after' });
   expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
@@ -195,7 +194,7 @@ const CRASHES_WHILE_WAITING: readonly (readonly [name: string, crash: Crash])[] 
 ];
 
 test.each(CRASHES_WHILE_WAITING)(
-  'after a lost response of the bank and a crash %s, there is one refund',
+  'there is one refund if the response of the bank is lost and the process crashes %s',
   async (_, crash) => {
     const [payment, key] = [await createPaidPayment(CARDS.refundResponseLost), randomUUID()];
     const hasCrashed = crashAt(crash);

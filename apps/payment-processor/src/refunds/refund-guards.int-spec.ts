@@ -39,15 +39,16 @@ const buildNewRefund = (payment: PaymentToRefund, overrides: Partial<NewRefund> 
 });
 const runSql = (text: string, parameters: unknown[]): Promise<unknown> => processor.dataSource.query(text, parameters);
 
-describe('a refund is not created', () => {
+describe('a refund', () => {
+  // Each change happens after the payment was read.
   test.each([
-    ['if the ended refunds leave less than its amount', `refunded_amount = 12246`],
-    ['if the pending refunds leave less than its amount', `refund_pending_amount = 12246`],
+    ['the succeeded refunds leave less than its amount', `refunded_amount = 12246`],
+    ['the pending refunds leave less than its amount', `refund_pending_amount = 12246`],
     [
-      'if ended and pending refunds together leave less than its amount',
+      'succeeded and pending refunds together leave less than its amount',
       `refunded_amount = 12000, refund_pending_amount = 246`,
     ],
-  ])('%s, even if the payment was read before that change', async (_, change) => {
+  ])('is not created if %s', async (_, change) => {
     const payment = await createPaidPayment();
     await changeRow(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
     expect(await refunds.create(buildNewRefund(payment))).toBeUndefined();
@@ -55,7 +56,7 @@ describe('a refund is not created', () => {
     expect(await refunds.create(buildNewRefund(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
   });
 
-  test('if the payment did not succeed', async () => {
+  test('is not created if the payment did not succeed', async () => {
     const payment = await createPaidPayment();
     const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     const failed = (await refunds.findPayment(owner(), paymentReference))!;
@@ -63,7 +64,7 @@ describe('a refund is not created', () => {
     expect(await refunds.create(buildNewRefund({ ...failed, charge: payment.charge }))).toBeUndefined();
   });
 
-  test('if another refund has the same key; the amount of the new refund is not reserved', async () => {
+  test('is not created if another refund has the same key, and its amount is not reserved', async () => {
     const [payment, otherPayment] = [await createPaidPayment(), await createPaidPayment()];
     const { idempotencyKey } = buildNewRefund(payment);
     await refunds.create(buildNewRefund(payment, { idempotencyKey }));
@@ -77,7 +78,7 @@ describe('a refund is not created', () => {
   });
 });
 
-describe('the schema rejects', () => {
+describe('the database schema', () => {
   const violatedConstraint = (change: Promise<unknown>): Promise<string> =>
     change.then(
       () => 'none',
@@ -89,13 +90,13 @@ describe('the schema rejects', () => {
     'refund_pending_amount = 12346',
     'refunded_amount = -1',
     'refund_pending_amount = -1',
-  ])('a payment with %s', async (change) => {
+  ])('rejects a payment with %s', async (change) => {
     const { paymentId } = await createPaidPayment();
     const update = runSql(`UPDATE payments SET ${change} WHERE payment_id = $1`, [paymentId]);
     expect(await violatedConstraint(update)).toBe('payments_refunds');
   });
 
-  test('every transition that is not in REFUND_TRANSITIONS, and a change of the amount', async () => {
+  test('rejects every transition that is not in REFUND_TRANSITIONS, and a change of the amount', async () => {
     const payment = await createPaidPayment();
     const allowed: string[] = [];
     for (const from of Object.keys(REFUND_TRANSITIONS))
@@ -117,7 +118,7 @@ describe('the schema rejects', () => {
     );
   });
 
-  test('a second transfer of a refund, and a transfer of another kind', async () => {
+  test('rejects a second transfer of a refund, and a transfer of another kind', async () => {
     const payment = await createPaidPayment();
     const { body } = await backOffice.refund(payment.paymentReference);
     const insert = `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id)
@@ -128,7 +129,7 @@ describe('the schema rejects', () => {
   });
 });
 
-describe('a client that polls', () => {
+describe('a polling client', () => {
   const leaseForPoll = (refundId: string) => refunds.leaseForPoll(refundId, processor.clock.later(-1_000));
 
   test('queries a pending refund at most once a second', async () => {

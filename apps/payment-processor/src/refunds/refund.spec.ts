@@ -33,7 +33,7 @@ describe('the refundable amount', () => {
     [{ paymentMethodType: 'External' }, 1, 'refund.not-possible'],
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
-  ])('of the payment %j, for a refund of %i, leads to the refusal %s', (overrides, amount, expected) => {
+  ])('(payment %j) leads for a refund of %i to the refusal %s', (overrides, amount, expected) => {
     expect(findRefundRefusal({ ...PAID_PAYMENT, ...overrides }, amount)).toBe(expected);
   });
 
@@ -117,7 +117,7 @@ describe('a response of the acquirer', () => {
     Object.entries(effects).map(([state, effect]) => [response, state, effect] as const),
   );
 
-  test.each(pairs)('%s for a refund in the state %s has the effect %j', (response, state, effect) => {
+  test.each(pairs)('(%s) to a refund in the state %s has the effect %j', (response, state, effect) => {
     expect(conclude(state as 'pending', buildResponse(response as 'unknown'))).toEqual(effect);
   });
 

@@ -58,8 +58,8 @@ export function nextQueryAt(createdAt: Date, queries: number, now: Date): Date {
 }
 
 /**
- * True when a response at this age means that the acquirer has not received the refund. Then the refund is resent with
- * the same key, so that the acquirer refunds only once even if the first call still arrives.
+ * True when a response at this age means that the acquirer has not received the refund. In this case the refund is
+ * resent with the same key, so that the acquirer refunds only once even if the first call still arrives.
  */
 export function isRefundMissing(response: RefundQueryResult, ageMs: number): boolean {
   return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;

@@ -91,13 +91,13 @@ describe('a refund (M5)', () => {
     expect(await readRefundRecords(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
   });
 
-  test('finds its payment by its reference in upper or lower case', async () => {
+  test('finds the payment by a payment reference in upper or lower case', async () => {
     const { paymentReference } = await createPaidPayment();
     const { body } = await backOffice.refund(paymentReference.toLowerCase());
     expect(body).toMatchObject({ svcId: paymentReference, status: 'succeeded' });
   });
 
-  test('of a verified payment refunds the charge, not the attempt that required the verification', async () => {
+  test('returns the charge of a verified payment, not the attempt that required the verification', async () => {
     const payable = buildPayable(merchant);
     const challenged = await processor.pay(payable, { card: CARDS.verificationRequired });
     await processor.answerChallenge(challenged, 'confirm');
@@ -126,7 +126,7 @@ describe('a refund (M5)', () => {
     expect((await backOffice.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
-  test('in live mode uses the live accounts of the bank and the ledger', async () => {
+  test('uses the live accounts of the bank and the ledger in live mode', async () => {
     const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
     const { paymentReference } = await createPaidPayment({ mode: 'live' });
     expect(await liveBackOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
@@ -136,8 +136,8 @@ describe('a refund (M5)', () => {
   });
 });
 
-describe('the service cannot refund', () => {
-  test('an amount above the processed amount', async () => {
+describe('the service', () => {
+  test('cannot refund an amount above the processed amount', async () => {
     const { paymentReference } = await createPaidPayment();
     expect(await backOffice.refund(paymentReference, { amount: 12_346 })).toMatchObject(
       expectedProblem(422, /more than what is left/),
@@ -145,7 +145,7 @@ describe('the service cannot refund', () => {
     expect((await readRefundRecords(processor, paymentReference)).refunds).toEqual([]);
   });
 
-  test('a failed or unfinished payment', async () => {
+  test('cannot refund a failed or unfinished payment', async () => {
     for (const card of [CARDS.declined, CARDS.verificationRequired, CARDS.responseLost]) {
       const { paymentReference } = await createPaidPayment({ card });
       expect(await backOffice.refund(paymentReference)).toMatchObject(
@@ -154,7 +154,7 @@ describe('the service cannot refund', () => {
     }
   });
 
-  test('the amount that vouchers cover; it can refund only the amount paid by card', async () => {
+  test('cannot refund the amount that vouchers cover, only the amount paid by card', async () => {
     const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
     await grantingMerchant.grant(partner.organisationId);
     const voucher = (amount: number) => ({ vouchers: [{ merchantLiable: true, amount }] });
@@ -172,7 +172,7 @@ describe('the service cannot refund', () => {
     );
   });
 
-  test('an external payment', async () => {
+  test('cannot refund an external payment', async () => {
     const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
     await grantingMerchant.grant(partner.organisationId);
     const external = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
@@ -219,14 +219,14 @@ describe('access to refunds', () => {
     expect((await otherMerchantClient.refund(paymentReference, { amount: 100 }, 'key', merchantId)).status).toBe(403);
   });
 
-  test('a key of one mode cannot find payments of the other mode', async () => {
+  test('an API key of one mode cannot find payments of the other mode', async () => {
     const [testPayment, livePayment] = [await createPaidPayment(), await createPaidPayment({ mode: 'live' })];
     const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
     expect((await liveBackOffice.refund(testPayment.paymentReference)).status).toBe(404);
     expect((await backOffice.refund(livePayment.paymentReference)).status).toBe(404);
   });
 
-  test('an unknown key is rejected with 401 and an empty body, also if other fields are invalid', async () => {
+  test('an unknown API key is rejected with 401 and an empty body, even if other fields are invalid', async () => {
     for (const headers of [{}, { 'x-api-key': 'svc_test_merchant_x' }]) {
       const { status, body } = await httpClient(processor.service, headers)(
         'POST',
@@ -279,7 +279,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await readRefundRecords(processor, paymentReference)).bank).toHaveLength(1);
   });
 
-  test('with another payment, amount or reason is rejected with 409, and nothing is refunded', async () => {
+  test('is rejected with 409 if it is reused for another payment, amount or reason, and nothing is refunded', async () => {
     const [payment, otherPayment] = [await createPaidPayment(), await createPaidPayment()];
     const key = randomUUID();
     await backOffice.refund(payment.paymentReference, { amount: 100, reason: 'broken' }, key);
@@ -310,7 +310,7 @@ describe('the Idempotency-Key (C7)', () => {
     ).toBe(201);
   });
 
-  test('of a rejected refund can be used again', async () => {
+  test('can be used again after its refund was rejected', async () => {
     const { paymentReference } = await createPaidPayment();
     const key = randomUUID();
     expect((await backOffice.refund(paymentReference, { amount: 12_346 }, key)).status).toBe(422);

@@ -79,7 +79,7 @@ test('a reversal is leased to one caller until the lease expires, and then to th
   expect(await leaseDueIds()).toEqual([attemptId]);
 });
 
-test('a confirmation is recorded and published once, only for its own attempt, and ends the retries', async () => {
+test('a confirmed reversal is recorded and published once, only for the confirmed attempt, and is not retried', async () => {
   const [confirmedAttempt, unconfirmedAttempt] = [
     await createEndedAttempt(DECLINED),
     await createEndedAttempt(DECLINED),

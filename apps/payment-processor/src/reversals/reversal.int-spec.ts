@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The bank confirms to the recovery job that it has not charged and will never charge. Then the bank charges
- * nevertheless, and the waiting call receives the approval.
+ * The bank confirms to the recovery job that it has not charged and will never charge. Afterwards the bank charges
+ * nevertheless, and approves the charge in its response to the first call.
  */
 async function payWithLateApproval(payable = buildPayable()): Promise<HostedPaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });

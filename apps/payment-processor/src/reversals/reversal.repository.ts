@@ -65,8 +65,8 @@ export class ReversalRepository {
 }
 
 /**
- * A reversal that an earlier release has requested has no late approval in the ledger. Then no transfer is booked for
- * the reversal.
+ * A reversal that an earlier release has requested has no late approval in the ledger. In this case no transfer is
+ * booked for the reversal.
  */
 const CONFIRM = statementWithEvents({
   writes: `target AS (

@@ -25,7 +25,7 @@ export interface Movement {
   /** The merchant's own reference: merchantOrderId, or the invoice's external reference; empty if there is none. */
   readonly externalReference: string;
   readonly currencyISOCode: string;
-  /** Cents: positive when the platform owes it to the merchant, negative when the merchant owes it. */
+  /** Cents: positive when the platform owes the amount to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 
@@ -69,7 +69,7 @@ export class SettlementRepository {
     const [row] = await this.dataSource.query<{ horizon: string }[]>(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon`,
     );
-    if (!row) throw new Error('PostgreSQL has no snapshot.');
+    if (!row) throw new Error('PostgreSQL has returned no snapshot.');
     return row.horizon;
   }
 

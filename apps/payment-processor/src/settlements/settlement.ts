@@ -8,7 +8,7 @@ export interface MovementSum {
   readonly currency: string;
   readonly type: MovementType;
   readonly count: number;
-  /** Cents: positive when the platform owes it to the merchant, negative when the merchant owes it. */
+  /** Cents: positive when the platform owes the amount to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 

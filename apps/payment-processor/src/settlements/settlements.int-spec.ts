@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SettlementStatement } from '@svc/contracts';
-import { httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
+import { httpClient, openOlderTransaction, planOf, waitUntil } from '@svc/testing';
 import { buildPayable } from '../../test/builders.js';
 import { createRefundClient, type KeyOwner, type RefundClient } from '../../test/merchant-key.js';
 import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
@@ -8,6 +8,7 @@ import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { SealLedger } from '../ledger/seal-ledger.js';
 import { SettlementRepository } from './settlement.repository.js';
+import { parseSettlementDay } from './settlement-day.js';
 
 const DAY = '2026-03-01';
 
@@ -53,6 +54,12 @@ async function createBackOffice(owner: Partial<KeyOwner> = {}): Promise<BackOffi
       return lines.map((line) => line.split(','));
     },
   };
+}
+
+interface TransferOverrides {
+  readonly connection?: { query(text: string, values: unknown[]): Promise<unknown> };
+  readonly position?: number;
+  readonly amount?: number;
 }
 
 const sumAmounts = (lines: readonly string[][]): number => lines.reduce((sum, line) => sum + Number(line.at(-1)), 0);
@@ -159,6 +166,21 @@ describe('a settlement statement', () => {
   });
 });
 
+test.each([
+  ['a merchant', {}, ''],
+  ['a site', { siteId: 5001 }, '-5001'],
+])('the file name of the CSV for %s contains the owner, the mode and the day', async (_, site, siteInName) => {
+  const { apiKey } = await createBackOffice(site);
+  const response = await processor.service.app.inject({
+    method: 'GET',
+    url: `/business/api/v1/merchants/${merchant.merchantId}/settlements/${DAY}`,
+    headers: { 'x-api-key': apiKey, accept: 'text/csv' },
+  });
+  expect(response.headers['content-disposition']).toBe(
+    `attachment; filename="settlement-${merchant.merchantId}${siteInName}-test-${DAY}.csv"`,
+  );
+});
+
 test('while two statements are read, a third caller gets a 503', async () => {
   const { apiKey } = await createBackOffice();
   const heldRead = Promise.withResolvers<never>();
@@ -179,17 +201,43 @@ test('while two statements are read, a third caller gets a 503', async () => {
 });
 
 describe('the statement of a day', () => {
+  /** Inserts one transfer of the merchant, by default of one cent. */
+  const insertTransferAt = (
+    at: string,
+    paymentReference: string,
+    { connection = processor.dataSource, position, amount = 1 }: TransferOverrides = {},
+  ): Promise<unknown> =>
+    connection.query(
+      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at, position)
+       OVERRIDING SYSTEM VALUE
+       SELECT $1, 'voucher', 'test:service:vouchers', $2, $6, 'ZAR', payment_id, 'test', $3, $4,
+              coalesce($7::bigint, nextval(pg_get_serial_sequence('transfers', 'position')))
+         FROM payments WHERE payment_reference = $5`,
+      [
+        ...[randomUUID(), `test:merchant:${merchant.merchantId}:payable`, merchant.merchantId, at, paymentReference],
+        ...[amount, position],
+      ],
+    );
+  /** Reads the movements of transactions below `horizon`, a transaction id. All transactions below it have ended. */
+  const readPages = async (day: string, horizon: string): Promise<unknown[]> => {
+    const owner = { ...merchant, mode: 'test', siteId: undefined } as const;
+    const settlementDay = parseSettlementDay(day, processor.clock.now());
+    const pages: unknown[] = [];
+    for await (const page of processor.service.app.get(SettlementRepository).readPages(owner, settlementDay, horizon))
+      pages.push(page);
+    return pages;
+  };
+
   test('contains the transfers from midnight to the next midnight, exclusive', async () => {
     const backOffice = await createBackOffice();
     const { paymentReference } = await processor.pay(buildPayable(merchant));
-    const insertTransfers = (at: string): Promise<unknown> =>
-      processor.dataSource.query(
-        `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at)
-         SELECT $1, 'voucher', 'test:service:vouchers', $2, 1, 'ZAR', payment_id, 'test', $3, $4 FROM payments WHERE payment_reference = $5`,
-        [randomUUID(), `test:merchant:${merchant.merchantId}:payable`, merchant.merchantId, at, paymentReference],
-      );
-    for (const at of ['2026-02-27T23:59:59.999Z', '2026-02-28T00:00:00Z', '2026-02-28T23:59:59.999Z'])
-      await insertTransfers(at);
+    const times = [
+      '2026-02-27T23:59:59.999Z',
+      '2026-02-28T00:00:00Z',
+      '2026-02-28T23:59:59.999Z',
+      '2026-03-01T00:00:00Z',
+    ];
+    for (const at of times) await insertTransferAt(at, paymentReference);
     expect((await backOffice.readStatement('2026-02-28')).totals).toMatchObject([{ net: 2 }]);
     expect((await backOffice.readMovements('2026-02-28')).map(([at]) => at)).toEqual([
       '2026-02-28T00:00:00.000Z',
@@ -197,7 +245,7 @@ describe('the statement of a day', () => {
     ]);
   });
 
-  test('with thousands of movements is exported completely, in order, and without movements of unfinished older transactions', async () => {
+  test('is exported completely and in order, and contains no transfer that is newer than an open transaction', async () => {
     const backOffice = await createBackOffice();
     const { paymentReference } = await processor.pay(buildPayable(merchant));
     const insertTransfers = (client: { query(text: string, values: unknown[]): Promise<unknown> }, count: number) =>
@@ -219,6 +267,35 @@ describe('the statement of a day', () => {
     expect(await amounts()).toHaveLength(3_000);
     await olderTransaction.end();
     expect(await amounts()).toHaveLength(3_001);
+  });
+
+  test('is exported without the transfers of transactions that were open at the start of the export', async () => {
+    const { paymentReference } = await processor.pay(buildPayable(merchant));
+    const settlements = processor.service.app.get(SettlementRepository);
+    const openTransaction = processor.dataSource.createQueryRunner();
+    await openTransaction.startTransaction();
+    await insertTransferAt('2026-02-25T10:00:00Z', paymentReference, { connection: openTransaction });
+    const horizonBefore = await settlements.snapshotHorizon();
+    await openTransaction.commitTransaction();
+    await openTransaction.release();
+    const horizonAfter = await settlements.snapshotHorizon();
+    expect(await readPages('2026-02-25', horizonBefore)).toEqual([]);
+    expect(await readPages('2026-02-25', horizonAfter)).toMatchObject([[{ amount: 1 }]]);
+  });
+
+  test('is exported in the order of the positions of its transfers, also if they were written in another order', async () => {
+    const { paymentReference } = await processor.pay(buildPayable(merchant));
+    for (const position of [1_000_000_003, 1_000_000_001, 1_000_000_002])
+      await insertTransferAt('2026-02-24T10:00:00Z', paymentReference, { position, amount: position % 10 });
+    const horizon = await processor.service.app.get(SettlementRepository).snapshotHorizon();
+    expect(await readPages('2026-02-24', horizon)).toMatchObject([[{ amount: 1 }, { amount: 2 }, { amount: 3 }]]);
+  });
+
+  test('is read through the index of the transfers of its merchant and mode', async () => {
+    const plan = await planOf(processor.dataSource, () => readPages(DAY, '1'));
+    expect(plan).toMatch(
+      /using transfers_of_merchant on transfers .*\n\s+Index Cond: \(\(merchant_id = .*\(mode = .*\(created_at >= /,
+    );
   });
 
   test('is closed five minutes after its end, and then has the root hash of its seals', async () => {

@@ -15,16 +15,16 @@ import { type OpenVerification, VerificationRepository } from './verification.re
 
 let processor: Processor;
 let verifications: VerificationRepository;
-let start: number;
+let startTime: number;
 beforeAll(async () => {
   processor = await startProcessor();
   verifications = processor.service.app.get(VerificationRepository);
 });
 beforeEach(async () => {
-  start = processor.clock.now().getTime();
+  startTime = processor.clock.now().getTime();
   await processor.dataSource.query(`UPDATE verifications SET open = false`);
 });
-afterEach(() => processor.clock.advance(start - processor.clock.now().getTime()));
+afterEach(() => processor.clock.advance(startTime - processor.clock.now().getTime()));
 afterAll(() => processor.stop());
 
 async function createVerification(payable = buildPayable()): Promise<OpenVerification> {
@@ -38,11 +38,11 @@ const paymentIds = (verifications: readonly OpenVerification[]): string[] =>
   verifications.map(({ paymentId }) => paymentId).sort();
 
 const TRANSITIONS = [
-  ['resumes', (verification: OpenVerification) => verifications.resume(verification)],
-  ['fails', (verification: OpenVerification) => verifications.fail(verification, 'verification.failed')],
+  ['resume', (verification: OpenVerification) => verifications.resume(verification)],
+  ['fail', (verification: OpenVerification) => verifications.fail(verification, 'verification.failed')],
 ] as const;
 
-describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition) => {
+describe.each(TRANSITIONS)('the statement to %s a payment', (_, transition) => {
   test.each([
     ['the payment has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
     ['the payment has changed', `UPDATE payments SET version = version + 1 WHERE payment_id = $1`],
@@ -59,7 +59,7 @@ describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition
     expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
   });
 
-  test('changes only its own payment, and only once', async () => {
+  test('changes only the payment of the verification, and only once', async () => {
     const [verification, otherVerification] = [await createVerification(), await createVerification()];
     const before = await readPaymentRows(processor, otherVerification.paymentId);
     expect(await transition(verification)).toBeDefined();
@@ -83,7 +83,7 @@ test('a payment resumes only when its payable is open', async () => {
   expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
 });
 
-describe('a client that polls a payable', () => {
+describe('a poll of a payable', () => {
   test('leases the open verification of this payable, at most once a second', async () => {
     const [payable, otherPayable] = [buildPayable(), buildPayable()];
     const verification = await createVerification(payable);
@@ -118,9 +118,9 @@ describe('expired verifications', () => {
   });
 
   test.each([
-    ['that have ended', `UPDATE verifications SET open = false WHERE payment_id = $1`],
+    ['if they have ended', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     [
-      'whose payable another payment has reserved',
+      'if another payment has reserved their payable',
       `UPDATE payables SET state = 'reserved', holder = gen_random_uuid() WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ],
   ])('are not found %s', async (_, statement) => {
@@ -169,7 +169,7 @@ describe('verifications of partners', () => {
   });
 
   test.each([
-    ['that are closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
+    ['if they are closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('are not leased %s', async (_, statement) => {
     await changeRow(processor, statement, await createPartnerVerification());

@@ -140,7 +140,7 @@ test('while the fifth try waits for its verification, a sixth try cannot start; 
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('a payment whose challenge response was lost is recovered, and the payer can continue', async () => {
+test('a payment for which the bank’s response with the challenge was lost is recovered, and the payer can continue', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
@@ -155,7 +155,7 @@ test('a payment whose challenge response was lost is recovered, and the payer ca
   expect(await returnAndPoll(payable)).toMatchObject([{ state: 'success' }]);
 });
 
-test('after a crash between the return of the payer and the response to the charge, the attempt is recovered like any other attempt', async () => {
+test('a crash between the return of the payer and the response to the charge does not prevent the recovery of the attempt', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = buildPayable();
   await processor.answerChallenge(await payWithChallenge(payable), 'confirm');

@@ -41,7 +41,7 @@ export class VerificationRepository {
   ) {}
 
   /**
-   * Leases the open verifications of a payable. Omits each verification whose last query for a polling client was after
+   * Leases the open verifications of a payable. Omits verifications that were queried for a polling client after
    * `maxLastQueryAt`.
    */
   async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {

@@ -289,23 +289,23 @@ function settleLocked(world: World, kind: AcquirerResponse['kind'], rules: Rules
 
 function changeRowState(world: World, to: AttemptState, rules: Rules): World {
   const from = world.row as AttemptState;
-  if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not listed`);
+  if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not allowed`);
   return { ...world, row: to };
 }
 
 /** Checks the invariants of every world. */
 export function checkInvariants(world: World, bank: BankBehaviour): void {
   const { payment, key } = world;
-  if (payment === 'success' && key !== 'approved') throw new Violation(`success, but at the bank ${key}`);
+  if (payment === 'success' && key !== 'approved') throw new Violation(`success, but ${key} at the bank`);
   if (payment === 'failed' && key === 'approved' && bank !== 'charges a blocked key')
-    throw new Violation('failed, and the bank holds its money');
+    throw new Violation('failed, but the bank holds the payer’s money');
 }
 
-/** Lets the jobs end the attempt and reverse charges that must be reversed. Then checks the final invariants. */
+/** Lets the jobs end the attempt and reverse charges that must be reversed, and then checks the final invariants. */
 export function checkFinalInvariants(end: World, bank: BankBehaviour, rules: Rules): void {
   let world: World = { ...end, recoveryTime: 900_000 };
   for (let run = 1; isOpen(world.row); run++) {
-    if (run > 3) throw new Violation(`stays ${world.row}`);
+    if (run > 3) throw new Violation(`the attempt stays ${world.row}`);
     world = { ...world, recoveries: [{ at: 'lease' }] };
     // The bank responds. The second step in the list is neither a crash nor a lost response.
     while (world.recoveries[0]!.at !== 'end') {
@@ -316,9 +316,9 @@ export function checkFinalInvariants(end: World, bank: BankBehaviour, rules: Rul
   }
   if (world.needsReversal && world.key === 'approved') world = { ...world, key: 'reversed' };
   checkInvariants(world, bank);
-  if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
+  if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('the payment stays processing');
   const { payment, key } = world;
   // If a bank charges a blocked key and the response is lost, only a reconciliation can find this charge.
   if ((bank !== 'charges a blocked key' || world.isApprovalSeen) && (payment === 'success') !== (key === 'approved'))
-    throw new Violation(`${payment}, and in the end at the bank ${key}`);
+    throw new Violation(`${payment}, but ${key} at the bank in the end`);
 }

@@ -37,10 +37,13 @@ export async function createOpenAttempt(processor: Processor, payable?: PayableD
   return attempt;
 }
 
-/** Changes one row as the service never does, so that exactly one condition of a tested statement is false. */
+/**
+ * Changes one row in a way that the service never does. Tests use this to make exactly one condition of a statement
+ * false.
+ */
 export async function changeRow(processor: Processor, statement: string, id: string): Promise<void> {
   const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
-  if (count !== 1) throw new Error(`${count} rows: ${statement}`);
+  if (count !== 1) throw new Error(`${count} rows instead of one row were changed: ${statement}`);
 }
 
 /** Reads the states and counts of all rows of a payment, to check that a statement changes nothing. */
@@ -54,6 +57,6 @@ export async function readPaymentRows(processor: Processor, paymentId: string): 
        FROM payments p JOIN payables y USING (payable_id) WHERE p.payment_id = $1`,
     [paymentId],
   );
-  if (!row) throw new Error('There is no such payment.');
+  if (!row) throw new Error('The payment does not exist.');
   return row;
 }

@@ -66,7 +66,10 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
   return holdLocks(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
 }
 
-/** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
+/**
+ * Blocks the two batches that may run at the same time. Further payments wait until `release`, and are then accepted in
+ * the next batch.
+ */
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const payables = [await createStoredPayable(processor), await createStoredPayable(processor)];
   const lock = await lockPayables(processor, payables);
@@ -76,7 +79,7 @@ export async function holdAccepts(processor: Processor, payments: PaymentReposit
   );
 }
 
-/** Blocks both concurrent batches of settlements: see {@link holdAccepts}. */
+/** Blocks the two batches of settlements that may run at the same time, as {@link holdAccepts} does for payments. */
 export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const attempts = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
   const lock = await lockPayables(

@@ -17,7 +17,7 @@ const unconfigured = { apiKey: undefined, allowedClients: undefined, publicUrl: 
 
 type Settings = Parameters<typeof isCallerAllowed>[0];
 
-describe('A9: allowed callers', () => {
+describe('A9: the access rules', () => {
   it.each<[string, Partial<Settings>, Partial<Caller>]>([
     ['on loopback, if no key is configured', {}, {}],
     ['with the key', { apiKey: KEY }, { apiKey: KEY }],
@@ -45,7 +45,7 @@ describe('A9: allowed callers', () => {
       { apiKey: KEY },
       { apiKey: KEY, origin: 'https://evil.example', fetchSite: 'cross-site' },
     ],
-  ])('a request %s is allowed', (_, settings, changes) =>
+  ])('allow a request %s', (_, settings, changes) =>
     expect(isCallerAllowed({ ...unconfigured, ...settings }, createCaller(changes))).toBe(true),
   );
 
@@ -69,7 +69,7 @@ describe('A9: allowed callers', () => {
     ['from a local HTML file', {}, { origin: 'file://' }],
     ['from a page of the internet without an Origin header', {}, { fetchSite: 'cross-site' }],
     ['from a page of the same site without an Origin header', {}, { fetchSite: 'same-site' }],
-  ])('a request %s is refused', (_, settings, changes) =>
+  ])('refuse a request %s', (_, settings, changes) =>
     expect(isCallerAllowed({ ...unconfigured, ...settings }, createCaller(changes))).toBe(false),
   );
 });

@@ -1,4 +1,4 @@
-/** Who may call the transformer (A9). */
+/** Decides which callers may use the transformer (A9). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { TransformerSettings } from '../settings.js';
@@ -22,8 +22,8 @@ export interface Caller {
  *
  * For a caller without the key, two checks protect against web pages that are open in a browser of the store:
  * - Against DNS rebinding, the Host header must be an IP address, `localhost` or the configured name.
- * - Against cross-site request forgery, the Origin must be the transformer's own. CORS alone is not enough, because
- *   `reset` has no body, and browsers send a request without a body without a preflight.
+ * - Against cross-site request forgery, the Origin must be the origin of the transformer. CORS alone is not enough,
+ *   because browsers send `reset`, which has no body, without a preflight.
  */
 export function isCallerAllowed(
   { apiKey, allowedClients, publicUrl }: Pick<TransformerSettings, 'apiKey' | 'allowedClients' | 'publicUrl'>,

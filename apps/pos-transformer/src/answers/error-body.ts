@@ -2,8 +2,8 @@ import { type ErrorBody, problemBody } from '@svc/service/standalone';
 import { stop } from './answer.js';
 
 /**
- * Errors of the facade's paths are a STOP envelope with one message for each invalid field (C5, T1). Other errors
- * follow RFC 9457.
+ * The facade is the API for tills that send whole baskets. Its errors are a STOP envelope with one message for each
+ * invalid field (C5, T1). Other errors follow RFC 9457.
  */
 export const transformerErrorBody: ErrorBody = (error, request, errorPage) => {
   const path = request.url.split('?', 1)[0] ?? '';

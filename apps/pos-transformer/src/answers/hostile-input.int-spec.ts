@@ -203,7 +203,7 @@ it.each([
   socket.on('error', () => undefined);
   socket.end(bytes);
   socket.resume();
-  // `once` of node:events is not used, because it would reject when the server resets the connection.
+  // `once` of node:events is not used for this event, because it would reject when the server resets the connection.
   await new Promise((resolve) => socket.once('close', resolve));
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   expect(readDatabase()).toBe(before);

@@ -57,7 +57,7 @@ describe('findNewestOrder', () => {
     expect([find('T'), find('T', 2)]).toEqual([newest, undefined]);
   });
 
-  it.each(['open', 'saved'])('returns a basket of another till that is %s if no other is open or saved', (state) => {
+  it.each(['open', 'saved'])('returns the %s basket of another till if no other basket is open or saved', (state) => {
     insertOrder({ state: 'complete' });
     const active = insertOrder({ state });
     expect(find('U')).toBe(active);
@@ -88,7 +88,7 @@ it('findByExternalReference returns the newest basket with the external referenc
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('findDisplayed returns the open basket that changed last; if two changed at the same time, the newer basket', () => {
+it('findDisplayed returns the open basket that changed last, or the newest of those that changed last', () => {
   const findDisplayedId = (siteId = 1): number | undefined => getBasketId(baskets.findDisplayed({ siteId, till: 'T' }));
   insertOrder({ reference: '1' });
   const newer = insertOrder({ reference: '2' });

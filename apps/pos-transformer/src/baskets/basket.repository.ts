@@ -8,11 +8,15 @@ export type BasketState = 'open' | 'saved' | 'reset' | 'complete' | 'void';
 
 export interface Basket {
   readonly basketId: number;
+  /** Random text that identifies the basket in the URL of its QR code. */
   readonly token: string;
   readonly siteId: number;
   readonly till: string;
+  /** `lines`: the till sends the basket line by line. `facade`: the till sends whole baskets. */
   readonly dialect: 'lines' | 'facade';
+  /** The till's reference of the order. Null before the first total. */
   readonly reference: string | null;
+  /** The reference of the basket's invoice at the platform. */
   readonly externalReference: string | null;
   readonly state: BasketState;
 }
@@ -57,8 +61,8 @@ export class BasketRepository {
   }
 
   /**
-   * The open or saved basket of the order at this till. If this till has no such basket, the saved basket of another
-   * till, but only if exactly one saved basket exists.
+   * Returns the open or saved basket of the order at this till. If this till has no such basket, returns the saved
+   * basket of the order at another till, but only if exactly one exists.
    */
   findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const active = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
@@ -68,10 +72,10 @@ export class BasketRepository {
   }
 
   /**
-   * The newest basket of an order at this till, open or closed. If this till has no basket of the order, the basket at
-   * another till of the site, but only if exactly one exists, because a request identifies an order only by
-   * MerchantOrderId (T3). Closed baskets count only if no basket is open or saved, because a site may reuse its order
-   * numbers.
+   * Returns the newest basket of an order at this till, open or closed. If this till has no basket of the order,
+   * returns the basket at another till of the site, but only if exactly one exists, because a request identifies an
+   * order only by MerchantOrderId (T3). Closed baskets count only if no basket is open or saved, because a site may
+   * reuse its order numbers.
    */
   findNewestOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const all = this.listOrders(siteId, reference);
@@ -110,7 +114,7 @@ export class BasketRepository {
     return this.store.find(`SELECT ${COLUMNS} FROM baskets WHERE token = :token`, { token });
   }
 
-  /** The basket for the customer display: of the till's open baskets, the one that changed last. */
+  /** The basket for the customer display: the open basket of the till that changed last. */
   findDisplayed({ siteId, till }: Till): Basket | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND till = :till AND state = 'open'

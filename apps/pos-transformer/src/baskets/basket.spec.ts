@@ -66,6 +66,7 @@ describe('T3: isLineTotalCorrect compares the total of a line with price times q
 });
 
 describe('isSumCorrect compares the amount due with the lines of the basket', () => {
+  // Each line has price 4475, quantity 2 and total 8950, if the test does not change them.
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
     ['T11: any amount is correct for a basket without lines', [], 17, true],
     ['T11: the sum of the lines is correct', [{}, { total: 50 }], 9_000, true],
@@ -79,6 +80,7 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
     expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isCorrect),
   );
 
+  // For an order, isSumCorrect ignores the totals of the lines and computes price times quantity.
   const order = { Products: [], BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderValue: 650 }] };
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
     ['T3: prices times quantities, minus discounts and tenders, is correct', [{ total: 0 }], 8_000, true],

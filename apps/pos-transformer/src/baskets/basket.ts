@@ -6,7 +6,7 @@ export const MAX_LINES = 500;
 
 /** One line as the till sent it; amounts are cents. */
 export interface BasketLine {
-  /** The till's own number of the line. */
+  /** The number of the line, which the till chooses. */
   readonly id: number;
   readonly name: string;
   readonly productCode: string;
@@ -38,7 +38,7 @@ export function putLine(
   return { lines: [...lines, line], change: 'added' };
 }
 
-/** Whether the line's total is its price times its quantity, both in whole cents (T3). */
+/** Whether the line's total equals price times quantity, if both are rounded to whole cents (T3). */
 export function isLineTotalCorrect({ price, quantity, total }: BasketLine): boolean {
   return (
     roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) ===

@@ -23,7 +23,7 @@ test('D6: buildInvoiceRequest converts a basket to a request for an invoice', ()
   });
 });
 
-test('a request omits empty line items and empty names, and adds a missing product code', () => {
+test('a request omits an empty list of line items and empty names, and adds a missing product code', () => {
   expect(buildInvoiceRequest({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
   const request = buildInvoiceRequest({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
   expect(request.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);

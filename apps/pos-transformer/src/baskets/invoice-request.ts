@@ -7,7 +7,7 @@ export const MAX_REFERENCE_LENGTH = 100;
 
 export interface BasketInvoice {
   readonly externalReference: string;
-  /** The till's own reference; the external reference may have an additional suffix. */
+  /** The reference that the till sent. The external reference may have an additional suffix. */
   readonly reference: string;
   readonly siteReference: string;
   readonly amountCents: number;
@@ -42,9 +42,9 @@ function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): 
 type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
 
 /**
- * The basket's external reference, under which the platform stores its invoice. It is the till's own reference, so that
- * the merchant can search for the payment by it (T5). If another basket of the site uses that reference, a random
- * suffix is added: otherwise the platform would replace the invoice of the other basket (D6).
+ * Returns the external reference, under which the platform stores the invoice of a basket. It equals the reference of
+ * the till, so that the merchant can search for the payment by this reference (T5). If another basket of the site uses
+ * the reference, a random suffix is added: otherwise the platform would replace the invoice of the other basket (D6).
  *
  * @param token random text that identifies the basket
  * @param isTaken whether another basket uses the reference

@@ -58,7 +58,7 @@ const IsCents = (): PropertyDecorator =>
     `whole cents from 0 to ${MAX_AMOUNT}`,
     (value) => isNumber(value, 0, MAX_AMOUNT) && Number.isInteger(value),
   );
-/** The amount due for a basket. It is negative if the customer is owed money. */
+/** The amount due for a basket. It is negative if the store owes the customer money. */
 const IsAmountOwed = (): PropertyDecorator =>
   MustBe(
     'isAmountOwed',

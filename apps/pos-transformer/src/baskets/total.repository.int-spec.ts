@@ -60,7 +60,7 @@ describe('listPayableInvoices', () => {
       changes: { ended_at: timeAfterStart(1), expires_at: timeAfterStart(HOUR + 1) },
       isListed: false,
     },
-  ])('an invoice in state $state $limits: isListed is $isListed', ({ state, changes, isListed }) => {
+  ])('returns an invoice in state $state $limits: $isListed', ({ state, changes, isListed }) => {
     db.insertTotal(basketId, state, { invoice_reference: 'i', code: 'c', ...changes });
     expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
   });
@@ -103,14 +103,17 @@ describe('mayHavePayableInvoice', () => {
     ['queued', 1, 'close-invoice', false],
     ['replaced', 1, 'make-invoice', false],
     ['paid', 1, 'make-invoice', false],
-  ])('for a total in state %s, after %d attempts of its call %s, the result is %s', (state, tries, kind, expected) => {
-    const total_id = db.insertTotal(basketId, state);
-    db.insertCall({ kind, tries, basket_id: basketId, total_id });
-    expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
-      expected,
-      false,
-    ]);
-  });
+  ])(
+    'of a basket with a total in state %s, after %d attempts of the call %s, returns %s',
+    (state, tries, kind, expected) => {
+      const total_id = db.insertTotal(basketId, state);
+      db.insertCall({ kind, tries, basket_id: basketId, total_id });
+      expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
+        expected,
+        false,
+      ]);
+    },
+  );
 });
 
 it.each(STATES)('replaceEarlier replaces an older total in state %s only if it is open or queued', (state) => {

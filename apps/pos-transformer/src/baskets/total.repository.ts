@@ -4,6 +4,11 @@ import type { CreateInvoiceRequest } from '@svc/sdk';
 import { type Reader, Store, type Tx } from '../store/store.js';
 import type { BasketContent } from './basket.js';
 
+/**
+ * `without-invoice`: nothing is due, or the basket has been paid. `queued`: the call that creates the invoice waits.
+ * `open`: the customer can pay the invoice. `replaced`: the platform has replaced the invoice by a newer invoice of the
+ * basket. `closed`: the invoice can no longer be paid. `refused`: the platform refused the total.
+ */
 export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
 
 /** An amount that a till requested for a basket, with the invoice for that amount. */
@@ -16,6 +21,7 @@ export interface Total {
   readonly request: CreateInvoiceRequest | null;
   readonly state: TotalState;
   readonly invoiceReference: string | null;
+  /** Text of the QR code. */
   readonly code: string | null;
   readonly expiresAt: string | null;
 }
@@ -95,8 +101,8 @@ export class TotalRepository {
   }
 
   /**
-   * Whether the platform may have a payable invoice of the basket. This is so if an invoice is open, or if a call that
-   * creates an invoice was attempted without a response. A newer total may have cancelled that call, but its invoice
+   * Whether the platform may have a payable invoice of the basket: an invoice is open, or a call that creates an
+   * invoice was attempted without a response. A newer total may have cancelled that call, but its invoice
    * remains payable until the platform replaces it.
    */
   mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {

@@ -13,7 +13,10 @@ import { Store } from '../store/store.js';
 const MIN_PENDING_MS = 10_000;
 /** Pause between two polls of the same refund. A bank may take days to decide. */
 const POLL_INTERVAL_MS = 60_000;
-/** Maximum for one site. A key may send five requests a second (M4), and tills need some of these requests. */
+/**
+ * Maximum number of refunds of a site that are polled in one round. A key may send only five requests a second (M4),
+ * and tills need some of these requests.
+ */
 const MAX_POLLS_PER_ROUND = 2;
 
 /**

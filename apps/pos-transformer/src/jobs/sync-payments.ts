@@ -13,7 +13,10 @@ import { Store } from '../store/store.js';
 
 /** The stream has a heartbeat every 15 s (M6). After this time without a heartbeat, the job polls the invoices. */
 export const STREAM_TIMEOUT_MS = 20_000;
-/** Maximum for one site. A key may send five requests a second (M4), and tills need some of these requests. */
+/**
+ * Maximum number of invoices of a site that are polled in one round. A key may send only five requests a second (M4),
+ * and tills need some of these requests.
+ */
 const MAX_POLLS_PER_ROUND = 8;
 /** An open invoice is polled until 24 hours after its expiry (M2). */
 const POLL_WINDOW_MS = 24 * 3_600_000;
@@ -29,9 +32,9 @@ const MAX_BACKOFF_MS = 30_000;
 @Injectable()
 export class SyncPayments implements OnModuleDestroy {
   private readonly shutdown = new AbortController();
-  /** By site: invoices that may have been paid before the stream began, because it was opened without a position. */
+  /** For each site: invoices that may have been paid before its stream was opened without a position. */
   private readonly invoicesBeforeStream = new Map<number, string[]>();
-  /** By site: index of the open invoice at which the next round of polls starts. */
+  /** For each site: index of the open invoice that the next round polls first. */
   private readonly nextPollIndex = new Map<number, number>();
 
   constructor(

@@ -9,7 +9,7 @@ import { type BasketView, basketView, NO_BASKET } from './basket-view.js';
 
 /** A store has one display for each till. The limit protects against a client that opens more and more streams. */
 const MAX_DISPLAYS = 100;
-/** Interval of comments in the stream, by which a display recognises that the connection is alive. */
+/** Interval of comments in the stream. A display that receives no comments reconnects. */
 const HEARTBEAT_MS = 10_000;
 
 /** Sends the basket of a till to its customer displays: when a display connects, and after each change. */

@@ -23,7 +23,7 @@ export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [
 export interface BasketViewInput {
   readonly reference: string | null;
   readonly token: string;
-  /** The lines that the till sent one by one. An order of the facade has its lines in its newest total instead. */
+  /** The lines that the till sent one by one. A basket that was sent as a whole has its lines in its newest total. */
   readonly lines: readonly BasketLine[];
   readonly current: Total | undefined;
   readonly payment: BasketPayment | undefined;

@@ -62,7 +62,7 @@ test('the customer display shows each change of its basket, and its payment', as
   close();
 });
 
-test('a display shows only baskets of its own till, including orders of the facade', async () => {
+test('a display shows only baskets of its own till, including baskets that are sent as a whole', async () => {
   const [own, other] = [await openDisplay(), await openDisplay('?till=TILL-2')];
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [{ ActualUnitPrice: 50, Quantity: 2 }] });
   await waitUntil('the display', 5_000, async () => own.views.at(-1)?.state === 'payable');
@@ -80,7 +80,7 @@ test.each([
   '/assets/pos.css',
   '/assets/connection.js',
 ])(
-  '%s is served without a key, contains no inline script, and has a policy that allows only own scripts',
+  '%s is served without a key, contains no inline script, and has a policy that forbids foreign scripts',
   async (path) => {
     const answer = await fetch(`${url}${path}`);
     expect(answer.status).toBe(200);
@@ -99,7 +99,7 @@ test.each(['/assets/../package.json', '/assets/..%2fpackage.json', '/assets/none
   },
 );
 
-describe('A9: a request without the key or with a wrong key', () => {
+describe('A9: a request without the correct key', () => {
   it.each([
     ['GET', '/display/5001/events'],
     ['GET', '/till/5001/state'],
@@ -111,7 +111,7 @@ describe('A9: a request without the key or with a wrong key', () => {
     ['POST', '/v1/sites/5001/invoice/line'],
     ['POST', '/v1/sites/5001/invoice/total'],
     ['POST', '/v1/sites/5001/invoice/reset'],
-  ])('%s %s is answered with 401, even if the request is invalid', async (method, path) => {
+  ])('gets a 401 at %s %s, even if it is invalid', async (method, path) => {
     expect((await fetch(`${url}${path}`, { method })).status).toBe(401);
     expect((await fetch(`${url}${path}`, { method, headers: { 'x-api-key': `${KEY}x` } })).status).toBe(401);
   });

@@ -37,8 +37,8 @@ export class ApplyPayment {
 
   /**
    * The basket of an invoice that is not stored here, because the response was lost or has not arrived. The basket is
-   * found by the external reference of the payment. A web shop of the same site may use the same reference, so the
-   * basket must also have a total of the same amount whose invoice is unknown.
+   * found by the external reference of the payment. A web shop of the same site may use the same reference, so the till
+   * must also have requested the same amount for the basket (a total), and the invoice of this total must be unknown.
    */
   private findByExternalReference(tx: Tx, siteId: number, payment: MerchantPayment): Basket | undefined {
     const { invoiceExternalReference, invoicedAmount, siteReference } = payment;
@@ -55,7 +55,10 @@ export class ApplyPayment {
     const { basketId } = this.totals.get(totalId, tx);
     const payments = this.payments.linkToBasket(tx, invoiceReference, { basketId, totalId });
     const success = payments.find(({ payment }) => payment.status === 'Success');
-    if (success) this.applySuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
+    if (!success) return;
+    // `apply` may have found the basket by the external reference. Then its alerts are already appended.
+    if (success.basketId === basketId) this.totals.setState(tx, totalId, 'paid');
+    else this.applySuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
   }
 
   private applySuccess(tx: Tx, basket: Basket, totalId: number | null, payment: MerchantPayment): void {

@@ -52,7 +52,7 @@ export class PaymentRepository {
     return parsePayment(this.store.find(`SELECT ${COLUMNS} FROM payments WHERE svc_id = :svcId`, { svcId }));
   }
 
-  /** The basket's payment that counts (T7). */
+  /** The success of the basket, or the newest payment if no payment has succeeded (T7). */
   findDecisive(basketId: number, from: Reader = this.store): BasketPayment | undefined {
     const payments = from
       .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE basket_id = :basketId`, { basketId })
@@ -60,17 +60,19 @@ export class PaymentRepository {
     return selectDecisivePayment(payments) as BasketPayment | undefined;
   }
 
-  /** Links the stored payments of an invoice to its basket and total. Returns these payments. */
+  /** Links the stored payments of an invoice to its basket and total. Returns them as they were before. */
   linkToBasket(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
+    const payments = tx.list<PaymentRow>(
+      `SELECT ${COLUMNS} FROM payments WHERE invoice_reference = :invoiceReference`,
+      {
+        invoiceReference,
+      },
+    );
     tx.run(
       `UPDATE payments SET basket_id = :basketId, total_id = :totalId WHERE invoice_reference = :invoiceReference`,
       { invoiceReference, basketId: to.basketId, totalId: to.totalId },
     );
-    return tx
-      .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE invoice_reference = :invoiceReference`, {
-        invoiceReference,
-      })
-      .map((row) => parsePayment(row)!);
+    return payments.map((row) => parsePayment(row)!);
   }
 
   findPosition(siteId: number): string | undefined {

@@ -2,6 +2,7 @@ import { waitUntil } from '@svc/testing';
 import type { FakeInvoice } from '../../test/fake-platform.js';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
+import { CallSender } from '../platform/call-sender.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let pos: TestTransformer;
@@ -23,7 +24,7 @@ describe('T7: a payment', () => {
     expect([(await pos.getPayment('17')).body, (await pos.invoicePayment('17')).body]).toEqual(responses);
   });
 
-  it('that succeeded is returned instead of an earlier failed payment of the basket', async () => {
+  it('is returned instead of an earlier failed payment of the basket if it succeeded', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     await pos.pay(invoice, { status: 2 });
@@ -40,7 +41,7 @@ describe('T7: a payment', () => {
     '?MerchantOrderId=1.5',
     '?MerchantOrderId=-1',
     '?MerchantOrderId=1&MerchantOrderId=2',
-  ])('T5: GetPayment%s is a 400 that names the field', async (query) => {
+  ])('T5: cannot be requested by GetPayment%s: the 400 names the field', async (query) => {
     const reply = await pos.call('GET', `/GetPayment${query}`);
     expect(reply).toMatchObject({
       status: 400,
@@ -48,7 +49,7 @@ describe('T7: a payment', () => {
     });
   });
 
-  it.each(['x', '1.5', '-1', '1e3'])('T5: the invoice %s is a 400', async (reference) => {
+  it.each(['x', '1.5', '-1', '1e3'])('T5: cannot be requested with the invoice id %s', async (reference) => {
     expect((await pos.invoicePayment(reference)).body.errors[0].field).toBe('invoiceId');
   });
 
@@ -100,8 +101,8 @@ describe('a payment of an older version of the basket', () => {
   });
 });
 
-describe('the store receives payments', () => {
-  it('through the stream, which continues after a restart at the saved position', async () => {
+describe('the store', () => {
+  it('receives payments through the stream, which continues after a restart at the saved position', async () => {
     await pos.startStreams();
     await pos.sendBasket('17', 100);
     pos.platform.pay(pos.openInvoice());
@@ -117,7 +118,7 @@ describe('the store receives payments', () => {
     expect((await pos.getPayment('18')).body).toMatchObject({ PaymentId: 2, PaidAmount: 200 });
   });
 
-  it('through the stream after its connection was interrupted', async () => {
+  it('receives payments through the stream after its connection was interrupted', async () => {
     await pos.startStreams();
     await pos.sendBasket('17', 100);
     pos.platform.cutStreams();
@@ -126,7 +127,7 @@ describe('the store receives payments', () => {
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('through polling only while the stream is silent', async () => {
+  it('receives payments through polling only while the stream is silent', async () => {
     await pos.startStreams();
     await pos.sendBasket('17', 100);
     const countPolls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
@@ -137,7 +138,7 @@ describe('the store receives payments', () => {
     expect(countPolls()).toBe(1);
   });
 
-  it('through the stream even if the response with the reference of their invoice was lost', async () => {
+  it('receives a payment through the stream even if the response to its invoice request was lost', async () => {
     pos.platform.outage = 'lost-responses';
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('WARN');
     pos.platform.outage = undefined;
@@ -151,7 +152,7 @@ describe('the store receives payments', () => {
   });
 });
 
-describe('an invoice that is paid after its response was lost and before the call is retried', () => {
+describe('an invoice whose response was lost', () => {
   const loseResponse = async (): Promise<FakeInvoice> => {
     pos.platform.outage = 'lost-responses';
     await pos.sendBasket('17', 100);
@@ -176,6 +177,7 @@ describe('an invoice that is paid after its response was lost and before the cal
     await pos.sendPostponedCalls();
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
     expect(pos.openInvoice()).toBe(invoice);
+    // The SDK makes four attempts to create the invoice. After the outage, the payments are polled before the retry.
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'GET', 'POST']);
   });
 
@@ -201,11 +203,11 @@ describe('an invoice that is paid after its response was lost and before the cal
   });
 });
 
-describe('a payment of less than the amount due, which a merchant may allow', () => {
+describe('a payment of less than the amount due', () => {
   const partialPayment = { tenderedAmount: 150, tipAmount: 50 };
   const UNDERPAID_MESSAGE = expect.stringMatching(/R 1\.00 instead of R 89\.50 was paid .* owes R 89\.50/) as string;
 
-  it('does not count as paying the basket: the answer to each call of the till is a warning', async () => {
+  it('does not settle the basket: each call of the till gets a warning', async () => {
     await pos.sendBasket('17', 8_950);
     await pos.pay(pos.openInvoice(), partialPayment);
     expect((await pos.sendBasket('17', 8_950)).body).toMatchObject({ Result: 'WARN', Message: UNDERPAID_MESSAGE });
@@ -249,7 +251,7 @@ test('a payment of a web shop whose order has the reference of a basket does not
     ...unanswered,
     body: { ...unanswered.body, externalReference: 'x' },
   }).paymentReference;
-  // This payment arrives last. Once it can be refunded, the earlier payments have been processed.
+  // The payment `svcId` arrives last. Once it can be refunded, the earlier payments have been processed.
   await waitUntil('the last payment', 5_000, async () => (await pos.requestRefund(svcId, 1)).body.Result !== 'STOP');
   expect([(await pos.getPayment('17')).status, (await pos.getPayment('18')).status]).toEqual([404, 404]);
 });
@@ -269,11 +271,12 @@ test('a stream position that is too old is deleted, and payments still arrive', 
   expect((await pos.invoicePayment('17')).body.MerchantSiteId).toBe(SITE);
 });
 
-describe('payments that the stream does not report are polled', () => {
+describe('the transformer', () => {
   const isPaymentStored = async (reference: string): Promise<boolean> =>
     (await pos.getPayment(reference)).status === 200;
 
-  it('if the stream begins without a position: each invoice that may have been paid is polled once', async () => {
+  it('polls each invoice that may have been paid once if the stream begins without a position', async () => {
+    // One round polls eight invoices, so nine invoices need two rounds.
     const references = Array.from({ length: 9 }, (_, index) => `${index + 17}`);
     for (const reference of references) await pos.sendBasket(reference, 100);
     for (const invoice of pos.platform.openInvoices()) pos.platform.pay(invoice);
@@ -290,7 +293,21 @@ describe('payments that the stream does not report are polled', () => {
     expect(countPolls()).toBe(9);
   });
 
-  it('if a message of the stream cannot be parsed: the stream is also reopened with backoff', async () => {
+  it('polls no invoice if the stream begins at its stored position', async () => {
+    await pos.startStreams();
+    const position = (): unknown => pos.transformer.app.get(PaymentRepository).findPosition(SITE);
+    await waitUntil('the position', 5_000, async () => position() !== undefined);
+    await pos.sendBasket('17', 100);
+    await pos.restart();
+    const markReachable = jest.spyOn(pos.transformer.app.get(CallSender), 'markReachable');
+    await pos.startStreams();
+    await waitUntil('the stream', 10_000, async () => markReachable.mock.calls.some(([siteId]) => siteId === SITE));
+    await pos.pollPayments();
+    const polls = pos.platform.requests.filter(({ path }) => path.startsWith(`/sites/${SITE}/invoices/`));
+    expect(polls).toEqual([]);
+  });
+
+  it('polls, and reopens the stream with backoff, if a message of the stream cannot be parsed', async () => {
     await pos.startStreams();
     await pos.sendBasket('17', 100);
     const countStreamRequests = (): number =>

@@ -123,8 +123,8 @@ export class CallQueue {
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
       .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed, so the result cannot be written. But the attempt was counted before it began. Therefore,
-    // after the next start, the call is treated as a call that may have reached the platform.
+    // The store is closed, so the result cannot be written. The attempt was counted before it began. Therefore, after
+    // the next start, the call is treated as a call that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
     if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
@@ -180,8 +180,8 @@ export class CallQueue {
     const dueAt = calls.nextDueAt(siteId, name);
     if (dueAt === undefined) return;
     const now = clock.now().getTime();
-    // The pause is at least 250 ms. A due call may wait for an earlier call of the same subject, and would otherwise
-    // cause a busy loop.
+    // The pause is at least 250 ms. A due call may wait for an earlier call of the same invoice or payment, and would
+    // otherwise cause a busy loop.
     const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }

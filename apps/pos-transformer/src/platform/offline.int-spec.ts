@@ -20,7 +20,7 @@ const alertMessages = (): string[] =>
 describe('T8: while the platform cannot be reached', () => {
   beforeEach(() => (pos.platform.outage = 'unreachable'));
 
-  it('the calls of total and Basket are stored, and sent when the platform is reachable again', async () => {
+  it('the calls for total and Basket requests are stored, and sent when the platform is reachable again', async () => {
     await pos.sendLine();
     expect((await pos.sendTotal(8_950, '17')).body).toStrictEqual(QUEUED_ANSWER);
     expect((await pos.sendBasket('18', 200)).body).toStrictEqual(QUEUED_ANSWER);
@@ -37,6 +37,31 @@ describe('T8: while the platform cannot be reached', () => {
     expect((await pos.sendBasket('18', 100)).body).toStrictEqual(QUEUED_ANSWER);
     // The first call was attempted. The second call is not attempted, so its till does not wait.
     expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('the next call is sent exactly when the backoff has ended', async () => {
+    // Without jitter, the first backoff is 500 ms.
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    await pos.sendBasket('17', 100);
+    random.mockRestore();
+    pos.platform.outage = undefined;
+    pos.clock.advance(499);
+    await pos.sendDueCalls();
+    expect(openInvoiceAmounts()).toEqual([]);
+    pos.clock.advance(1);
+    await pos.sendDueCalls();
+    expect(openInvoiceAmounts()).toEqual([100]);
+  });
+
+  it('a saved basket that its till sends again gets a new invoice after its first invoice was closed', async () => {
+    pos.platform.outage = undefined;
+    await pos.sendBasket('17', 100);
+    pos.platform.outage = 'unreachable';
+    await pos.closeBasket('17', 'Saved');
+    await pos.sendBasket('17', 100);
+    pos.platform.outage = undefined;
+    await pos.sendPostponedCalls();
+    expect(openInvoiceAmounts()).toEqual([100]);
   });
 
   it('stored calls survive a restart', async () => {
@@ -83,7 +108,7 @@ describe('T8: while the platform cannot be reached', () => {
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    '%s closes the invoice of an earlier version of the basket, if this invoice may have been created',
+    'the status %s closes the invoice of an earlier version of the basket, if this invoice may have been created',
     async (status) => {
       pos.platform.outage = 'lost-responses';
       await pos.sendBasket('17', 100);
@@ -225,7 +250,7 @@ it('an invoice whose response arrives after the refusal of a newer total is stil
 });
 
 describe('a call that the platform refuses', () => {
-  it('for a permanent reason ends, causes an alert, and blocks no other basket', async () => {
+  it('ends with an alert if the reason is permanent, and blocks no other basket', async () => {
     pos.platform.outage = 'unreachable';
     await pos.sendBasket('17', 100);
     await pos.sendBasket('18', 200);
@@ -237,7 +262,7 @@ describe('a call that the platform refuses', () => {
     expect(countWaitingCalls()).toBe(0);
   });
 
-  it('for a temporary reason is retried, after the other calls', async () => {
+  it('is retried after the other calls if the reason is temporary', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 500 });
     expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
     expect((await pos.sendBasket('18', 200)).body.Result).toBe('OK');
@@ -246,7 +271,7 @@ describe('a call that the platform refuses', () => {
     expect(openInvoiceAmounts()).toEqual([200, 100]);
   });
 
-  it('because a customer is paying is retried until the customer has paid', async () => {
+  it('is retried until the payment ends if a customer is paying', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';
@@ -265,14 +290,14 @@ describe('a call that the platform refuses', () => {
     });
   });
 
-  it('50 times is given up, with an alert', async () => {
+  it('is given up with an alert after 50 refusals', async () => {
     pos.platform.nextErrors.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
     await pos.sendBasket('17', 100);
     for (let attempt = 1; attempt < 50; attempt++) await pos.sendPostponedCalls();
     expect([countWaitingCalls(), alertMessages().length]).toEqual([0, 1]);
   });
 
-  it('T8: once, after an outage of 60 attempts, is not given up, and is retried soon', async () => {
+  it('T8: is retried soon after its first refusal, even after 60 attempts during an outage', async () => {
     const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
     pos.platform.nextErrors.push(...outage, { method: 'POST', status: 500 });
     await pos.sendBasket('17', 100);
@@ -284,7 +309,7 @@ describe('a call that the platform refuses', () => {
     expect([countWaitingCalls(), openInvoiceAmounts()]).toEqual([0, [100]]);
   });
 
-  it('because a customer is paying is not counted as a failed call', async () => {
+  it('is not counted as a failed call if a customer is paying', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     pos.platform.outage = 'unreachable';
@@ -300,7 +325,7 @@ describe('a call that the platform refuses', () => {
     expect(openInvoiceAmounts()).toEqual([150]);
   });
 
-  it('because of a wrong key stays in the queue until the key is accepted', async () => {
+  it('stays in the queue while the platform refuses the key', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 401 });
     expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
     await pos.sendPostponedCalls();

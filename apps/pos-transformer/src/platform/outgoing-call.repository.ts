@@ -95,7 +95,7 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** The waiting call that creates the invoice of a total. */
+  /** The waiting call that creates the invoice of a total (an amount that a till requested). */
   findWaitingInvoiceCall(totalId: number): number | undefined {
     return this.store.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls

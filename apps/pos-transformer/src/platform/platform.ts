@@ -19,8 +19,7 @@ interface PlatformSite {
    */
   lastStreamActivityAt: number;
   /**
-   * Milliseconds by which the platform's clock is ahead of the store's clock, from the Date header of the newest
-   * response.
+   * The platform's clock minus the store's clock in milliseconds, from the Date header of the newest response.
    */
   clockOffsetMs: number;
 }

@@ -44,7 +44,7 @@ export class RefundPayment {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** @param siteId the site of the facade, whose key can refund only payments of this site */
+  /** @param siteId the configured site of SvcRefund requests. The key of this site can refund only its payments. */
   async execute(siteId: number, { svcId: svcIdText, amount, reference }: RefundCommand): Promise<Answer> {
     if (!isRefundAmount(amount)) return stop('RefundAmount must be whole cents of more than 0.');
     const svcId = parsePaymentReference(svcIdText);

@@ -38,8 +38,9 @@ export interface NewRefund {
  * The earlier refund that this request repeats; undefined if the request is new.
  *
  * A request with a RefundReference repeats the refund with the same reference, regardless of its age. A request without
- * one repeats the newest refund of the same payment and amount that has no final state or is at most two minutes old,
- * because a cashier who gets no response repeats the refund. After two minutes, the same amount may be refunded again.
+ * a RefundReference repeats the newest refund of the same payment and amount that has no final state or is at most two
+ * minutes old, because a cashier who gets no response repeats the refund. After two minutes, the same amount may be
+ * refunded again.
  */
 export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
   if (newRefund.reference !== undefined) return earlier.find(({ reference }) => reference === newRefund.reference);

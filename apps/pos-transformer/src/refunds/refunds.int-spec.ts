@@ -1,11 +1,18 @@
 import { waitUntil } from '@svc/testing';
-import { TestTransformer } from '../../test/test-transformer.js';
+import { OTHER_SITE, SITE, TestTransformer } from '../../test/test-transformer.js';
+import { AlertRepository } from '../platform/alert.repository.js';
 
 let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
 const AMOUNT_EXCEEDED = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
+
+const alertMessages = (): string[] =>
+  pos.transformer.app
+    .get(AlertRepository)
+    .list(SITE, '')
+    .map(({ message }) => message);
 
 /** Creates and pays a basket of R 10.00. Returns the SvcId of the payment. */
 async function createPaidBasket(reference = '17'): Promise<string> {
@@ -22,7 +29,7 @@ describe('T10: a SvcRefund request', () => {
     ]);
   });
 
-  it('that is repeated within two minutes creates no second refund, and gets a WARN', async () => {
+  it('gets a WARN and creates no second refund if it is repeated within two minutes', async () => {
     const svcId = await createPaidBasket();
     await pos.requestRefund(svcId, 400);
     pos.clock.advance(120_000);
@@ -36,7 +43,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('with the same RefundReference as an earlier request never creates a second refund', async () => {
+  it('never creates a second refund if it has the RefundReference of an earlier request', async () => {
     const svcId = await createPaidBasket();
     expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Result).toBe('OK');
     expect((await pos.requestRefund(svcId, 400, 'R-2')).body.Result).toBe('OK');
@@ -49,14 +56,14 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('that is sent twice at the same time creates one refund', async () => {
+  it('creates one refund if it is sent twice at the same time', async () => {
     const svcId = await createPaidBasket();
     const answers = await Promise.all([pos.requestRefund(svcId, 400), pos.requestRefund(svcId, 400)]);
     expect(answers.map(({ body }) => body.Result).sort()).toEqual(['OK', 'WARN']);
     expect(pos.platform.refunds).toHaveLength(1);
   });
 
-  it('of more than the remaining amount gets a STOP', async () => {
+  it('gets a STOP if its amount exceeds the remaining amount', async () => {
     const svcId = await createPaidBasket();
     await pos.requestRefund(svcId, 600);
     expect((await pos.requestRefund(svcId, 401)).body).toEqual({
@@ -77,7 +84,7 @@ describe('T10: a SvcRefund request', () => {
     expect((await pos.requestRefund(refundedElsewhere, 1_000)).body.Result).toBe('OK');
   });
 
-  it.each([0, -100, 1.5])('of %d cents gets a STOP', async (amount) => {
+  it.each([0, -100, 1.5])('gets a STOP if its amount is %d cents', async (amount) => {
     const svcId = await createPaidBasket();
     expect(await pos.requestRefund(svcId, amount)).toMatchObject({ status: 200, body: { Result: 'STOP' } });
     expect(pos.platform.refunds).toEqual([]);
@@ -87,12 +94,23 @@ describe('T10: a SvcRefund request', () => {
     ['SvcId', { RefundAmount: 100 }],
     ['RefundAmount', { SvcId: 'x', RefundAmount: '100' }],
     ['RefundReference', { SvcId: 'x', RefundAmount: 100, RefundReference: 7 }],
-  ])('without a valid %s gets a 400 that names the field', async (field, body) => {
+  ])('gets a 400 that names the field if it has no valid %s', async (field, body) => {
     const reply = await pos.call('POST', '/SvcRefund', body);
     expect(reply).toMatchObject({ status: 400, body: { Result: 'STOP', Message: expect.stringContaining(field) } });
   });
 
-  it('of an unknown or failed payment gets a STOP', async () => {
+  it('gets a STOP if the payment was made at another site', async () => {
+    await pos.sendLine({}, undefined, OTHER_SITE);
+    await pos.sendTotal(8_950, '17', undefined, OTHER_SITE);
+    const svcId = await pos.pay();
+    expect((await pos.requestRefund(svcId, 100)).body).toEqual({
+      Result: 'STOP',
+      Message: 'There is no such payment.',
+    });
+    expect(pos.platform.refunds).toEqual([]);
+  });
+
+  it('gets a STOP if the payment is unknown or failed', async () => {
     expect((await pos.requestRefund('nonsense', 100)).body).toEqual({
       Result: 'STOP',
       Message: 'There is no such payment.',
@@ -104,7 +122,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('of a payment that is not in the store reads it from the platform, and gets a STOP while offline', async () => {
+  it('reads a payment that is not in the store from the platform, and gets a STOP while offline', async () => {
     await pos.sendBasket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
     pos.platform.outage = 'unreachable';
@@ -117,7 +135,7 @@ describe('T10: a SvcRefund request', () => {
     expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
   });
 
-  it('while offline is queued with a warning, and sent once after the outage, even after a restart', async () => {
+  it('is queued with a warning while offline, and is sent once after the outage, even after a restart', async () => {
     const svcId = await createPaidBasket();
     pos.platform.outage = 'unreachable';
     const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
@@ -130,7 +148,7 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
   });
 
-  it('whose response was lost is retried with the same idempotency key, so it creates one refund', async () => {
+  it('is retried with the same idempotency key after a lost response, so it creates one refund', async () => {
     const svcId = await createPaidBasket();
     pos.platform.outage = 'lost-responses';
     expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('WARN');
@@ -140,7 +158,25 @@ describe('T10: a SvcRefund request', () => {
     expect((await pos.requestRefund(svcId, 700)).body.Result).toBe('STOP');
   });
 
-  it('that is repeated while the first request is still queued creates no second refund, at any time', async () => {
+  it.each([
+    ['failed', true],
+    ['succeeded', false],
+    ['pending', false],
+  ] as const)(
+    'causes an alert if the bank answers %s after the till got its response: %s',
+    async (status, hasAlert) => {
+      const svcId = await createPaidBasket();
+      pos.platform.nextErrors.push({ method: 'POST', status: 500 });
+      expect((await pos.requestRefund(svcId, 400)).body.Message).toContain('The refund is queued');
+      pos.platform.newRefundStatus = status;
+      await pos.sendPostponedCalls();
+      expect(pos.platform.refunds).toMatchObject([{ svcId, status }]);
+      const message = `The refund of R 4.00 for ${svcId} was not made: The bank declined it`;
+      expect(alertMessages()).toEqual(hasAlert ? [message] : []);
+    },
+  );
+
+  it('creates no second refund if it is repeated while the first request is still queued', async () => {
     const svcId = await createPaidBasket();
     pos.platform.outage = 'unreachable';
     await pos.requestRefund(svcId, 400);
@@ -152,7 +188,7 @@ describe('T10: a SvcRefund request', () => {
   });
 
   it.each([400, 404])(
-    'whose response was lost, and whose retry a proxy refuses with %d, creates one refund',
+    'creates one refund if its response is lost and a proxy refuses the retry with %d',
     async (status) => {
       const svcId = await createPaidBasket();
       pos.platform.outage = 'lost-responses';
@@ -167,7 +203,7 @@ describe('T10: a SvcRefund request', () => {
     },
   );
 
-  it('whose call was given up still reduces the refundable amount', async () => {
+  it('still reduces the refundable amount after its call was given up', async () => {
     const svcId = await createPaidBasket();
     pos.platform.nextErrors.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
     await pos.requestRefund(svcId, 400);
@@ -181,13 +217,14 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('that the bank declines gets a STOP, and may be repeated after two minutes', async () => {
+  it('gets a STOP if the bank declines it, and may be repeated after two minutes', async () => {
     const svcId = await createPaidBasket();
     pos.platform.newRefundStatus = 'failed';
     expect((await pos.requestRefund(svcId, 400)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('declined'),
     });
+    expect(alertMessages()).toEqual([]);
     pos.platform.newRefundStatus = 'pending';
     expect((await pos.requestRefund(svcId, 400)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toHaveLength(1);
@@ -204,10 +241,10 @@ describe('T10: a SvcRefund request', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it.each<['succeeded' | 'failed', string]>([
-    ['succeeded', 'WARN'],
-    ['failed', 'STOP'],
-  ])('whose outcome %s the stream does not report is polled, and a repeat then gets a %s', async (status, result) => {
+  it.each<[string, 'succeeded' | 'failed']>([
+    ['WARN', 'succeeded'],
+    ['STOP', 'failed'],
+  ])('gets a %s if it is repeated after polling has found that the refund %s', async (result, status) => {
     const svcId = await createPaidBasket();
     pos.platform.newRefundStatus = 'pending';
     expect((await pos.requestRefund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
@@ -221,7 +258,7 @@ describe('T10: a SvcRefund request', () => {
     expect(body.Result).toBe(result);
   });
 
-  it('whose refund stays pending is polled once a minute', async () => {
+  it('causes one poll a minute while its refund is pending', async () => {
     const svcId = await createPaidBasket();
     pos.platform.newRefundStatus = 'pending';
     await pos.requestRefund(svcId, 400);

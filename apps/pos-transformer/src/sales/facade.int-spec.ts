@@ -1,3 +1,4 @@
+/** Tests the facade: the routes for tills that send a basket as a whole. */
 import { waitUntil } from '@svc/testing';
 import { OTHER_SITE, PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
@@ -75,7 +76,7 @@ describe('T1: Basket and BasketClosed', () => {
 });
 
 describe('T3: a basket of the facade', () => {
-  it('becomes an invoice at the site of the facade, with its Products as line items', async () => {
+  it('becomes an invoice at the configured site, with its Products as line items', async () => {
     const Products = [
       PRODUCT,
       { ...PRODUCT, ActualUnitPrice: 129, Quantity: 0.543, ProductName: null, ProductCode: 'AP' },
@@ -103,19 +104,14 @@ describe('T3: a basket of the facade', () => {
       { BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderType: 'Coupon', TenderValue: 175 }] },
     ],
     ['with a wrong sum', 'WARN', 4_475, { BasketDiscounts: [{ DiscountValue: 300 }] }],
-    [
-      'with a negative total, because of a return,',
-      'OK',
-      -4_475,
-      { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] },
-    ],
+    ['with a negative total (a return)', 'OK', -4_475, { Products: [PRODUCT, { ...PRODUCT, Quantity: -2 }] }],
     ['with a product of quantity 0', 'OK', 4_475, { Products: [PRODUCT, { ...PRODUCT, Quantity: 0 }] }],
   ])('%s gets the result %s', async (_, result, total, changes) => {
     const { body } = await pos.sendBasket('17', total, { Products: [PRODUCT], ...changes });
     expect(body.Result).toBe(result);
   });
 
-  it('of 501 products gets a STOP', async () => {
+  it('gets a STOP if it has 501 products', async () => {
     const Products = Array.from({ length: 501 }, () => PRODUCT);
     expect((await pos.sendBasket('17', 100, { Products })).body).toEqual({
       Result: 'STOP',
@@ -131,7 +127,7 @@ describe('T3: a basket of the facade', () => {
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 300]);
   });
 
-  it('without the optional lists is accepted', async () => {
+  it('is accepted without the optional lists', async () => {
     const body = { MerchantOrderId: '17', TotalToPay: 100, Products: null };
     expect((await pos.call('POST', '/Basket', body)).status).toBe(200);
   });
@@ -159,14 +155,14 @@ describe('T12: BasketClosed', () => {
   const basketState = (): unknown =>
     pos.transformer.app.get(BasketRepository).findNewestOrder({ siteId: SITE, till: '' }, '17')?.state;
 
-  it.each(['Complete', 'Void', 'Saved'])('with status %s closes the invoice of an unpaid basket', async (status) => {
+  it.each(['Complete', 'Void', 'Saved'])('closes the invoice of an unpaid basket (OrderStatus %s)', async (status) => {
     await pos.sendBasket('17', 100);
     expect((await pos.closeBasket('17', status)).body).toEqual({ Result: 'OK', Message: '' });
     expect(pos.platform.openInvoices()).toEqual([]);
     expect((await pos.closeBasket('17', status)).body.Result).toBe('OK');
   });
 
-  it.each(['Paid', 'complete', '', 'constructor'])('with the unknown OrderStatus %j gets a STOP', async (status) => {
+  it.each(['Paid', 'complete', '', 'constructor'])('gets a STOP for the unknown OrderStatus %j', async (status) => {
     await pos.sendBasket('17', 100);
     expect((await pos.closeBasket('17', status)).body).toEqual({
       Result: 'STOP',
@@ -175,13 +171,12 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toHaveLength(1);
   });
 
-  it('of an unknown order gets a WARN, because its code may be open; reset without a basket gets an OK', async () => {
+  it('gets a WARN for an unknown order, because another till may still show the code of the order', async () => {
     expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('WARN');
-    expect((await pos.resetBasket()).body.Result).toBe('OK');
   });
 
   it.each(['Complete', 'Void', 'Saved'])(
-    'with status %s from another till closes the only basket of the order (T3)',
+    'closes the only basket of the order, even from another till (OrderStatus %s, T3)',
     async (status) => {
       await pos.sendBasket('17', 100, {}, 'TILL-1');
       expect((await pos.closeBasket('17', status, 'TILL-2')).body.Result).toBe('OK');
@@ -189,7 +184,7 @@ describe('T12: BasketClosed', () => {
     },
   );
 
-  it('from a third till gets a WARN and changes nothing while two tills have a basket of the order', async () => {
+  it('gets a WARN and changes nothing if two other tills have a basket of the order', async () => {
     await pos.sendBasket('17', 100, {}, 'TILL-1');
     await pos.sendBasket('17', 200, {}, 'TILL-2');
     expect((await pos.closeBasket('17', 'Complete', 'TILL-3')).body.Result).toBe('WARN');
@@ -201,7 +196,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('with status Saved lets another till resume the basket, which then belongs to that till', async () => {
+  it('lets another till resume a saved basket, which then belongs to that till', async () => {
     await pos.sendBasket('17', 100, {}, 'TILL-1');
     await pos.closeBasket('17', 'Saved', 'TILL-1');
     await pos.sendBasket('17', 100, {}, 'TILL-2');
@@ -212,7 +207,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('after the payment gets an OK for Complete, and a WARN to refund the payment for Void', async () => {
+  it('gets an OK for Complete after the payment, and a WARN to refund the payment for Void', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
     expect((await pos.closeBasket('17', 'Complete')).body.Result).toBe('OK');
@@ -222,7 +217,7 @@ describe('T12: BasketClosed', () => {
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('with status Saved lets the next Basket request resume the order with a new invoice', async () => {
+  it('lets the next Basket request resume a saved order with a new invoice', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
@@ -232,7 +227,17 @@ describe('T12: BasketClosed', () => {
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('with status Saved leaves the order saved if the next Basket request gets a STOP', async () => {
+  it.each([
+    ['Complete', 'complete'],
+    ['Void', 'void'],
+  ])('closes a saved order (OrderStatus %s)', async (status, state) => {
+    await pos.sendBasket('17', 100);
+    await pos.closeBasket('17', 'Saved');
+    expect((await pos.closeBasket('17', status)).body).toEqual({ Result: 'OK', Message: '' });
+    expect(basketState()).toBe(state);
+  });
+
+  it('leaves the order saved if the next Basket request gets a STOP', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
@@ -242,7 +247,7 @@ describe('T12: BasketClosed', () => {
     expect(basketState()).toBe('open');
   });
 
-  it('of a voided order changes nothing', async () => {
+  it('changes nothing if the order is voided', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
     await pos.closeBasket('17', 'Void');
@@ -254,7 +259,7 @@ describe('T12: BasketClosed', () => {
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('with status Void during a Basket request that gets a STOP leaves the order voided', async () => {
+  it('voids the order, even if a concurrent Basket request gets a STOP', async () => {
     await pos.sendBasket('17', 100);
     await pos.closeBasket('17', 'Saved');
     const { promise: after, resolve: sendRefusal } = Promise.withResolvers<void>();
@@ -269,7 +274,16 @@ describe('T12: BasketClosed', () => {
     expect(basketState()).toBe('void');
   });
 
-  it('while a customer is paying gets a WARN, and the invoice is closed if the payment fails', async () => {
+  it.each([
+    ['Complete', { Result: 'OK', Message: 'This basket has just been paid.' }],
+    ['Void', { Result: 'WARN', Message: 'This order has just been paid. Refund it.' }],
+  ])('reports a payment that the platform has not sent yet (OrderStatus %s)', async (status, answer) => {
+    await pos.sendBasket('17', 100);
+    pos.platform.nextErrors.push({ method: 'DELETE', status: 409, body: { code: 'payable.paid' } });
+    expect((await pos.closeBasket('17', status)).body).toEqual(answer);
+  });
+
+  it('gets a WARN while a customer is paying, and closes the invoice if the payment fails', async () => {
     await pos.sendBasket('17', 100);
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
@@ -281,8 +295,10 @@ describe('T12: BasketClosed', () => {
     await pos.sendPostponedCalls();
     expect(invoice.state).toBe('closed');
   });
+});
 
-  it('and reset while a customer is paying do not lose the payment', async () => {
+describe('T12: reset', () => {
+  it('gets a WARN while a customer is paying, and does not lose the payment', async () => {
     await pos.sendLine();
     await pos.sendTotal(8_950, '17');
     const invoice = pos.openInvoice();
@@ -292,9 +308,13 @@ describe('T12: BasketClosed', () => {
     await pos.sendPostponedCalls();
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 8_950 });
   });
+
+  it('gets an OK without a basket', async () => {
+    expect((await pos.resetBasket()).body.Result).toBe('OK');
+  });
 });
 
-test('T5: GetPayment searches only the site of the facade; /v1/invoice/…/payment searches all sites', async () => {
+test('T5: GetPayment searches only one configured site; /v1/invoice/…/payment searches all sites', async () => {
   await pos.sendTotal(100, '17', undefined, OTHER_SITE);
   await pos.pay();
   expect((await pos.getPayment('17')).status).toBe(404);

@@ -13,8 +13,8 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store, type Tx } from '../store/store.js';
 
 /**
- * Creates and closes invoices. Retries are harmless: an equal request returns the same invoice, and closing is
- * idempotent (D6).
+ * Creates and closes invoices. A total is an amount that a till requested for a basket. Retries are harmless: an equal
+ * request returns the same invoice, and closing is idempotent (D6).
  */
 @Injectable()
 export class InvoiceCalls {
@@ -135,8 +135,8 @@ export class InvoiceCalls {
 
   /**
    * Retries once immediately, because the SDK does not retry this call. The first attempt may use a keep-alive
-   * connection that the platform has just closed. Such a failure is no outage. Without the retry, it would start a
-   * backoff, during which the site's tills would get a WARN.
+   * connection that the platform has just closed. Such a failure is no outage. Without the retry, the failure
+   * would start a backoff, during which the site's tills would get a WARN.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);

@@ -1,3 +1,4 @@
+/** Tests the routes for tills that send a basket line by line. */
 import { LINE, OTHER_SITE, SITE, TestTransformer } from '../../test/test-transformer.js';
 
 let pos: TestTransformer;
@@ -170,7 +171,7 @@ describe('T3: the lines of a basket', () => {
 });
 
 describe('T11: a total request', () => {
-  it('whose amount differs from the sum of the lines gets a WARN, and creates the invoice', async () => {
+  it('creates the invoice with a WARN if its amount differs from the sum of the lines', async () => {
     await pos.sendLine();
     const { body } = await pos.sendTotal(9_000, '17');
     expect(body).toMatchObject({
@@ -181,12 +182,12 @@ describe('T11: a total request', () => {
     expect(pos.openInvoice().body['amount']).toBe(9_000);
   });
 
-  it('for a basket without lines gets an OK', async () => {
+  it('gets an OK for a basket without lines', async () => {
     expect((await pos.sendTotal(9_000, '17')).body.Result).toBe('OK');
     expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
   });
 
-  it.each([0, -8_950])('of %d cents gets an OK with a message, and creates no invoice', async (amount) => {
+  it.each([0, -8_950])('gets an OK with a message for %d cents, and creates no invoice', async (amount) => {
     expect((await pos.sendTotal(amount, '17')).body).toEqual({
       Result: 'OK',
       Message: 'This basket owes nothing: no code was made.',
@@ -194,16 +195,19 @@ describe('T11: a total request', () => {
     expect(pos.platform.requests).toEqual([]);
   });
 
-  it('of 0 closes the invoice of the basket', async () => {
+  it('closes the invoice of the basket if its amount is 0', async () => {
     await pos.sendTotal(100, '17');
-    expect((await pos.sendTotal(0, '17')).body.Result).toBe('OK');
+    expect((await pos.sendTotal(0, '17')).body).toEqual({
+      Result: 'OK',
+      Message: 'This basket owes nothing: no code was made.',
+    });
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
   it.each([
     ['another amount', 200],
     ['0', 0],
-  ])('of %s while a customer is paying gets a STOP and changes nothing', async (_, amount) => {
+  ])('gets a STOP for %s while a customer is paying, and changes nothing', async (_, amount) => {
     const first = await pos.sendTotal(100, '17');
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
@@ -219,7 +223,7 @@ describe('T11: a total request', () => {
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
   });
 
-  it('that is repeated returns the same invoice', async () => {
+  it('returns the same invoice if it is repeated', async () => {
     await pos.sendLine();
     const first = await pos.sendTotal(8_950, '17');
     pos.clock.advance(60_000);
@@ -227,7 +231,20 @@ describe('T11: a total request', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('that is sent twice at the same time creates one invoice, which both responses contain', async () => {
+  it('returns the same invoice until the millisecond before its expiry, and a new invoice from its expiry', async () => {
+    pos.platform.invoiceLifetimeMs = 60_000;
+    const first = await pos.sendTotal(100, '17');
+    pos.clock.advance(59_999);
+    expect((await pos.sendTotal(100, '17')).body).toEqual(first.body);
+    expect(pos.platform.requests).toHaveLength(1);
+    pos.clock.advance(1);
+    const renewed = await pos.sendTotal(100, '17');
+    expect(pos.platform.invoices).toHaveLength(2);
+    expect(renewed.body).toMatchObject({ Result: 'OK', InvoiceReference: pos.openInvoice().reference });
+    expect(renewed.body.Code).not.toBe(first.body.Code);
+  });
+
+  it('creates one invoice if it is sent twice at the same time, and both responses contain it', async () => {
     const answers = await Promise.all([pos.sendTotal(100, '17'), pos.sendTotal(100, '17')]);
     expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
       answers.map(() => ['OK', pos.openInvoice().reference]),
@@ -235,7 +252,7 @@ describe('T11: a total request', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('that the platform refuses gets a STOP, and does not block the next basket', async () => {
+  it('gets a STOP if the platform refuses it, and does not block the next basket', async () => {
     pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
     expect((await pos.sendTotal(100, '17')).body).toEqual({
       Result: 'STOP',
@@ -244,7 +261,16 @@ describe('T11: a total request', () => {
     expect((await pos.sendTotal(100, '18', 'TILL-2')).body.Result).toBe('OK');
   });
 
-  it('of another order gets a STOP until the basket is reset', async () => {
+  it('does not replace an earlier total whose call waits if the platform refuses it', async () => {
+    pos.platform.nextErrors.push({ method: 'POST', status: 500 });
+    expect((await pos.sendTotal(100, '17')).body.Result).toBe('WARN');
+    pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
+    expect((await pos.sendTotal(200, '17')).body.Result).toBe('STOP');
+    await pos.sendPostponedCalls();
+    expect(pos.openInvoice().body['amount']).toBe(100);
+  });
+
+  it('gets a STOP for another order until the basket is reset', async () => {
     await pos.sendTotal(100, '17');
     expect((await pos.sendTotal(100, '18')).body).toEqual({
       Result: 'STOP',
@@ -254,7 +280,14 @@ describe('T11: a total request', () => {
     expect((await pos.sendTotal(100, '18')).body.Result).toBe('OK');
   });
 
-  it('of a paid basket requests no further payment', async () => {
+  it('creates an invoice for another order if the basket has neither an invoice nor a payment', async () => {
+    await pos.sendLine();
+    await pos.sendTotal(0, '17');
+    expect((await pos.sendTotal(8_950, '18')).body.Result).toBe('OK');
+    expect(pos.openInvoice().body).toMatchObject({ externalReference: '18', amount: 8_950 });
+  });
+
+  it('requests no further payment for a paid basket', async () => {
     await pos.sendLine();
     const first = await pos.sendTotal(8_950, '17');
     await pos.pay();
@@ -274,7 +307,7 @@ describe('T11: a total request', () => {
 });
 
 describe('T5: references', () => {
-  it('that are equal at two tills never replace each other’s invoice', async () => {
+  it('belong to separate invoices even if they are equal at two tills', async () => {
     const first = await pos.sendTotal(100, '17', 'TILL-1');
     const second = await pos.sendTotal(200, '17', 'TILL-2');
     const open = pos.platform.openInvoices();
@@ -285,7 +318,7 @@ describe('T5: references', () => {
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
   });
 
-  it('that are used again refer to the newest basket', async () => {
+  it('refer to the newest basket if they are used again', async () => {
     await pos.sendTotal(100, '17');
     await pos.pay();
     await pos.resetBasket();
@@ -309,7 +342,7 @@ describe('T5: references', () => {
   });
 });
 
-test('the line that the tests send has exactly the fields of the specification', () => {
+test('LINE, the line that these tests send, has exactly the fields of the specification', () => {
   expect(Object.keys(LINE)).toEqual(['id', 'itemName', 'itemProductCode', 'itemPrice', 'itemQuantity', 'totalPrice']);
 });
 

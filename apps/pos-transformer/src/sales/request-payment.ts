@@ -18,9 +18,11 @@ import { Store } from '../store/store.js';
 /** A till's request for the payment of a basket. */
 export interface RequestPaymentCommand {
   readonly till: Till;
+  /** Whether the till sends baskets line by line (`lines`) or as a whole (`facade`). */
   readonly dialect: Basket['dialect'];
   /** The existing basket; if undefined, a basket is created. */
   readonly basket: Basket | undefined;
+  /** The till's reference of the order. */
   readonly reference: string;
   readonly amountCents: number;
   readonly content: BasketContent;
@@ -40,9 +42,9 @@ const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the pay
 const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
 
 /**
- * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for
- * the platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket
- * stays unchanged.
+ * Creates the invoice of a basket: stores the requested amount (a total) together with the call that creates the
+ * invoice, then waits for the platform up to the response timeout of tills. If the platform refuses the total while the
+ * till waits, the basket stays unchanged.
  */
 @Injectable()
 export class RequestPayment {
@@ -162,7 +164,7 @@ export class RequestPayment {
             );
       this.baskets.setReference(tx, basketId, reference, externalReference);
       if (basket.till !== till.till) this.baskets.moveToTill(tx, basketId, till.till);
-      if (basket.state !== 'open') this.baskets.setState(tx, basketId, 'open');
+      this.baskets.setState(tx, basketId, 'open');
       const createdUTCDate = this.clock.nowISO();
       const siteReference = till.till === '' ? this.platform.siteSettings(siteId).siteReference : till.till;
       const { lines } = content;

@@ -47,51 +47,52 @@ it('the job does not delete a basket whose invoice has not been closed at the pl
   expect(countRows('baskets')).toBe(0);
 });
 
-describe('rows around the limit of the retention period', () => {
+describe('one millisecond after the retention period, the job', () => {
+  // The tests insert rows that are one millisecond older than the retention period, and rows that are not.
   let db: TestStore;
   beforeEach(() => (db = new TestStore()));
   afterEach(() => db.close());
 
-  const countOldRows = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
+  const countStoredRows = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
   const runCleanup = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
   const timeFromRetentionLimit = (milliseconds: number): string =>
     db.clock.later(milliseconds - 120 * DAY).toISOString();
 
-  it.each(['open', 'saved'])('a basket that is %s is not deleted', (state) => {
+  it.each(['open', 'saved'])('does not delete a basket that is %s', (state) => {
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
     runCleanup();
-    expect(countOldRows('baskets')).toEqual({ n: 1 });
+    expect(countStoredRows('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention period', (state) => {
+  it.each(['reset', 'complete', 'void'])('deletes a basket that is %s', (state) => {
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(-1) });
     db.insertBasket({ state, changed_at: timeFromRetentionLimit(0) });
     runCleanup();
-    expect(countOldRows('baskets')).toEqual({ n: 1 });
+    expect(countStoredRows('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s is deleted with its calls', (state) => {
+  it.each(['pending', 'succeeded', 'failed', 'refused'])('deletes a refund that is %s, with its calls', (state) => {
     for (const created_at of [timeFromRetentionLimit(-1), timeFromRetentionLimit(0)])
       db.insertCall({ kind: 'refund', state: 'done', refund_id: db.insertRefund({ state, created_at }) });
     runCleanup();
-    expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
+    expect([countStoredRows('refunds'), countStoredRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('a queued refund and its call are not deleted', () => {
+  it('does not delete a queued refund and its call', () => {
     db.insertCall({
       kind: 'refund',
       refund_id: db.insertRefund({ state: 'queued', created_at: timeFromRetentionLimit(-1) }),
     });
     runCleanup();
-    expect([countOldRows('refunds'), countOldRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
+    expect([countStoredRows('refunds'), countStoredRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('payments without a basket and alerts are deleted after the retention period', () => {
+  it('deletes alerts, and payments without a basket', () => {
     for (const [index, seen_at] of [timeFromRetentionLimit(-1), timeFromRetentionLimit(0)].entries()) {
       db.insert('payments', { svc_id: `${index}`, site_id: 1, invoice_reference: 'i', payment: '{}', seen_at });
       db.insert('alerts', { site_id: 1, till: '', at: seen_at, message: '' });
     }
     runCleanup();
-    expect([countOldRows('payments'), countOldRows('alerts')]).toEqual([{ n: 1 }, { n: 1 }]);
+    expect([countStoredRows('payments'), countStoredRows('alerts')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 });

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Reader, Tx } from './store.js';
 
 /**
- * Limits the duration of the transaction, because tills wait meanwhile. Without the limit, the first transaction would
- * take long if the store was closed for weeks.
+ * Maximum number of baskets that one transaction deletes. It is low, because tills wait until the transaction ends.
+ * After weeks in which the store was closed, a transaction without this limit would take long.
  */
 const MAX_BASKETS_PER_RUN = 500;
 

@@ -1,20 +1,31 @@
 /**
  * The schema, one step for each release that changed it. A released step is never edited or undone. `PRAGMA
  * user_version` is the number of steps that have run.
+ *
+ * - `baskets.till`: the header x-till, or '' if the till sends none
+ * - `baskets.dialect`: `lines` if the till sends the basket line by line, `facade` if it sends whole baskets
+ * - `totals`: the amounts that tills requested. The newest total that was not refused is the current total of a basket.
+ * - `totals.request`: the request that creates the invoice. Every attempt sends the same text. NULL if nothing is due.
+ * - `payments.basket_id`: NULL if no basket of this store has the invoice
+ * - `payments.total_id`: NULL if the basket is known, but the response with the reference of its invoice was lost
+ * - `refunds.refund_reference`: the reference that the platform gave the refund
+ * - `outgoing_calls`: the outbox of calls to the platform. `tries` is the number of attempts. `failures` is the number
+ *   of attempts to which the platform responded with an error.
+ * - `stream_positions`: the id of the last event that was read from the payment stream of a site (M6)
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
   CREATE TABLE baskets (
     basket_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    -- Part of the address of its QR image: random, because the image is served without a key.
+    -- Random part of the URL of the basket's QR image. It must not be guessable, because the URL needs no API key.
     token TEXT NOT NULL UNIQUE,
     site_id INTEGER NOT NULL,
-    -- The header x-till; empty without.
+    -- The header x-till. Empty if the till sends none.
     till TEXT NOT NULL,
     dialect TEXT NOT NULL CHECK (dialect IN ('lines', 'facade')),
-    -- The till's own reference; unknown before the first total.
+    -- The till's reference of the basket. NULL before the first total.
     reference TEXT,
-    -- The invoice's reference at the platform.
+    -- The externalReference of the basket's invoices on the platform. NULL before the first total.
     external_reference TEXT,
     state TEXT NOT NULL CHECK (state IN ('open', 'saved', 'reset', 'complete', 'void')),
     changed_at TEXT NOT NULL,
@@ -36,14 +47,14 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (basket_id, line_id)
   ) STRICT, WITHOUT ROWID;
 
-  -- One row for each total that a till named. The newest that was not refused is the basket's current one.
+  -- The totals that tills requested. The newest total that was not refused is the current total of its basket.
   CREATE TABLE totals (
     total_id INTEGER PRIMARY KEY AUTOINCREMENT,
     basket_id INTEGER NOT NULL REFERENCES baskets,
-    -- Cents; 0 or less where nothing is owed.
+    -- Cents. 0 or less if nothing is due.
     amount INTEGER NOT NULL,
     content TEXT NOT NULL,
-    -- The invoice as it is sent, the same at each try; NULL where none is made.
+    -- The request that creates the invoice. Every attempt sends the same text. NULL if nothing is due.
     request TEXT,
     state TEXT NOT NULL
       CHECK (state IN ('without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused')),
@@ -51,7 +62,7 @@ export const SCHEMA_STEPS: readonly string[] = [
     code TEXT,
     expires_at TEXT,
     created_at TEXT NOT NULL,
-    -- When its invoice was replaced or closed.
+    -- When the invoice of this total was replaced or closed.
     ended_at TEXT,
     CHECK (state NOT IN ('queued', 'open') OR request IS NOT NULL),
     CHECK (state <> 'open' OR (invoice_reference IS NOT NULL AND code IS NOT NULL AND expires_at IS NOT NULL))
@@ -66,9 +77,9 @@ export const SCHEMA_STEPS: readonly string[] = [
     svc_id TEXT NOT NULL UNIQUE,
     site_id INTEGER NOT NULL,
     invoice_reference TEXT NOT NULL,
-    -- NULL: of an invoice that no basket of this store has.
+    -- NULL if no basket of this store has the invoice.
     basket_id INTEGER REFERENCES baskets,
-    -- NULL: of an invoice of the basket whose answer was never received.
+    -- NULL if the basket is known, but the response with the reference of its invoice was lost.
     total_id INTEGER REFERENCES totals,
     payment TEXT NOT NULL,
     seen_at TEXT NOT NULL
@@ -85,25 +96,25 @@ export const SCHEMA_STEPS: readonly string[] = [
     idempotency_key TEXT NOT NULL UNIQUE,
     state TEXT NOT NULL CHECK (state IN ('queued', 'pending', 'succeeded', 'failed', 'refused')),
     refusal TEXT,
-    -- The platform's.
+    -- The reference that the platform gave the refund.
     refund_reference TEXT UNIQUE,
     created_at TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX refund_of_a_reference ON refunds (site_id, reference) WHERE reference IS NOT NULL;
   CREATE INDEX refunds_of_a_payment ON refunds (svc_id, refund_id);
 
-  -- Calls to the platform that are to be made, once and in order.
+  -- The outbox of calls to the platform.
   CREATE TABLE outgoing_calls (
     call_id INTEGER PRIMARY KEY AUTOINCREMENT,
     site_id INTEGER NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('make-invoice', 'close-invoice', 'refund')),
-    -- Calls of one subject wait for each other: the external reference of an invoice, the payment of a refund.
+    -- The external reference of an invoice, or the payment of a refund. Calls of one subject are sent one by one.
     subject TEXT NOT NULL,
     basket_id INTEGER REFERENCES baskets,
     total_id INTEGER REFERENCES totals,
     refund_id INTEGER REFERENCES refunds,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'done', 'cancelled', 'refused')),
-    -- Counted before each try: a call with 0 has certainly not reached the platform.
+    -- Number of attempts. It is incremented before each attempt, so a call with 0 has never reached the platform.
     tries INTEGER NOT NULL DEFAULT 0,
     due_at TEXT NOT NULL,
     problem TEXT
@@ -113,13 +124,13 @@ export const SCHEMA_STEPS: readonly string[] = [
   CREATE INDEX calls_of_a_total ON outgoing_calls (total_id) WHERE total_id IS NOT NULL;
   CREATE INDEX calls_of_a_basket ON outgoing_calls (basket_id) WHERE basket_id IS NOT NULL;
 
-  -- Up to where the stream of each site's payments was read (M6).
+  -- The id of the last event that was read from the payment stream of each site (M6).
   CREATE TABLE stream_positions (
     site_id INTEGER PRIMARY KEY,
     last_event_id TEXT NOT NULL
   ) STRICT;
 
-  -- Messages for the cashier about calls that no till waits for any more.
+  -- Messages for the cashier about calls whose result no till waits for any more.
   CREATE TABLE alerts (
     alert_id INTEGER PRIMARY KEY AUTOINCREMENT,
     site_id INTEGER NOT NULL,
@@ -133,7 +144,8 @@ export const SCHEMA_STEPS: readonly string[] = [
   CREATE INDEX pending_refunds ON refunds (site_id, refund_id) WHERE state = 'pending';
   `,
   `
-  -- Tries that the platform answered with an error, after which this call alone is repeated. An outage adds none.
+  -- The number of attempts to which the platform responded with an error. After an error only this call is delayed and
+  -- retried, and other calls continue. An outage of the platform does not change this number.
   ALTER TABLE outgoing_calls ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
   `,
 ];

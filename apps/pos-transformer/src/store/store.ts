@@ -85,7 +85,7 @@ export class Store implements Reader {
     const { user_version: version } = this.find<{ user_version: number }>('PRAGMA user_version')!;
     if (version > SCHEMA_STEPS.length)
       throw new Error(
-        `The database is of a later release: its schema is ${version}, this one knows ${SCHEMA_STEPS.length}`,
+        `The database is of a later release: its schema is ${version}, the latest known is ${SCHEMA_STEPS.length}`,
       );
     for (const [index, step] of SCHEMA_STEPS.entries()) {
       if (index < version) continue;

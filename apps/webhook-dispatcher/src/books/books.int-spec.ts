@@ -22,12 +22,21 @@ const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z
 const NOON = '2026-03-01T12:00:00.000Z';
 let lastId = 9_000;
 const WEBHOOK_URL = 'https://shop.example/site';
-/** Creates a new merchant and a site of the merchant. The webhook of the site is enabled. */
-const createNotifiedSite = async (overrides: object = {}): Promise<{ merchantId: number; siteId: number }> => {
-  const site = { merchantId: ++lastId, siteId: ++lastId };
-  await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: true, ...overrides });
+/** Creates a site, by default of a new merchant. The webhook of the site is enabled. */
+const createNotifiedSite = async (merchantId = ++lastId): Promise<{ merchantId: number; siteId: number }> => {
+  const site = { merchantId, siteId: ++lastId };
+  await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: true });
   return site;
 };
+async function setNotifiedSince({ siteId }: { siteId: number }, notifiedSince: string | null): Promise<void> {
+  const { dataSource } = dispatcher.test;
+  // A trigger does not allow a change of `notified_since` while the webhook is enabled.
+  await dataSource.query(`UPDATE sites SET webhook_enabled = false WHERE site_id = $1`, [siteId]);
+  await dataSource.query(`UPDATE sites SET webhook_enabled = true, notified_since = $2 WHERE site_id = $1`, [
+    siteId,
+    notifiedSince,
+  ]);
+}
 /** Delivers the event of a payment of a session. Returns its paymentReference. */
 async function deliverPaymentAt(paymentUTCDate: string, overrides: Partial<PaymentSnapshot>): Promise<string> {
   const paymentReference = newPaymentReference(new Date());
@@ -39,10 +48,15 @@ const requestDigests = async (book: string, merchantId: number) =>
 const requestLines = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListNotificationsV1, { book, merchantId, mode, ...DAY })).lines;
 
+/**
+ * A book is the list of the notifications that belong to the payments of one day: `notifications` contains the
+ * notifications of sessions, `webhooks` contains the notifications of sites. Reconciliation compares the books with the
+ * payments. A digest contains the number and the total amount of the notifications of one merchant and mode.
+ */
 const BOOKS = ['notifications', 'webhooks'];
 
 test.each(BOOKS)(
-  'book %s has a digest for each merchant and mode, with the number of undelivered notifications',
+  'book %s has a digest for each merchant and mode, with the number of pending notifications (open)',
   async (book) => {
     const [site, otherSite] = [await createNotifiedSite(), await createNotifiedSite()];
     const reference = await deliverPaymentAt(NOON, site);
@@ -67,14 +81,7 @@ test.each(BOOKS)(
   'book %s contains a payment on the day on which the payment was accepted, from the first to the last millisecond',
   async (book) => {
     const site = await createNotifiedSite();
-    await dispatcher.test.dataSource.query(
-      `UPDATE sites SET webhook_enabled = false, notified_since = NULL WHERE site_id = $1`,
-      [site.siteId],
-    );
-    await dispatcher.test.dataSource.query(
-      `UPDATE sites SET webhook_enabled = true, notified_since = '2026-01-01T00:00:00Z' WHERE site_id = $1`,
-      [site.siteId],
-    );
+    await setNotifiedSince(site, '2026-01-01T00:00:00Z');
     for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
       await deliverPaymentAt(time, site);
     const lines = await requestLines(book, site.merchantId);
@@ -97,6 +104,39 @@ describe('the notifications of a site', () => {
     const reference = await deliverPaymentAt(since, site);
     expect((await requestLines('webhooks', site.merchantId)).map(({ key }) => key)).toEqual([reference]);
     expect(await requestLines('notifications', site.merchantId)).toHaveLength(2);
+  });
+
+  test('are in the book of their own site only, if the merchant has several sites with webhooks', async () => {
+    const site = await createNotifiedSite();
+    const otherSite = await createNotifiedSite(site.merchantId);
+    for (const each of [site, otherSite]) await setNotifiedSince(each, '2026-01-01T00:00:00Z');
+    const references = [await deliverPaymentAt(NOON, site), await deliverPaymentAt(NOON, otherSite)];
+    const lines = await requestLines('webhooks', site.merchantId);
+    expect(lines.map(({ key }) => key)).toEqual(references.toSorted());
+  });
+
+  test('are not in the book if the site with their site id belongs to another merchant', async () => {
+    const site = await createNotifiedSite();
+    await setNotifiedSince(site, '2026-01-01T00:00:00Z');
+    await deliverPaymentAt(NOON, site);
+    expect(await requestLines('webhooks', site.merchantId)).toHaveLength(1);
+    await dispatcher.test.dataSource.query(`UPDATE sites SET merchant_id = $2 WHERE site_id = $1`, [
+      site.siteId,
+      ++lastId,
+    ]);
+    expect(await requestLines('webhooks', site.merchantId)).toEqual([]);
+  });
+
+  test('are not expected if it is unknown when the webhook was enabled', async () => {
+    const site = await createNotifiedSite();
+    await setNotifiedSince(site, null);
+    expect(await requestNotifiedSites(site.siteId)).toEqual([]);
+  });
+
+  test('are expected for sites that are listed in pages', async () => {
+    const [first, second] = [await createNotifiedSite(), await createNotifiedSite()];
+    const { sites } = await commands.request(ListNotifiedSitesV1, { after: first.siteId });
+    expect(sites.map(({ siteId }) => siteId)).toEqual([second.siteId]);
   });
 
   test('are not expected while the webhook is disabled, and are expected again after the webhook is enabled', async () => {

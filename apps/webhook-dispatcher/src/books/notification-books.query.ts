@@ -33,8 +33,8 @@ export const SITE_NOTIFICATIONS_BOOK = `
          CASE WHEN n.type = 'payment' AND n.payment_status = 'Success' THEN ${numberOr0("n.fields ->> 'tenderedAmount'")} ELSE 0 END AS amount,
          (n.fields - 'customer') || jsonb_build_object('rowType', n.type, ${ROW_FIELDS}) AS line
     FROM notifications n JOIN sites s ON s.site_id = n.site_id AND s.merchant_id = n.merchant_id
-   WHERE ${IN_TIME_RANGE} AND n.recipient = 'site' AND s.webhook_enabled
-     AND ${timeOfUuid('n.id')} >= s.notified_since + ${EXPECTED_AFTER}`;
+   WHERE ${IN_TIME_RANGE} AND n.recipient = 'site'
+     AND ${timeOfUuid('n.id')} >= s.notified_since + ${EXPECTED_AFTER} AND s.webhook_enabled`;
 
 /**
  * Sites whose webhook is enabled, ordered by id. From `since` on, every payment of the site must have a notification.

@@ -13,7 +13,7 @@ import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { TEST_SITE } from '../../test/payment.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
-import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
+import { DeliveriesConsumer, MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
 import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const OWNER: DeliveryOwner = TEST_SITE;
 const OTHER_OWNERS: readonly [string, DeliveryOwner][] = [
-  ['the other mode', { ...OWNER, mode: 'live' }],
+  ['the same site in live mode', { ...OWNER, mode: 'live' }],
   ['another site', { ...OWNER, siteId: 72 }],
   ['another merchant', { ...OWNER, merchantId: 8 }],
 ];
@@ -188,6 +188,14 @@ it.each([
   [{ after: 'x' }, 'after'],
 ])('a list request with the query %j is rejected', async (query, field) => {
   await expect(requestDeliveries(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
+});
+
+test('a list request with an unknown state is rejected without the JSON Schema too, because the state becomes SQL', () => {
+  const consumer = dispatcher.test.service.app.get(DeliveriesConsumer);
+  const state = `x' OR 'x' = 'x` as DeliveryState;
+  expect(() => consumer.list({ owner: OWNER, state })).toThrow(
+    expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ field: 'state' })] }),
+  );
 });
 
 describe('a resend', () => {

@@ -37,8 +37,8 @@ const SELECT_DELIVERIES = `
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
 /**
- * Lists the deliveries of a site, the newest first. Every page costs the same, because ids are ordered by the time of
- * their payment, so the index scan begins at `after`.
+ * Lists the deliveries of a site, the newest first. Ids are ordered by the time of the payment, so the index scan of a
+ * page begins at `after`. Therefore every page costs the same.
  */
 export async function listDeliveries(
   dataSource: DataSource,
@@ -46,8 +46,8 @@ export async function listDeliveries(
   { owner, state, after }: ListDeliveries,
 ): Promise<DeliveryPage> {
   const rows = await dataSource.query<Delivery[]>(
-    // Without a lower limit of the id, PostgreSQL expects a third of the table and sorts it. `state` has been
-    // validated.
+    // Without a lower limit of the id, PostgreSQL estimates that a third of the rows match, and sorts them. The caller
+    // has validated `state`.
     `${SELECT_DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
       ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
     [...ownerParameters(owner), now, ...(after === undefined ? [] : [after])],

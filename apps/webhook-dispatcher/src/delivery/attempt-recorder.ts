@@ -13,9 +13,11 @@ const BATCH_OPTIONS = { maxItems: 200, maxConcurrentBatches: 1 };
 /**
  * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.
  *
- * Only attempts of Success notifications share a statement, because only the holder of the lease changes the row of a
+ * A Success is the notification of a successful payment, a Failed is the notification of a failed payment. Only
+ * attempts of Success notifications share a statement, because only the holder of the lease changes the row of a
  * Success. Attempts of Failed notifications are recorded one by one, because another transaction may supersede several
- * Failed notifications at the same time. Two statements could deadlock if each of them locked several rows.
+ * Failed notifications of a paid session at the same time. Two statements could deadlock if each of them locked several
+ * rows.
  */
 @Injectable()
 export class AttemptRecorder {
@@ -25,8 +27,9 @@ export class AttemptRecorder {
   ) {}
 
   /**
-   * Because of the key, a statement never contains two attempts of one notification: an attempt under a lease that has
-   * ended and an attempt under the next lease.
+   * Because of `key`, a statement never contains two attempts of the same notification. Two attempts of one
+   * notification can wait at the same time if the lease of the first attempt has ended and another worker has begun the
+   * second attempt.
    */
   private readonly insertBatched = batched(
     (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),

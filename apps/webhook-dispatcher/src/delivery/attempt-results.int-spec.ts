@@ -60,7 +60,7 @@ describe('results that arrive at the same time', () => {
     { status: 'Success', state: 'success', statementCount: 2 },
     { status: 'Failed', state: 'failed', statementCount: 4 },
   ] as const)(
-    'for four $status notifications are recorded with $statementCount statements',
+    'are recorded with $statementCount statements if they are the results of four $status notifications',
     async ({ state, statementCount }) => {
       for (let count = 0; count < 4; count++) await recordNotification(state);
       const leased = await leaseAll();
@@ -111,7 +111,7 @@ describe('results that arrive at the same time', () => {
   });
 });
 
-describe('the log contains', () => {
+describe('the log', () => {
   const ATTEMPTED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
   const CIRCUIT_OPENED = 'endpoint is failing: circuit breaker opened';
@@ -128,14 +128,14 @@ describe('the log contains', () => {
     { title: 'a rejected notification', status: 500, earlierAttempts: 0, messages: [ATTEMPTED] },
     { title: 'a notification that was rejected twelve times', status: 500, earlierAttempts: 11, messages: [GIVEN_UP] },
     { title: 'a notification whose endpoint responds 410', status: 410, earlierAttempts: 0, messages: [GIVEN_UP] },
-  ])('one message about $title', async ({ status, earlierAttempts, messages }) => {
+  ])('contains one message about $title', async ({ status, earlierAttempts, messages }) => {
     receiver.setBehaviours(respondWith(status));
     const id = await recordNotification();
     await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, earlierAttempts]);
     expect(await runAndReadLog()).toEqual(messages);
   });
 
-  test('a message about a circuit when it opens', async () => {
+  test('contains a message about a circuit when it opens', async () => {
     receiver.setBehaviours(respondWith(500));
     await insertCircuit(3, null);
     await recordNotification();
@@ -145,14 +145,14 @@ describe('the log contains', () => {
     expect(await runAndReadLog()).toEqual([ATTEMPTED, CIRCUIT_OPENED]);
   });
 
-  test('only a message about the attempt when the probe of an open circuit fails', async () => {
+  test('contains only a message about the attempt when the probe of an open circuit fails', async () => {
     receiver.setBehaviours(respondWith(500));
     await insertCircuit(5, later(0));
     await recordNotification();
     expect(await runAndReadLog()).toEqual([ATTEMPTED]);
   });
 
-  test('a message about notifications that were exhausted behind an open circuit', async () => {
+  test('contains a message about notifications that were exhausted behind an open circuit', async () => {
     receiver.setBehaviours(respondWith(500));
     await insertCircuit(5, later(0));
     const overdue = await recordNotification();
@@ -166,12 +166,12 @@ describe('the log contains', () => {
   });
 });
 
-describe('after an attempt', () => {
+describe('the worker', () => {
   test.each([
     // The Success notification of the same session may have waited for the end of this lease.
     { status: 'Failed', state: 'failed', nudges: 1 },
     { status: 'Success', state: 'success', nudges: 0 },
-  ] as const)('to send a $status notification, the worker is woken $nudges times', async ({ state, nudges }) => {
+  ] as const)('is woken $nudges times after an attempt to send a $status notification', async ({ state, nudges }) => {
     receiver.setBehaviours(respondWith(200));
     await recordNotification(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');

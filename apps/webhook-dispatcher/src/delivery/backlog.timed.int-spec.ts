@@ -9,10 +9,10 @@ import { webhookDispatcherService } from '../index.js';
 
 /** Number of notifications. For a longer test, run `SVC_TEST_BACKLOG=100000 npx jest backlog` manually. */
 const BACKLOG = Number(process.env['SVC_TEST_BACKLOG'] ?? 4_000);
-/** The default number of slots of the worker. */
+/** The default number of requests that the worker may have in flight. */
 const CONCURRENCY = 200;
 const BACKLOG_MERCHANTS = 20;
-/** The id of the only merchant without a backlog. The others have the ids 1 to 20. */
+/** The id of the only merchant without a backlog. The merchants with a backlog have the ids 1 to 20. */
 const MERCHANT_WITHOUT_BACKLOG = BACKLOG_MERCHANTS + 1;
 
 let dispatcher: DispatcherUnderTest;
@@ -70,7 +70,7 @@ const percentile = (values: number[], share: number): number =>
 
 test('each notification of a backlog is sent once, and new notifications do not wait for the backlog', async () => {
   for (let createdCount = 0; createdCount < BACKLOG; createdCount += 500) {
-    // Merchant 1 gets half of the backlog, the other merchants share the rest.
+    // Merchant 1 gets every second notification. All merchants with a backlog share the rest equally.
     await dispatcher.deliverPayments(
       ...Array.from({ length: 500 }, (_, i) =>
         paymentTo(i % 2 === 0 ? 1 : 1 + (((createdCount + i) >> 1) % BACKLOG_MERCHANTS)),
@@ -97,6 +97,7 @@ test('each notification of a backlog is sent once, and new notifications do not 
   let publishedCount = 0;
   await waitUntil('the backlog to drain', 600_000, async () => {
     maxRss = Math.max(maxRss, process.memoryUsage().rss);
+    // After the first leases were found, counts them only in every 50th round.
     if (maxLeased === 0 || publishedCount % 50 === 10)
       maxLeased = Math.max(maxLeased, await countNotifications(`state = 'pending' AND lease_id IS NOT NULL`));
     // The new payments belong in turn to the merchant without a backlog and to a merchant with a backlog.
@@ -105,6 +106,7 @@ test('each notification of a backlog is sent once, and new notifications do not 
     const payment = paymentTo(merchantId);
     publishedAt.set(payment.paymentReference, { at: performance.now(), merchantId });
     await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(payment)]);
+    // The last 20 notifications may still be in flight.
     return receivedCounts.size >= BACKLOG + publishedAt.size - 20;
   });
   const seconds = (performance.now() - startedAt) / 1000;
@@ -116,15 +118,16 @@ test('each notification of a backlog is sent once, and new notifications do not 
       .filter(([, { merchantId }]) => (merchantId === MERCHANT_WITHOUT_BACKLOG) === withoutBacklog)
       .map(([reference, { at }]) => arrivedAt.get(reference)! - at);
   process.stdout.write(
-    `${BACKLOG} drained in ${seconds.toFixed(1)} s, ${Math.round(receivedCounts.size / seconds)} a second; ` +
-      `new ones beside it, p50 / p99 in ms: without a backlog ${percentile(latencies(true), 0.5)} / ${percentile(latencies(true), 0.99)}, ` +
-      `behind their own ${percentile(latencies(false), 0.5)} / ${percentile(latencies(false), 0.99)}; ` +
-      `memory ${Math.round((maxRss - rssBefore) / 2 ** 20)} MB more\n`,
+    `backlog of ${BACKLOG} sent in ${seconds.toFixed(1)} s, ${Math.round(receivedCounts.size / seconds)} a second; ` +
+      `latency of new notifications, p50 / p99 in ms: of the merchant without a backlog ` +
+      `${percentile(latencies(true), 0.5)} / ${percentile(latencies(true), 0.99)}, of merchants with a backlog ` +
+      `${percentile(latencies(false), 0.5)} / ${percentile(latencies(false), 0.99)}; ` +
+      `memory increased by ${Math.round((maxRss - rssBefore) / 2 ** 20)} MB\n`,
   );
   expect(receivedCounts.size).toBe(BACKLOG + publishedAt.size);
   expect(new Set(receivedCounts.values())).toEqual(new Set([1]));
   expect(await countNotifications(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + publishedAt.size);
-  // If new notifications waited for the backlog, most of them would wait nearly as long as the backlog takes to drain.
+  // If new notifications waited for the backlog, most of them would wait nearly until the whole backlog is sent.
   expect(percentile([...latencies(true), ...latencies(false)], 0.99)).toBeLessThan((seconds * 1000) / 2);
   // Regardless of the size of the backlog, the worker leases only as many notifications as it can send or record.
   expect(maxLeased).toBeGreaterThan(0);

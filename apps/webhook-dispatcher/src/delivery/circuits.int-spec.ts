@@ -87,6 +87,7 @@ describe('a failing endpoint', () => {
         payment!.paymentReference,
       ]);
     };
+    // The first payment is due for the longest time, so its notification is the probe.
     await updateNotification(payments[0], `next_attempt_at = now() - interval '1 year'`);
     await updateNotification(unsigned, `unsigned_since = created_at, missing_keys = '{webhook-secret}'`);
     await updateNotification(leased, `leased_until = next_attempt_at, lease_id = gen_random_uuid()`);
@@ -185,7 +186,7 @@ describe('a failing endpoint', () => {
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
-  it('has no circuit any more when it responds after four failures, even if the response is a 404', async () => {
+  it('has no circuit any more when it responds after four failures, even with a 404', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(500), respondWith(500), respondWith(404));
     await deliverNewPayments(4);
     await dispatcher.runOnce();
@@ -195,8 +196,9 @@ describe('a failing endpoint', () => {
     expect(await readCircuits()).toEqual([]);
   });
 
-  it('that never recovers does not receive its notifications: they are exhausted at the end of their schedule', async () => {
+  it('receives each notification at most twelve times if it never recovers', async () => {
     const payments = await openCircuit();
+    // 160 hours are about twice as long as the retry schedule.
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);
       await dispatcher.runOnce();

@@ -9,7 +9,7 @@ export interface CircuitChange {
   /** Time at which the circuit becomes half-open. Undefined while the circuit is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;
-  /** Number of notifications that were overdue for longer than their schedule and are now exhausted. */
+  /** Number of notifications that are now exhausted, because they are too old and overdue for too long (circuit.ts). */
   readonly exhausted: number;
 }
 

@@ -41,9 +41,10 @@ export class DeliveryAttemptRepository {
   /**
    * Records attempts and their effects, and ends their leases, in one statement.
    *
-   * A Failed notification may be superseded while it is in flight. If the endpoint rejects it, the notification stays
-   * superseded. If the endpoint acknowledges it, the notification is delivered. In that case the merchant has received
-   * the Failed before the Success, because the Success waits for the end of this lease.
+   * The notification of a failed payment (a Failed) is superseded when its session is paid, even while the notification
+   * is in flight. If the endpoint rejects it, the notification stays superseded. If the endpoint acknowledges it, the
+   * notification is delivered. In that case the merchant has received the Failed before the notification of the
+   * successful payment, which waits for the end of this lease.
    *
    * If an attempt is not a failure, the statement closes the circuit of its endpoint by deleting the row of the
    * circuit.

@@ -58,8 +58,8 @@ export interface SigningFailure {
 const BACKLOG_AGE_MS = 30_000;
 
 /**
- * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The last
- * subquery is not a NOT EXISTS, because PostgreSQL would scan all notifications for a NOT EXISTS.
+ * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The subquery for
+ * a leased Failed is compared with NULL, because PostgreSQL would scan all notifications for a NOT EXISTS.
  */
 const selectDueOfEndpoint = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
@@ -147,7 +147,7 @@ const LEASE_DUE = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
-/** The count stops here, because an alert needs no exact number. */
+/** `countUnsigned` counts at most this many rows, because an alert needs no exact number. */
 const MAX_UNSIGNED_COUNT = 10_000;
 
 /** Leases due notifications to workers, and releases the leases. */

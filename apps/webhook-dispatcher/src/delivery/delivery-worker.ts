@@ -16,8 +16,8 @@ const BATCH_WAIT_MS = 5;
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
 /**
- * Slots of the worker. The code that records notifications reserves slots here, so that it can insert the rows with a
- * lease.
+ * Slots of the worker. A slot allows one request in flight. The code that records notifications reserves slots here, so
+ * that it can insert the rows with a lease.
  */
 export interface Slots {
   readonly leaseId: string;
@@ -57,8 +57,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Stops leasing. Requests in flight may end within the drain time. After the drain time the worker aborts them and
-   * releases their leases.
+   * Stops leasing. Waits for requests in flight, but only for a limited time (the drain time). After this time the
+   * worker aborts them and releases their leases.
    */
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
@@ -108,7 +108,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records notifications, and immediately sends the ones that have a slot, without a lease request. `record` reserves
+   * Records notifications, and immediately sends those that have a slot, without a lease request. `record` reserves
    * slots and inserts the notifications. A notification with a slot is inserted with the lease of `slots`. `record`
    * returns the leased notifications.
    */
@@ -126,7 +126,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
           return isReserved;
         },
       });
-      // A slot may have become free before these rows were inserted. Then the worker found nothing to lease: wake it.
+      // Wakes the worker if a slot is free now. If the slot became free before these rows were inserted, the worker
+      // found nothing to lease.
       if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
       // A stopping worker sends no more notifications. Another worker can send the released notifications.
       if (this.isStopping)
@@ -185,7 +186,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       .finally(() => {
         this.inFlight.delete(sending);
         this.limiter.markRecorded();
-        // A Success may have waited for the end of this lease (E2).
+        // The notification of a successful payment of the same session may have waited for the end of this lease (E2).
         if (this.limiter.hasWaiters(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
       });
     this.inFlight.add(sending);

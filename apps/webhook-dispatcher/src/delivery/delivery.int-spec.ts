@@ -84,6 +84,7 @@ describe('a notification', () => {
     await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
       expect(await dispatcher.runOnce()).toBe(1);
+      // Longer than the longest wait of the schedule, which is 24 hours with a jitter of 20 %.
       dispatcher.clock.advance(29 * HOUR);
     }
     expect(await dispatcher.runOnce()).toBe(0);

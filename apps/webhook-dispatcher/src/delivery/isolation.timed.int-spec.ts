@@ -6,9 +6,13 @@ import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 
+/** Number of working endpoints. Endpoint n belongs to merchant n. */
 const ENDPOINTS = 100;
+/** The id of the merchant whose endpoints fail. */
 const FAILING_MERCHANT = 101;
+/** Interval between two notifications of a measurement. */
 const INTERVAL_MS = 10;
+/** Number of notifications of one measurement. */
 const NOTIFICATIONS = 500;
 
 let dispatcher: DispatcherUnderTest;
@@ -107,7 +111,7 @@ async function startListening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
 }
 
-test('a merchant with dead and hanging endpoints does not slow down a hundred others', async () => {
+test('a merchant whose endpoints do not respond does not slow down a hundred other merchants', async () => {
   // Six servers accept connections and never respond. The seventh is stopped, so its connections are refused.
   const hanging: Socket[] = [];
   const servers = Array.from({ length: 7 }, () =>
@@ -126,7 +130,8 @@ test('a merchant with dead and hanging endpoints does not slow down a hundred ot
     [0.5, 0.99, 1].map((share) => Math.round(percentile(sorted, share))),
   );
   process.stdout.write(
-    `webhook p50 / p99 / most in ms: alone ${figures[0]!.join(' / ')}, beside six hanging endpoints and a dead one ${figures[1]!.join(' / ')}\n`,
+    `webhook latency p50 / p99 / max in ms: without failing endpoints ${figures[0]!.join(' / ')}, ` +
+      `with failing endpoints ${figures[1]!.join(' / ')}\n`,
   );
   // A notification that waited for a hanging request would take at least its timeout of 3 000 ms.
   expect(percentile(latenciesBesideFailing, 0.99) - percentile(latenciesAlone, 0.99)).toBeLessThan(1_500);

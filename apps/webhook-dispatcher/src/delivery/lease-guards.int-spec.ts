@@ -1,6 +1,6 @@
 /**
  * Tests the conditions of a lease and the conditions of recording a result, one by one. In each test only one condition
- * is false.
+ * is false. A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
  */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
@@ -75,7 +75,7 @@ const DELIVERED: AttemptResult = { outcome: 'acknowledged', state: 'delivered', 
 const GONE: AttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
 
 describe.each(['success', 'failed'] as const)(
-  'a worker whose lease of a %s notification has ended, while another worker has leased the notification,',
+  'a worker that has lost its lease of a %s notification to another worker',
   (state) => {
     /** Leases a notification twice, the second time after the first lease has ended. */
     async function loseLease(): Promise<{
@@ -103,22 +103,19 @@ describe.each(['success', 'failed'] as const)(
       expect(await readRow(currentLease.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
     });
 
-    test.each([true, false])(
-      'does not release the notification (with a time of the next attempt: %s)',
-      async (hasTime) => {
-        const { lostLease, currentLease, before } = await loseLease();
-        await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
-          lostLease,
-          hasTime ? dispatcher.clock.now() : undefined,
-        );
-        expect(await readRow(currentLease.id)).toEqual(before);
-      },
-    );
+    test.each([true, false])('does not release the notification (a next attempt is planned: %s)', async (hasTime) => {
+      const { lostLease, currentLease, before } = await loseLease();
+      await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+        lostLease,
+        hasTime ? dispatcher.clock.now() : undefined,
+      );
+      expect(await readRow(currentLease.id)).toEqual(before);
+    });
   },
 );
 
-describe('if one lease request has leased several notifications,', () => {
-  test.each(['success', 'failed'] as const)('a result changes only its own notification (%s)', async (state) => {
+describe('the result of one of several leased notifications', () => {
+  test.each(['success', 'failed'] as const)('changes only this notification (%s)', async (state) => {
     for (let count = 0; count < 3; count++) await recordNotification({ state });
     const [leased, ...others] = await leaseDue();
     const before = await Promise.all(others.map(({ id }) => readRow(id)));
@@ -139,7 +136,7 @@ describe('if one lease request has leased several notifications,', () => {
 });
 
 describe('a released notification', () => {
-  test('is exhausted if there is no time of a next attempt', async () => {
+  test('is exhausted if no next attempt is planned', async () => {
     await recordNotification();
     const [leased] = await leaseDue();
     await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(leased!, undefined);
@@ -147,7 +144,7 @@ describe('a released notification', () => {
   });
 
   test.each([true, false])(
-    'that was superseded stays superseded and loses its lease (with a time of the next attempt: %s)',
+    'stays superseded if it was superseded while it was leased (a next attempt is planned: %s)',
     async (hasTime) => {
       await recordNotification({ state: 'failed' });
       const [leased] = await leaseDue();
@@ -194,7 +191,7 @@ describe('a circuit', () => {
     return rows.map(({ merchant_id, endpoint, failures }) => [merchant_id, endpoint, failures]);
   };
 
-  test('is closed by a response to its own merchant from its own endpoint, not by a failure', async () => {
+  test('is closed by a response of its endpoint to a notification of its merchant, not by a failure', async () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recordNotification();
@@ -237,7 +234,7 @@ describe('a circuit', () => {
     expect(await leaseDue()).toEqual([]);
   });
 
-  test('blocks only its own merchant and endpoint, and the notifications that it blocks use no slot', async () => {
+  test('blocks only notifications of its own merchant and endpoint', async () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.deliverPayments(dispatcher.newPayment('https://other.example/hook'));
@@ -246,7 +243,7 @@ describe('a circuit', () => {
     expect(await leaseDue({ max: 3 })).toHaveLength(3);
   });
 
-  describe('whose probe has failed exhausts notifications that are overdue for too long', () => {
+  describe('with a failed probe', () => {
     const leaseId = randomUUID();
     const failProbe = async (overrides = {}): Promise<number> => {
       await insertCircuit(7, HOST, dispatcher.clock.now(), leaseId);
@@ -266,7 +263,7 @@ describe('a circuit', () => {
       return id;
     }
 
-    test('if they belong to the merchant and the endpoint of the circuit', async () => {
+    test('exhausts overdue notifications of its merchant and endpoint', async () => {
       const ids = [await recordOverdue(), await recordOverdue()];
       expect(await failProbe()).toBe(2);
       for (const id of ids) expect(await readRow(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
@@ -280,13 +277,16 @@ describe('a circuit', () => {
         (id) => updateNotification(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`),
       ],
       [
-        'overdue for a millisecond less',
+        'overdue for one millisecond less than the limit',
         (id) => updateNotification(id, `next_attempt_at = $2`, ago(MIN_OVERDUE_MS - 1)),
       ],
-      ['a millisecond younger', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
-      ['replayed a millisecond later', (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
+      ['one millisecond too young', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
+      [
+        'replayed one millisecond after the limit',
+        (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1)),
+      ],
       ['being sent', (id) => updateNotification(id, `lease_id = $2, leased_until = $3`, randomUUID(), ago(-1))],
-    ])('but not a notification that is %s', async (_, changeOneCondition) => {
+    ])('does not exhaust a notification that is %s', async (_, changeOneCondition) => {
       const id = await recordOverdue();
       await changeOneCondition(id);
       const before = await readRow(id);
@@ -294,9 +294,10 @@ describe('a circuit', () => {
       expect(await readRow(id)).toEqual(before);
     });
 
-    test('if their lease ends now, but not if the failed attempt was not the probe', async () => {
+    test('exhausts an overdue notification whose lease ends now', async () => {
       const id = await recordOverdue();
       await updateNotification(id, `lease_id = $2, leased_until = $3`, randomUUID(), ago(0));
+      // The failed attempt has another lease than the probe, so it exhausts nothing.
       expect(await failProbe({ leaseId: randomUUID() })).toBe(0);
       await query(`DELETE FROM circuits`);
       expect(await failProbe()).toBe(1);
@@ -308,12 +309,12 @@ describe('a notification', () => {
   const LEASED_UNTIL = `lease_id = gen_random_uuid(), leased_until = $2`;
 
   test.each([
-    { title: 'that is due now is leased', columns: `next_attempt_at = $2`, ms: 0, count: 1 },
-    { title: 'that is due a millisecond later is not leased', columns: `next_attempt_at = $2`, ms: 1, count: 0 },
-    { title: 'whose lease ends now is leased', columns: LEASED_UNTIL, ms: 0, count: 1 },
-    { title: 'whose lease ends a millisecond later is not leased', columns: LEASED_UNTIL, ms: 1, count: 0 },
+    { title: 'is leased when it is due now', columns: `next_attempt_at = $2`, ms: 0, count: 1 },
+    { title: 'is not leased a millisecond before it is due', columns: `next_attempt_at = $2`, ms: 1, count: 0 },
+    { title: 'is leased again when its lease ends now', columns: LEASED_UNTIL, ms: 0, count: 1 },
+    { title: 'is not leased a millisecond before its lease ends', columns: LEASED_UNTIL, ms: 1, count: 0 },
     {
-      title: 'that has been due for 30 seconds (backlog) is leased',
+      title: 'is leased after it has been due for 30 seconds (backlog)',
       columns: `next_attempt_at = $2`,
       ms: -30_000,
       count: 1,
@@ -326,14 +327,19 @@ describe('a notification', () => {
 
   test.each([
     {
-      title: 'of status Success is not leased while a Failed of its session is leased',
+      title: 'is not leased if its status is Success and a Failed of its session is leased',
       state: 'success',
       ms: 1,
       count: 0,
     },
-    { title: 'of status Success is leased when the lease of the Failed ends', state: 'success', ms: 0, count: 1 },
     {
-      title: 'of status Failed is leased while another Failed of its session is leased',
+      title: 'is leased if its status is Success and the lease of the Failed ends now',
+      state: 'success',
+      ms: 0,
+      count: 1,
+    },
+    {
+      title: 'is leased if its status is Failed and another Failed of its session is leased',
       state: 'failed',
       ms: 1,
       count: 1,
@@ -382,7 +388,7 @@ describe('a notification', () => {
 test.each([
   [5_000, 1, 'delivered'],
   [4_999, 0, 'pending'],
-])('a notification whose lease ends in %d ms is posted %d times', async (ms, postCount, state) => {
+])('a notification with a timeout of 5 s and a lease of %d ms is posted %d times', async (ms, postCount, state) => {
   const receiver = await Receiver.start();
   const payment: HostedPaymentSnapshot = dispatcher.newPayment(receiver.url);
   await dispatcher.deliverPayments(payment);

@@ -56,8 +56,10 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
   expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
 });
 
-describe('if an endpoint has a backlog and newer notifications,', () => {
-  test('the newer notifications are leased first if there is only one slot', async () => {
+// The backlog of an endpoint is all notifications that have been due for at least 30 seconds. A slot allows one request
+// in flight.
+describe('a lease request for an endpoint with a backlog', () => {
+  test('leases newer notifications first if the endpoint has one slot', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -68,7 +70,7 @@ describe('if an endpoint has a backlog and newer notifications,', () => {
     expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('one notification of the backlog and one newer notification are leased if there are two slots', async () => {
+  test('leases one notification of the backlog and one newer notification if the endpoint has two slots', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -77,21 +79,21 @@ describe('if an endpoint has a backlog and newer notifications,', () => {
     expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([newer[0]!, backlog[0]!].toSorted());
   });
 
-  test('a notification that has been due for exactly 30 seconds is leased once and uses one slot', async () => {
+  test('leases a notification only once if it has been due for exactly 30 seconds', async () => {
     const ids = [await recordDue(7, 'a:443', BACKLOG_AFTER_MS), await recordDue(7, 'a:443', BACKLOG_AFTER_MS)];
     expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
   });
 });
 
 describe('one free slot', () => {
-  test('of a merchant is used for the endpoint whose notification has waited longest', async () => {
+  test('is used for the endpoint whose notification has waited longest, if it is the only slot of the merchant', async () => {
     await recordDue(7, 'a:443', 1);
     const oldest = await recordDue(7, 'b:443', 3);
     await recordDue(7, 'c:443', 2);
     expect(await leaseIds({ maxPerMerchant: 1 })).toEqual([oldest]);
   });
 
-  test('of the process is used for the merchant whose notification has waited longest', async () => {
+  test('is used for the merchant whose notification has waited longest, if it is the only slot of the process', async () => {
     await recordDue(7, 'a:443', 1);
     const oldest = await recordDue(8, 'a:443', 3);
     await recordDue(9, 'a:443', 2);

@@ -87,7 +87,7 @@ const indexLookupForEachRow = (index: string, condition: string): RegExp =>
     String.raw`Nested Loop .*\n\s+->  CTE Scan on \w+ .*\n\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
   );
 
-describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were never analysed,', (tables) => {
+describe.each(['empty', `filled with ${ROWS} rows`])('in tables that are %s and were never analysed,', (tables) => {
   beforeAll(async () => {
     if (tables !== 'empty') await fillTables();
   });

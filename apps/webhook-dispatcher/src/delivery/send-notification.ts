@@ -20,7 +20,7 @@ export abstract class Randomness {
 export interface SendOptions {
   /** Maximum duration of the request. */
   readonly timeoutMs: number;
-  /** Aborts the request. Then the lease is released, and the attempt is not counted. */
+  /** Aborts the request. The lease of an aborted request is released, and the attempt is not counted. */
   readonly abortSignal: AbortSignal;
   /** Is called once, after the request has ended with or without a response. */
   readonly onRequestEnded: () => void;
@@ -28,7 +28,7 @@ export interface SendOptions {
 
 /**
  * Makes one attempt to deliver a leased notification: signs it, posts it, and records the result. If the process
- * crashes after the request and before the result is recorded, the lease ends. Then another worker sends the
+ * crashes after the request and before the result is recorded, the lease ends, and another worker sends the
  * notification again with the same webhook-id (E8).
  */
 @Injectable()
@@ -68,7 +68,8 @@ export class SendNotification {
 
     const startedAt = this.clock.now();
     // The process may have been suspended since it leased the notification. If the lease could end during the request,
-    // the notification is not sent: after the end of the lease, another worker may send the Success of the session.
+    // the notification is not sent, because another worker may then send the same notification, or the notification of
+    // a later successful payment of the session.
     if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 

@@ -39,7 +39,7 @@ const sessionContent = (fields: NotificationFields): NotificationContent => ({
 });
 
 describe('the signature inside the body', () => {
-  it('is the SHA-256 of nine fields joined by vertical bars', () => {
+  it('is the SHA-256 of the API key and eight fields, joined by vertical bars', () => {
     expect(notificationSignature(succeeded, API_KEY)).toBe(SIGNATURE_OF_SUCCEEDED);
     expect(notificationSignature(failed, API_KEY)).toBe(SIGNATURE_OF_FAILED);
   });
@@ -144,8 +144,9 @@ describe('the request of a site’s notification (M6)', () => {
       signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body,
     ).toBe(body);
   });
+});
 
-  it('cannot be built for a session’s notification without an API key', () => {
-    expect(() => signNotification(WEBHOOK_ID, sessionContent(succeeded), keys, SENT_AT)).toThrow('API key');
-  });
+test('a session’s notification cannot be signed without an API key', () => {
+  const keys = { apiKey: null, webhookSecrets: SECRETS };
+  expect(() => signNotification(WEBHOOK_ID, sessionContent(succeeded), keys, SENT_AT)).toThrow('API key');
 });

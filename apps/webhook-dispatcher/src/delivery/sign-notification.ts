@@ -42,7 +42,7 @@ export function signNotification(
 }
 
 /**
- * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. This signature has two
+ * The signature of E3: lower-case hex SHA-256 of the nine values below, joined by vertical bars. This signature has two
  * weaknesses. Different fields can have the same signature if a field contains a vertical bar, and the time of the
  * request is not signed. The signature in the headers does not have these weaknesses.
  */

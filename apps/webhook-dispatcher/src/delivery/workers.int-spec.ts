@@ -49,7 +49,7 @@ async function deliverNewPayments(count: number, url = receiver.url): Promise<Ho
 const receivedIds = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
 describe('workers', () => {
-  it('that run concurrently send each notification once', async () => {
+  it('send each notification once when they run concurrently', async () => {
     await deliverNewPayments(60);
     const replica = await startReplica();
     const workers = [dispatcher.worker, replica.app.get(DeliveryWorker)];
@@ -99,7 +99,7 @@ describe('workers', () => {
     expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });
 
-  it('that were suspended after they leased a notification do not send it', async () => {
+  it('do not send a notification if they were suspended after they leased it', async () => {
     const [payment] = await deliverNewPayments(1);
     // The clock jumps forward after the lease and before the request.
     const leasing = jest.spyOn(dispatcher.clock, 'later').mockImplementationOnce((ms) => {
@@ -238,6 +238,7 @@ describe('the loop of a worker', () => {
     await service.close();
   });
 
+  // A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
   it('sends a Success right after the Failed of its session, if the Failed was in flight when the Success was recorded', async () => {
     const { service, deliver } = await startLoop('60000');
     const sessionId = randomUUID();
@@ -317,7 +318,7 @@ describe('the loop of a worker', () => {
   });
 });
 
-describe('a second start of the service', () => {
+describe('a restarted service', () => {
   it('publishes no second sealing key, and decrypts existing secrets', async () => {
     const replica = await startReplica();
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
@@ -327,13 +328,13 @@ describe('a second start of the service', () => {
     await replica.close();
   });
 
-  it('with another SVC_SEALING_KEY fails with an error that names this variable', async () => {
+  it('does not start with another SVC_SEALING_KEY, and the error names this variable', async () => {
     await expect(startReplica({ SVC_SEALING_KEY: randomBytes(32).toString('base64url') })).rejects.toThrow(
       'SVC_SEALING_KEY',
     );
   });
 
-  it('in production does not send to loopback addresses', async () => {
+  it('does not send to loopback addresses in production', async () => {
     const replica = await startReplica({ SVC_ENVIRONMENT: 'production' });
     const [httpPayment] = await deliverNewPayments(1);
     const [httpsPayment] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);

@@ -9,6 +9,8 @@ function tryAcquireAll(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boo
   return keys.map((each) => limiter.tryAcquire(each));
 }
 
+// A slot allows one request in flight. If a notification gets no slot, its endpoint has a waiter until the next lease
+// request.
 describe('slots', () => {
   it('are limited for each endpoint of a merchant', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
@@ -27,7 +29,7 @@ describe('slots', () => {
     expect(limiter.tryAcquire(key(2, '0.example:443'))).toBe(true);
   });
 
-  it('of one host are counted separately for each merchant that uses the host', () => {
+  it('are counted separately for each merchant if several merchants use one host', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT)).toEqual([true, true, false]);
     expect(limiter.tryAcquire(key(2, ENDPOINT.endpoint))).toBe(true);
@@ -97,7 +99,7 @@ describe('slots', () => {
     expect(limiter.available).toBe(LIMITS.total - 1);
   });
 
-  it('are used by the results above the limit of waiting results until a result is recorded', () => {
+  it('are used by waiting results above their limit, and become free when results are recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     // The limit of waiting results is 6. Three more results wait, so they use three slots.
     for (let i = 0; i < LIMITS.total + 3; i++) {
@@ -129,7 +131,7 @@ describe('slots', () => {
     ]);
   });
 
-  it('of one endpoint that become free are available to other endpoints of the merchant after the next lease request', () => {
+  it('are available to other endpoints of the merchant after the next lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
       EndpointKey,
@@ -209,7 +211,7 @@ describe('slots', () => {
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
       ['process', six],
-    ])('need another lease request if one became free and the maximum of the %s was leased', (_, leased) => {
+    ])('need another lease request if a slot became free and the request leased the maximum of the %s', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       const mustLeaseAgain = lease(limiter, leased, () => {
         limiter.markRequestEnded(a);

@@ -7,11 +7,10 @@ export interface EndpointKey {
   readonly endpoint: string;
 }
 
-/** Maximum numbers of requests in flight. */
+/** Maximum numbers of requests in flight: in total, for one merchant, and for one endpoint of one merchant. */
 export interface ConcurrencyLimits {
   readonly total: number;
   readonly perMerchant: number;
-  /** For one endpoint of one merchant. */
   readonly perEndpoint: number;
 }
 
@@ -28,9 +27,9 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6). It does not use the database or a clock. Each endpoint has a
- * limit. Each merchant has a limit too, because otherwise a merchant with many endpoints could use all slots of the
- * process.
+ * Limits the requests in flight of this process (E6). A slot allows one request in flight. Each endpoint has a limited
+ * number of slots. Each merchant has a limit too, because otherwise a merchant with many endpoints could use all slots
+ * of the process. The limiter uses neither the database nor a clock.
  *
  * When a notification gets no slot, later notifications get no slot until the next lease request. Therefore later
  * notifications do not overtake the waiting notification.
@@ -96,12 +95,12 @@ export class ConcurrencyLimiter {
     this.recording--;
   }
 
-  /** Whether a slot is free, even if other notifications wait for the slot. */
+  /** True if a slot is free for this endpoint, even if other notifications wait for the slot. */
   hasCapacityFor(key: EndpointKey): boolean {
     return this.available > 0 && !this.isEndpointFull(key) && !this.isMerchantFull(key.merchantId);
   }
 
-  /** Whether notifications may be waiting for a slot of this endpoint. */
+  /** True if notifications may be waiting for a slot of this endpoint. */
   hasWaiters(key: EndpointKey): boolean {
     return this.isFull || this.fullMerchants.has(key.merchantId) || this.fullEndpoints.has(endpointId(key));
   }
@@ -117,12 +116,13 @@ export class ConcurrencyLimiter {
 
   /**
    * Ends a lease request. The leased notifications must have acquired their slots. If the request leased the maximum of
-   * an endpoint, of a merchant or of the process, more notifications may be waiting there. Returns true when a slot
-   * that these notifications may use became free during the request. Then the caller must lease again, because nothing
-   * else wakes the worker.
+   * an endpoint, of a merchant or of the process, more of its notifications may be waiting for a slot. Returns true if
+   * such a slot became free during the request. The caller must then lease again, because nothing else wakes the
+   * worker.
    */
   endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {
     this.isLeasing = false;
+    // This limiter has the state that would exist if no request had ended since `beginLease`.
     const filled = new ConcurrencyLimiter(this.limits);
     for (const { inFlight, ...key } of capacity.usage) for (let i = 0; i < inFlight; i++) filled.acquire(key);
     for (const key of leased) filled.acquire(key);

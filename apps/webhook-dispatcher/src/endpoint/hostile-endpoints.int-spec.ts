@@ -109,7 +109,7 @@ describe('a host name whose DNS record changes with each query', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('with status %i is a response, and is not followed', async (statusCode) => {
+  it.each([301, 302, 303, 307, 308])('is not followed if its status is %i', async (statusCode) => {
     const [receiver, redirectTarget] = [await Receiver.start(), await Receiver.start()];
     cleanups.push(
       () => receiver.stop(),
@@ -121,7 +121,7 @@ describe('a redirect', () => {
   });
 });
 
-describe('an endpoint that', () => {
+describe('a hostile endpoint', () => {
   /** Makes the server listen. Returns its URL. */
   async function startEndpoint(server: Server): Promise<string> {
     const open = new Set<Socket>();
@@ -162,7 +162,7 @@ describe('an endpoint that', () => {
     ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
     ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
     ['sends 100 Continue for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('%s is disconnected', async (_, firstBytes, errorClass, repeatedBytes) => {
+  ])('is disconnected if it %s', async (_, firstBytes, errorClass, repeatedBytes) => {
     const url =
       repeatedBytes === ''
         ? await startEndpoint(createServer())
@@ -182,18 +182,18 @@ describe('an endpoint that', () => {
       'x'.repeat(10_000),
     ],
   ])(
-    'responds with status 200 and an endless body %s has acknowledged the notification, and only 64 KiB are read',
+    'acknowledges the notification if it sends status 200 and an endless body %s',
     async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
       const result = await post(newClient(), url);
       expect(result).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
-      // The kernel buffers some megabytes at both ends of a connection.
+      // The client reads only 64 KiB, but the kernel buffers some megabytes at both ends of a connection.
       expect(sent).toBeLessThan(32 * 2 ** 20);
     },
   );
 
-  it('sends its response byte by byte is disconnected at the timeout of the attempt', async () => {
+  it('is disconnected at the timeout of the attempt if it sends its response byte by byte', async () => {
     const result = await post(
       newClient(),
       await startEndlessResponse('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
@@ -203,7 +203,7 @@ describe('an endpoint that', () => {
     expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
-  it('sends a decompression bomb does not cause the client to decompress the response', async () => {
+  it('cannot make the client decompress a response, so a decompression bomb is harmless', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const sendBomb = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
@@ -215,7 +215,7 @@ describe('an endpoint that', () => {
     expect(result.text!.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('never responds delays no other request to its host for longer than one attempt', async () => {
+  it('delays no other request to its host if it never responds', async () => {
     const client = newClient();
     const url = await startEndpoint(createServer());
     // If requests waited for one of the two connections of a host, the last request would wait for twenty attempts.

@@ -1,5 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * Creates the table of notifications, which are messages to merchants about the final payments of their sessions, and
+ * the table of delivery attempts. A "try" is an attempt.
+ */
 export class Notifications1763500000500 implements MigrationInterface {
   readonly name = 'Notifications1763500000500';
 
@@ -38,15 +42,16 @@ export class Notifications1763500000500 implements MigrationInterface {
       CREATE INDEX notifications_of_merchant ON notifications (merchant_id, id);
       CREATE INDEX notifications_given_up ON notifications (state, id) WHERE state IN ('exhausted', 'gone');
 
-      COMMENT ON TABLE notifications IS 'One for each final payment of a hosted session: what the merchant is to be told, and whether it was.';
-      COMMENT ON COLUMN notifications.id IS 'The webhook-id: the same at every try.';
-      COMMENT ON COLUMN notifications.payment_status IS 'Also in fields; here because superseding and claiming ask for it.';
-      COMMENT ON COLUMN notifications.endpoint IS 'Host and port of the url: what concurrency is bounded by.';
-      COMMENT ON COLUMN notifications.fields IS 'The body without its signature, as on the wire; amounts in cents.';
-      COMMENT ON COLUMN notifications.tries IS 'Tries ever made; the number of the last delivery attempt.';
-      COMMENT ON COLUMN notifications.schedule_position IS 'Tries made since the schedule began, at first or at the last replay.';
-      COMMENT ON COLUMN notifications.next_attempt_at IS 'When it is due; while it is being sent, the end of the lease.';
-      COMMENT ON COLUMN notifications.leased_until IS 'Until then it belongs to the worker with lease_id, which may be sending it right now.';
+      COMMENT ON TABLE notifications IS 'Notifications to merchants, one for each final payment of a hosted session, with the state of the delivery.';
+      COMMENT ON COLUMN notifications.id IS 'The webhook-id header, which is the same in every attempt.';
+      COMMENT ON COLUMN notifications.payment_status IS 'Also in fields. It is a column because superseding and leasing filter by it.';
+      COMMENT ON COLUMN notifications.endpoint IS
+        'Host and port of the url. The limit of concurrent attempts applies to an endpoint.';
+      COMMENT ON COLUMN notifications.fields IS 'Body of the request without its signature. Amounts are in cents.';
+      COMMENT ON COLUMN notifications.tries IS 'Number of all attempts, which is also the number of the last attempt.';
+      COMMENT ON COLUMN notifications.schedule_position IS 'Number of attempts since the retry schedule started. A replay restarts the schedule.';
+      COMMENT ON COLUMN notifications.next_attempt_at IS 'When the next attempt is due. During an attempt, the end of the lease.';
+      COMMENT ON COLUMN notifications.leased_until IS 'End of the lease. Until then only the worker with lease_id may send the notification.';
 
       CREATE TABLE delivery_attempts (
         notification_id uuid        NOT NULL REFERENCES notifications (id),
@@ -62,9 +67,10 @@ export class Notifications1763500000500 implements MigrationInterface {
         CONSTRAINT delivery_attempts_unanswered CHECK ((outcome = 'unanswered') = (status_code IS NULL)),
         CONSTRAINT delivery_attempts_explained CHECK (outcome <> 'unanswered' OR error_class IS NOT NULL)
       );
-      COMMENT ON TABLE delivery_attempts IS 'Append-only: every try and what the endpoint answered.';
-      COMMENT ON COLUMN delivery_attempts.outcome IS 'acknowledged: 2xx. refused: another status. unanswered: no status came, error_class says why.';
-      COMMENT ON COLUMN delivery_attempts.answer IS 'The first characters of the answer, for support. Never shown to another merchant.';
+      COMMENT ON TABLE delivery_attempts IS
+        'Append-only log of all delivery attempts and the responses of the endpoints.';
+      COMMENT ON COLUMN delivery_attempts.outcome IS 'acknowledged: 2xx. refused: another status. unanswered: no status, and error_class has the reason.';
+      COMMENT ON COLUMN delivery_attempts.answer IS 'First characters of the response, for support. Other merchants must never see it.';
     `);
   }
 

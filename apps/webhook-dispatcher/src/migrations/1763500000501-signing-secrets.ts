@@ -1,5 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * Creates the key pairs of this service (sealing keys) and the secrets that sign notifications. The secrets are stored
+ * encrypted with the public key of a sealing key.
+ */
 export class SigningSecrets1763500000501 implements MigrationInterface {
   readonly name = 'SigningSecrets1763500000501';
 
@@ -11,7 +15,7 @@ export class SigningSecrets1763500000501 implements MigrationInterface {
         sealed_private_key text        NOT NULL,
         created_at         timestamptz NOT NULL
       );
-      COMMENT ON TABLE sealing_keys IS 'Key pairs that signing secrets are sealed to. The private half is sealed under a key of the environment.';
+      COMMENT ON TABLE sealing_keys IS 'Key pairs that encrypt signing secrets. The private key is encrypted with a key from the environment.';
 
       CREATE TABLE signing_secrets (
         secret_id   text    PRIMARY KEY CONSTRAINT signing_secrets_id_length CHECK (length(secret_id) BETWEEN 1 AND 100),
@@ -26,9 +30,10 @@ export class SigningSecrets1763500000501 implements MigrationInterface {
         CONSTRAINT signing_secrets_webhook_site CHECK (purpose = 'api-key' OR site_id IS NOT NULL)
       );
       CREATE INDEX signing_secrets_usable ON signing_secrets (merchant_id, mode) WHERE NOT revoked;
-      COMMENT ON TABLE signing_secrets IS 'A read model of what identity published. Sealed as it came; opened in memory only.';
-      COMMENT ON COLUMN signing_secrets.site_id IS 'Absent for a merchant API key, which signs v3 for all its sites.';
-      COMMENT ON COLUMN signing_secrets.sealed IS 'Compact JWE to a key of sealing_keys.';
+      COMMENT ON TABLE signing_secrets IS 'Read model of the secrets that identity published. They are decrypted only in memory.';
+      COMMENT ON COLUMN signing_secrets.site_id IS
+        'NULL for an API key of a merchant. This key signs v3 for all sites of the merchant.';
+      COMMENT ON COLUMN signing_secrets.sealed IS 'Compact JWE, encrypted with a public key of sealing_keys.';
     `);
   }
 

@@ -1,5 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * Creates the function that inserts notifications. The notification of a failed payment is superseded if its session is
+ * paid, before (`late`) or after its insertion. `has_place`: the worker has a slot for the notification. `leased`: the
+ * notification is inserted under the lease of the worker.
+ */
 export class RecordNotifications1763500000503 implements MigrationInterface {
   readonly name = 'RecordNotifications1763500000503';
 
@@ -8,12 +13,13 @@ export class RecordNotifications1763500000503 implements MigrationInterface {
       CREATE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the lock before committed.
+        -- Wait for the lock first. Each later statement has a new snapshot, so it sees the rows that the previous holder
+        -- of the lock committed.
         PERFORM pg_advisory_xact_lock(key)
            FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key
                    FROM jsonb_to_recordset(given) AS g(session_id uuid) ORDER BY key OFFSET 0) AS sorted;
 
-        -- A payment is notified once, whatever comes twice.
+        -- A repeated event inserts no second notification of a payment.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                      url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -35,13 +41,14 @@ export class RecordNotifications1763500000503 implements MigrationInterface {
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')
            AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
       END $$;
-      COMMENT ON FUNCTION record_notifications IS 'Records notifications in one round trip, see record-notifications.ts. Those with a place are under the lease from the start; their ids are returned.';
+      COMMENT ON FUNCTION record_notifications IS 'Inserts notifications in one round trip, see record-notifications.ts. If the worker has a slot for a notification and no rule prevents it, the notification is inserted with the lease of the worker. The function returns the ids of the leased notifications.';
     `);
   }
 

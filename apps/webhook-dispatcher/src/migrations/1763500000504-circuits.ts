@@ -1,5 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * Creates the table of circuit breakers. `record_notifications` leases no notification to an endpoint whose circuit is
+ * not closed. It also ignores a notification whose id exists, because the id is now derived from the payment.
+ */
 export class Circuits1763500000504 implements MigrationInterface {
   readonly name = 'Circuits1763500000504';
 
@@ -16,31 +20,35 @@ export class Circuits1763500000504 implements MigrationInterface {
         CONSTRAINT circuits_opened CHECK ((openings > 0) = (open_until IS NOT NULL)),
         CONSTRAINT circuits_probe CHECK (probe_lease_id IS NULL OR open_until IS NOT NULL)
       );
-      COMMENT ON TABLE circuits IS 'Endpoints whose last tries failed; one that lives has no row. See circuit.ts.';
-      COMMENT ON COLUMN circuits.endpoint IS 'As in notifications.';
-      COMMENT ON COLUMN circuits.failures IS 'In a row, over all processes.';
-      COMMENT ON COLUMN circuits.openings IS 'Times it opened since the last sign of life.';
-      COMMENT ON COLUMN circuits.open_until IS 'Nothing is sent before; after it one probe. While the probe is under way, the end of its lease. Null while closed.';
-      COMMENT ON COLUMN circuits.probe_lease_id IS 'Lease of the probe under way.';
+      COMMENT ON TABLE circuits IS
+        'Circuit breakers of endpoints whose last attempts failed. A healthy endpoint has no row. See circuit.ts.';
+      COMMENT ON COLUMN circuits.endpoint IS 'Host and port, as in notifications.endpoint.';
+      COMMENT ON COLUMN circuits.failures IS 'Number of consecutive failures, counted by all processes together.';
+      COMMENT ON COLUMN circuits.openings IS
+        'How often the circuit has opened since the last response that was not a failure.';
+      COMMENT ON COLUMN circuits.open_until IS 'Until this time nothing is sent. Then one probe is sent. During the probe, the end of its lease. NULL while the circuit is closed.';
+      COMMENT ON COLUMN circuits.probe_lease_id IS 'Lease of the probe that is in flight.';
 
       ALTER TABLE notifications ADD COLUMN replayed_at timestamptz;
-      COMMENT ON COLUMN notifications.replayed_at IS 'When its schedule last began again; null when it never did.';
+      COMMENT ON COLUMN notifications.replayed_at IS
+        'When a replay last restarted the retry schedule. NULL if no replay did.';
 
       CREATE INDEX notifications_due_of_merchant ON notifications (merchant_id, endpoint, next_attempt_at) WHERE state = 'pending';
       DROP INDEX notifications_due;
-      COMMENT ON COLUMN notifications.endpoint IS 'Host and port of the url: with the merchant, what concurrency and circuits are about.';
+      COMMENT ON COLUMN notifications.endpoint IS 'Host and port of the url. Concurrency limits and circuit breakers apply to a merchant and an endpoint.';
 
-      -- As before, but nothing is sent at once to an endpoint whose circuit is open; and a payment that comes twice has one
-      -- id as well as one reference.
+      -- Two changes of the function: it leases no notification to an endpoint whose circuit is open, and it also
+      -- ignores a notification whose id exists, because the id is derived from the payment.
       CREATE OR REPLACE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the lock before committed.
+        -- Wait for the lock first. Each later statement has a new snapshot, so it sees the rows that the previous holder
+        -- of the lock committed.
         PERFORM pg_advisory_xact_lock(key)
            FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key
                    FROM jsonb_to_recordset(given) AS g(session_id uuid) ORDER BY key OFFSET 0) AS sorted;
 
-        -- A payment is notified once, whatever comes twice.
+        -- A repeated event inserts no second notification of a payment.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                      url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -64,7 +72,8 @@ export class Circuits1763500000504 implements MigrationInterface {
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')

@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/** Replaces the indexes of the administration API’s list queries. */
 export class LookUps1763500000505 implements MigrationInterface {
   readonly name = 'LookUps1763500000505';
 

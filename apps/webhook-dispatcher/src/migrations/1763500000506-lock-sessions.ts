@@ -1,5 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * Moves the lock on sessions from `record_notifications` to the function `lock_sessions`, because replays need the same
+ * lock.
+ */
 export class LockSessions1763500000506 implements MigrationInterface {
   readonly name = 'LockSessions1763500000506';
 
@@ -8,21 +12,23 @@ export class LockSessions1763500000506 implements MigrationInterface {
       CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Sorted, so that two batches do not wait for each other in a circle; OFFSET 0 keeps the locks behind the sorting.
+        -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
+        -- takes the locks.
         PERFORM pg_advisory_xact_lock(key)
            FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
                  ORDER BY key OFFSET 0) AS sorted;
       END $$;
-      COMMENT ON FUNCTION lock_sessions IS 'Until the transaction ends, nobody else records or replays a notification of these sessions. See session-lock.ts.';
+      COMMENT ON FUNCTION lock_sessions IS 'Locks these sessions until the transaction ends. Until then no other transaction inserts or replays a notification of these sessions. See replay.repository.ts.';
 
-      -- As before, with the lock that replays take.
+      -- The only change of the function: it calls lock_sessions, which replays call too.
       CREATE OR REPLACE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the locks before committed.
+        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
+        -- holder of the locks committed.
         PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid)));
 
-        -- A payment is notified once, whatever comes twice.
+        -- A repeated event inserts no second notification of a payment.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                      url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -46,7 +52,8 @@ export class LockSessions1763500000506 implements MigrationInterface {
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')

@@ -1,12 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Existing rows keep their meaning: the recipient is a session's notificationUrl, and the id is the webhook-id. */
+/**
+ * Adds notifications to the webhooks of sites. Existing rows keep their meaning: the recipient is a session's
+ * notificationUrl, and the id is the webhook-id.
+ */
 export class SiteWebhooks1763500000508 implements MigrationInterface {
   readonly name = 'SiteWebhooks1763500000508';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
-      -- The index is over every notification that was ever made; nothing is delivered meanwhile.
+      -- The unique index covers all notifications, so its creation takes long. Nothing is delivered meanwhile.
       SET LOCAL statement_timeout = 300000;
       CREATE TABLE sites (
         site_id         bigint  PRIMARY KEY,
@@ -17,7 +20,7 @@ export class SiteWebhooks1763500000508 implements MigrationInterface {
         version         bigint  NOT NULL,
         CONSTRAINT sites_webhook CHECK (NOT webhook_enabled OR webhook_url IS NOT NULL)
       );
-      COMMENT ON TABLE sites IS 'A read model of what identity published.';
+      COMMENT ON TABLE sites IS 'Read model of the sites that identity published.';
 
       ALTER TABLE notifications
         ADD COLUMN recipient  text NOT NULL DEFAULT 'session',
@@ -33,22 +36,24 @@ export class SiteWebhooks1763500000508 implements MigrationInterface {
           END) NOT VALID;
       CREATE UNIQUE INDEX notifications_one_each ON notifications (payment_reference, recipient, webhook_id) NULLS NOT DISTINCT;
       ALTER TABLE notifications DROP CONSTRAINT notifications_one_per_payment;
-      COMMENT ON TABLE notifications IS 'One for each final payment of a hosted session, and one for each payment and refund of a site whose webhook is enabled.';
-      COMMENT ON COLUMN notifications.id IS 'The webhook-id, unless webhook_id is set.';
-      COMMENT ON COLUMN notifications.webhook_id IS 'The same at every try. Two recipients of one payment have the same.';
+      COMMENT ON TABLE notifications IS 'Notifications to merchants: one for each final payment of a hosted session, and one for each final payment and each refund of a site whose webhook is enabled.';
+      COMMENT ON COLUMN notifications.id IS 'Also the webhook-id header, unless webhook_id is set.';
+      COMMENT ON COLUMN notifications.webhook_id IS 'The webhook-id header. If it is NULL, id is the header. Both recipients of one payment get one header.';
       COMMENT ON COLUMN notifications.recipient IS 'session: the notificationUrl of a session (E2). site: the webhook of a site (M6).';
-      COMMENT ON COLUMN notifications.session_id IS 'NULL for a site: no notification of another payment supersedes it.';
-      COMMENT ON COLUMN notifications.fields IS 'The body as on the wire, that of a session without its signature; amounts in cents.';
+      COMMENT ON COLUMN notifications.session_id IS 'NULL for a site, because notifications of a site are never superseded.';
+      COMMENT ON COLUMN notifications.fields IS 'Body of the request. The body for a session is stored without its signature. Amounts are in cents.';
 
-      -- As before; a row may be for a site, and then has no session: no lock, nothing superseded. A release that knows no
-      -- recipient means the session.
+      -- The function now also accepts rows for sites. Such a row has no session, takes no lock and supersedes nothing.
+      -- If an earlier release passes no recipient, the recipient is the session.
       CREATE OR REPLACE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the locks before committed.
+        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
+        -- holder of the locks committed.
         PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
 
-        -- A recipient is notified of a payment once, and of each refund once, whatever comes twice.
+        -- A recipient gets one notification for the payment and one for each refund. A repeated event inserts no
+        -- second one.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status,
                                      api_version, url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -69,13 +74,14 @@ export class SiteWebhooks1763500000508 implements MigrationInterface {
                                    id uuid, webhook_id uuid, recipient text, type text, merchant_id bigint, site_id bigint, mode text, session_id uuid,
                                    payment_reference text, payment_status text, api_version text, url text, endpoint text, fields jsonb,
                                    traceparent text, has_place boolean)) AS l) AS j
-           -- In one order everywhere, so that two batches with the same notices never deadlock.
+           -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
            ORDER BY j.payment_reference, j.recipient, j.webhook_id
           ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')

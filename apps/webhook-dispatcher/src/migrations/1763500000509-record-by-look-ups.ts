@@ -10,14 +10,16 @@ export class RecordByLookUps1763500000509 implements MigrationInterface {
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
-      -- As before, but for the look-ups.
+      -- Only the look-ups of the function change.
       CREATE OR REPLACE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
-        -- Each statement below has a snapshot of its own: it sees what the holder of the locks before committed.
+        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
+        -- holder of the locks committed.
         PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
 
-        -- A recipient is notified of a payment once, and of each refund once, whatever comes twice.
+        -- A recipient gets one notification for the payment and one for each refund. A repeated event inserts no
+        -- second one.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status,
                                      api_version, url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
@@ -42,13 +44,14 @@ export class RecordByLookUps1763500000509 implements MigrationInterface {
                     LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
                                         WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
                                         LIMIT 1) AS open ON true) AS j
-           -- In one order everywhere, so that two batches with the same notices never deadlock.
+           -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
            ORDER BY j.payment_reference, j.recipient, j.webhook_id
           ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
+        -- notification is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
          WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
                                WHERE g.payment_status = 'Success')

@@ -11,7 +11,8 @@ export class NotifiedSince1763500000550 implements MigrationInterface {
     await db.query(`
       ALTER TABLE sites ADD COLUMN notified_since timestamptz;
       UPDATE sites SET notified_since = now() WHERE webhook_enabled;
-      COMMENT ON COLUMN sites.notified_since IS 'When the webhook was last enabled; NULL: never by this release.';
+      COMMENT ON COLUMN sites.notified_since IS
+        'When the webhook was last enabled. NULL if this release has not enabled it.';
       CREATE FUNCTION keep_notified_since() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         NEW.notified_since := OLD.notified_since;
@@ -20,7 +21,7 @@ export class NotifiedSince1763500000550 implements MigrationInterface {
       CREATE TRIGGER sites_notified_since BEFORE UPDATE ON sites
         FOR EACH ROW WHEN (OLD.webhook_enabled AND NEW.webhook_enabled AND OLD.notified_since IS NOT NULL)
         EXECUTE FUNCTION keep_notified_since();
-      COMMENT ON FUNCTION keep_notified_since IS 'Another change of a site whose webhook stays enabled does not change since when.';
+      COMMENT ON FUNCTION keep_notified_since IS 'Keeps notified_since if the webhook is enabled before and after an update of the site.';
     `);
   }
 

@@ -72,7 +72,8 @@ export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", rec
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 
 /**
- * Every page costs the same, because ids are ordered by the time of their payment, so the index scan begins at `after`.
+ * Ids are ordered by the time of the payment, so the index scan of a page begins at `after`. Therefore every page costs
+ * the same.
  */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
   const { conditions, parameters } = buildFilter(query);
@@ -101,14 +102,14 @@ function buildFilter({ state, merchantId, sessionId, unsigned, after }: Notifica
   const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // Without a lower limit, PostgreSQL expects a third of the table, and reads the whole table to sort it.
+    // Without a lower limit, PostgreSQL estimates that a third of the rows match, and sorts the whole table.
     [`id > '${FIRST_ID}' AND id <`, after],
   ];
   const active = filters.filter(([, value]) => value !== undefined);
   return {
     conditions: [
-      // The state is part of the text, because PostgreSQL cannot use a partial index of a state with a parameter. The
-      // state has been validated.
+      // The state is part of the SQL text, because PostgreSQL cannot use a partial index if the state is a parameter.
+      // The state has been validated above.
       ...(state === undefined ? [] : [`state = '${state as NotificationState}'`]),
       ...(unsigned === undefined ? [] : ['unsigned_since IS NOT NULL']),
       ...active.map(([condition], i) => `${condition} $${i + 1}`),

@@ -3,7 +3,7 @@ import { parseEndpoint, replayConflict } from './notification.js';
 /** The longest valid DNS name has 253 characters. */
 const HOST_253 = `${'a.'.repeat(126)}a`;
 
-describe('the endpoint of a URL', () => {
+describe('parseEndpoint', () => {
   it.each([
     ['https://Shop.Example/a?b', 'shop.example:443'],
     ['https://shop.example:8443/', 'shop.example:8443'],
@@ -14,7 +14,7 @@ describe('the endpoint of a URL', () => {
     [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
-  ])('(%s) is %s', (url, endpoint) => {
+  ])('returns for the URL %s the endpoint %s', (url, endpoint) => {
     expect(parseEndpoint(url)).toBe(endpoint);
   });
 });
@@ -22,12 +22,13 @@ describe('the endpoint of a URL', () => {
 describe('a replay', () => {
   const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success in state %s is possible', (state) => {
+  // A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('is possible for a Success in state %s', (state) => {
     expect(replayConflict({ ...candidate, state })).toBeUndefined();
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a Failed in state %s is possible until a Success of its session exists',
+    'is possible for a Failed in state %s until a Success of its session exists',
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(

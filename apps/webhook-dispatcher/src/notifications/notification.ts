@@ -29,7 +29,7 @@ export type NotificationContent =
 
 export type Recipient = NotificationContent['recipient'];
 
-/** The length of the longest DNS name with a port. The table rejects longer endpoints. */
+/** The length of the longest DNS name (253), a colon and a port of five digits. */
 const MAX_ENDPOINT_LENGTH = 259;
 
 /**
@@ -48,7 +48,7 @@ export interface ReplayCandidate {
   readonly paymentStatus: PaymentStatusText;
   /** True while a worker may be sending the notification. */
   readonly leased: boolean;
-  /** True if a Success of the same session is recorded. */
+  /** True if the notification of a successful payment of the same session is recorded. */
   readonly sessionSucceeded: boolean;
 }
 

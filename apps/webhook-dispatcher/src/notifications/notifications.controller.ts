@@ -5,7 +5,7 @@ import { getNotification, type NotificationDetails } from './get-notification.qu
 import { type CircuitSummary, listCircuits } from './list-circuits.query.js';
 import { listNotifications, type NotificationPage, type NotificationQuery } from './list-notifications.query.js';
 
-/** Shows the notifications to merchants, and the failing endpoints, to administrators (header `x-admin-key`, A10). */
+/** Shows administrators the notifications of all merchants and the failing endpoints (header `x-admin-key`, A10). */
 @Controller('admin/v1/notifications')
 @UseGuards(AdminKeyGuard)
 export class NotificationsController {

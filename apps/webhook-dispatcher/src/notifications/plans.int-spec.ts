@@ -28,16 +28,16 @@ const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: stri
       (conditions.length === 0 ? '$' : String.raw`\n\s+Index Cond: \(+${conditions.join(String.raw`\) AND \(`)}\)+$`),
   );
 
-describe('the list reads only the rows of its page, newest first', () => {
+describe('the list of notifications', () => {
   const backwardScan = (index: string, ...conditions: string[]): RegExp =>
     orderedScan('Index Scan Backward', index, ...conditions);
 
-  test('for all notifications', async () => {
+  test('reads only the rows of its page if it has no filter', async () => {
     expect(await explainList({})).toMatch(backwardScan('notifications_pkey'));
     expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', idRange));
   });
 
-  test('for the notifications of a merchant, and for the delivered notifications of a merchant', async () => {
+  test('reads only the rows of its page for one merchant, also for its delivered notifications', async () => {
     const index = 'notifications_of_merchant_by_id';
     expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, merchantCondition));
     expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, merchantCondition, idRange));
@@ -45,7 +45,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(delivered).toMatch(backwardScan(index, merchantCondition, idRange, stateCondition('delivered')));
   });
 
-  test('for the pending notifications of all merchants or of one merchant', async () => {
+  test('reads only the rows of its page for pending notifications of all merchants or of one merchant', async () => {
     const index = 'notifications_pending';
     expect(await explainList({ state: 'pending' })).toMatch(backwardScan(index));
     expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, idRange));
@@ -54,7 +54,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     );
   });
 
-  test('for the notifications without a signing key of all merchants or of one merchant', async () => {
+  test('reads only the rows of its page for notifications without a signing key, of all merchants or of one merchant', async () => {
     const index = 'notifications_unsigned';
     expect(await explainList({ unsigned: 'true' })).toMatch(backwardScan(index));
     expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, idRange));
@@ -64,7 +64,7 @@ describe('the list reads only the rows of its page, newest first', () => {
   });
 
   test.each(['superseded', 'exhausted', 'gone'])(
-    'for the %s notifications of all merchants or of one merchant',
+    'reads only the rows of its page for %s notifications of all merchants or of one merchant',
     async (stateName) => {
       const index = 'notifications_undelivered';
       expect(await explainList({ state: stateName })).toMatch(backwardScan(index, stateCondition(stateName)));

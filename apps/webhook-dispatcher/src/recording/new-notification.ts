@@ -10,7 +10,7 @@ import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
 import { type NotificationContent, parseEndpoint } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
-/** The members that are used here of an event about a payment that became final, was reversed or was refunded. */
+/** The members that are read from an event. The event reports a final payment, a reversed charge or a refund. */
 export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */
@@ -22,7 +22,7 @@ export type NewNotification = NotificationContent & {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  /** Absent for a site, because a Success supersedes only notifications of a session (E2, M6). */
+  /** Absent for a site, because only notifications of a session can be superseded (E2, M6). */
   readonly sessionId?: string;
   readonly paymentReference: string;
   readonly paymentStatus: PaymentStatusText;
@@ -47,9 +47,9 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
 }
 
 /**
- * Builds the notification for the webhook of a payment's site (M6). The session of the same payment may have a
- * notification with the same webhook-id, because it goes to another URL. The id of the row is different from the
- * webhook-id. Ids of rows are ordered by the time of the payment or refund.
+ * Builds the notification for the webhook of a payment's site (M6). The notification of the payment's session has the
+ * same webhook-id, but goes to another URL. Therefore the id of this row is different from the webhook-id. Ids of rows
+ * are ordered by the time of the payment or refund.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
   const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);

@@ -7,8 +7,9 @@ import type { NewNotification } from './new-notification.js';
 @Injectable()
 export class NotificationRepository {
   /**
-   * Inserts notifications. A notification with a slot is inserted under `lease` if E2 allows it. All other
-   * notifications are inserted without a lease. Returns the ids of the leased notifications.
+   * Inserts notifications. A notification for which the worker has reserved a slot (one request in flight) is inserted
+   * under `lease` if E2 allows it. All other notifications are inserted without a lease. Returns the ids of the leased
+   * notifications.
    */
   async insertAll(
     db: Pick<EntityManager, 'query'>,

@@ -14,9 +14,9 @@ import { NotificationRepository } from './notification.repository.js';
  * notification of a failed payment. In a session (E2) a Success supersedes every Failed that was not acknowledged. A
  * Failed that arrives after the Success is inserted as superseded. Notifications of a site are never superseded.
  *
- * This class does not send. If the worker of this process has a slot for a notification, the notification is inserted
- * under the lease of the worker and returned to the worker. The other notifications are pending until a worker leases
- * them.
+ * This class does not send. If the worker of this process has reserved a slot (one request in flight) for a
+ * notification, the notification is inserted under the lease of the worker and returned to the worker. All other
+ * notifications are pending until a worker leases them.
  *
  * The worker relies on this guarantee: once a Success is visible, every Failed of its session is superseded,
  * acknowledged, or under a lease that is visible too. Therefore a lease request for the Success only has to check that

@@ -1,5 +1,6 @@
 /**
- * Tests in which state a notification is recorded: superseded, pending, or leased to the worker that has a slot for it.
+ * Tests in which state a notification is recorded: superseded, pending, or leased to the worker that will send it.
+ * A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
  */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
@@ -56,7 +57,7 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
   ['failed', 'a Success of another session', 'pending, leased', () => recordEarlier(randomUUID(), 'success')],
   ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordEarlier(id, 'failed')],
   ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordEarlier(id, 'failed', 1)],
-  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordEarlier(id, 'failed', 0)],
+  ['success', 'a Failed of its session whose lease ended', 'pending, leased', (id) => recordEarlier(id, 'failed', 0)],
   [
     'success',
     'a Failed of another session that is being sent',
@@ -69,14 +70,14 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     'pending, leased',
     (id) => recordEarlier(id, 'success', 1),
   ],
-])('a %s notification (earlier: %s) is recorded as %s', (state, _, expected, recordEarlierNotification) => {
-  test('if the worker has a slot for the notification', async () => {
+])('a %s notification after %s (expected: %s)', (state, _, expected, recordEarlierNotification) => {
+  test('is recorded as expected if the worker may send one more request', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('without the lease if the worker has no slot for the notification', async () => {
+  test('is recorded without a lease if the worker may send no more requests', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));

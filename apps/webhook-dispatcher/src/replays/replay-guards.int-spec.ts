@@ -1,5 +1,9 @@
-/** Tests the conditions of a replay one by one. In each test only one condition is false. */
+/**
+ * Tests the conditions of a replay one by one. In each test only one condition is false. A Success is the notification
+ * of a successful payment, a Failed is the notification of a failed payment.
+ */
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
 const HOST = 'shop.example:443';
@@ -40,16 +44,16 @@ const replayMany = async (body: object): Promise<unknown> => {
 const replayOne = async (id: string): Promise<number> =>
   (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
 
+const openCircuit = (merchantId: number, endpoint: string): Promise<unknown> =>
+  query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`, [
+    merchantId,
+    endpoint,
+    dispatcher.clock.later(60_000),
+  ]);
 async function openCircuits(): Promise<void> {
-  for (const [merchantId, endpoint] of [
-    [7, HOST],
-    [7, 'other.example:443'],
-    [8, HOST],
-  ])
-    await query(
-      `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`,
-      [merchantId, endpoint, dispatcher.clock.later(60_000)],
-    );
+  await openCircuit(7, HOST);
+  await openCircuit(7, 'other.example:443');
+  await openCircuit(8, HOST);
 }
 const OTHER_CIRCUITS = [
   { merchant_id: 7, endpoint: 'other.example:443' },
@@ -71,7 +75,7 @@ describe('a replay of one notification', () => {
     expect(await replayOne(id)).toBe(status);
   });
 
-  test('of status Failed is accepted while its session has no Success', async () => {
+  test('is accepted for a Failed notification while its session has no Success', async () => {
     const sessionId = randomUUID();
     const ids = [
       await recordExhausted('exhausted', { sessionId, state: 'failed' }),
@@ -137,6 +141,30 @@ describe('a replay of many notifications', () => {
     expect(await readOpenCircuits()).toHaveLength(3);
   });
 
+  test('locks the circuits in the order of their endpoints, so that two replays cannot deadlock', async () => {
+    const endpoints = ['a:443', 'b:443', 'c:443', 'd:443', 'e:443', 'f:443'];
+    for (const endpoint of endpoints) {
+      await updateNotification(await recordExhausted(), `endpoint = $2`, endpoint);
+      await openCircuit(7, endpoint);
+    }
+    const holder = dispatcher.test.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query(`SELECT FROM circuits WHERE endpoint = 'a:443' FOR UPDATE`);
+    const replaying = replayMany(EXHAUSTED);
+    await waitUntil('the replay to wait', 5_000, async () => {
+      const rows = await query<unknown[]>(
+        `SELECT FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()
+            AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
+      );
+      return rows.length > 0;
+    });
+    const unlockedCircuits = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
+    await holder.commitTransaction();
+    await holder.release();
+    expect(await replaying).toEqual([6, 0]);
+    expect(unlockedCircuits).toEqual(endpoints.slice(1).map((endpoint) => ({ endpoint })));
+  });
+
   test('does not change a circuit that is already half-open', async () => {
     await recordExhausted();
     await openCircuits();
@@ -147,22 +175,25 @@ describe('a replay of many notifications', () => {
   });
 
   test.each([
-    ['of a merchant', { merchantId: 7 }],
-    ['of a state', EXHAUSTED],
-  ])('%s includes notifications that were created at or after `since`, to the millisecond', async (_, body) => {
-    await recordExhausted();
-    expect(await replayMany({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
-    expect(await replayMany({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
-  });
+    ['merchant', { merchantId: 7 }],
+    ['state', EXHAUSTED],
+  ])(
+    'can be limited by %s to notifications that were created at or after `since`, to the millisecond',
+    async (_, body) => {
+      await recordExhausted();
+      expect(await replayMany({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
+      expect(await replayMany({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
+    },
+  );
 
-  test('of a merchant since a time can be limited to one state', async () => {
+  test('can be limited to one state of the notifications of a merchant since a time', async () => {
     await recordExhausted('gone');
     await recordExhausted('exhausted');
     await recordExhausted('exhausted', { merchantId: 8 });
     expect(await replayMany({ merchantId: 7, since: dispatcher.clock.nowISO(), state: 'gone' })).toEqual([1, 0]);
   });
 
-  test('of a state can be limited to one merchant', async () => {
+  test('can be limited to one merchant of the notifications in a state', async () => {
     for (const merchantId of [7, 8, 8]) await recordExhausted('exhausted', { merchantId });
     await recordExhausted('gone');
     expect(await replayMany({ ...EXHAUSTED, merchantId: 8 })).toEqual([2, 0]);

@@ -11,8 +11,8 @@ export interface ReplayedPage {
   /** Number of notifications that are due now. Each of them has the same id as before and a new retry schedule. */
   replayed: number;
   /**
-   * Number of selected notifications that are not replayed, because they are being sent, or because they are a Failed
-   * whose session has been paid (E2).
+   * Number of selected notifications that are not replayed, because they are being sent, or because they report a
+   * failed payment of a session that has been paid (E2).
    */
   skipped: number;
   /** Pass this id as `after` to replay the next page. Null on the last page. */
@@ -20,9 +20,10 @@ export interface ReplayedPage {
 }
 
 /**
- * Makes many notifications due now (E5), the oldest first, one page at a time. If the request has no `state`, delivered
- * notifications are replayed too, because the merchant may have lost them. Throws `request.invalid` when the selection
- * is incomplete.
+ * Replays the notifications that the request selects (E5): makes them due now. Each call replays one page, and the
+ * pages begin with the oldest notifications. If the request has no `state`, delivered notifications are replayed too,
+ * because the merchant may have lost them. Throws `request.invalid` if the request has neither a `state` nor a
+ * `merchantId` with a `since`.
  */
 @Injectable()
 export class ReplayMany {
@@ -37,14 +38,15 @@ export class ReplayMany {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
-      // Waits for transactions that are recording a Success of these sessions, so that the next statement sees the
-      // Success (E2).
+      // Waits for transactions that are recording a successful payment of these sessions, so that the next statement
+      // sees the notification of this payment (E2).
       await this.replays.lockSessions(
         tx,
         found.flatMap(({ sessionId }) => sessionId ?? []),
       );
       const ids = found.map(({ id }) => id);
       const replayed = await this.replays.makeManyDue(tx, ids, this.clock.now());
+      // Wakes the workers after the commit.
       this.due.afterCommit(tx);
       return {
         replayed,

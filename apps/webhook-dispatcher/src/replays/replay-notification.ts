@@ -9,7 +9,7 @@ import { ReplayRepository } from './replay.repository.js';
 
 /**
  * Limits of a replay by a merchant. The merchant can replay only notifications of its own site and mode, and each
- * notification only once per interval. Administrators have no such limits.
+ * notification only once per interval. These limits do not apply to administrators.
  */
 export interface ReplayLimits {
   readonly owner: DeliveryOwner;
@@ -21,8 +21,9 @@ export interface ReplayLimits {
  * the notification does not exist or has another owner, `resource.conflict` if it may not be sent, and
  * `request.rate-limited` within the interval of `limits`.
  *
- * The replay locks the session first. Without the lock the replay would not see a Success that another transaction is
- * recording, and the merchant would receive the replayed Failed after the Success (E2).
+ * The replay locks the session first. Without the lock the replay would not see a Success (the notification of a
+ * successful payment) that another transaction is recording, and the merchant could receive the replayed notification
+ * of a failed payment after the Success (E2).
  */
 @Injectable()
 export class ReplayNotification {

@@ -36,10 +36,11 @@ export class ReplayRepository {
    * Locks sessions. Until the transaction ends, no other transaction can record or replay a notification of these
    * sessions, because the database function `record_notifications` acquires the same locks.
    *
-   * The reason is that two concurrent transactions may record the Failed and the Success of one session. Without the
-   * lock, each transaction would not see the row of the other transaction. Then the Failed would stay pending, and the
-   * merchant could receive the Failed after the Success (E2). The lock is a separate statement, because under READ
-   * COMMITTED only later statements see what the previous lock holder has committed.
+   * The reason is that two concurrent transactions may record the notifications of a failed and of a successful payment
+   * of one session (the Failed and the Success). Without the lock, neither transaction would see the row of the other.
+   * The Failed would stay pending, and the merchant could receive the Failed after the Success (E2).
+   * The lock is a separate statement, because under READ COMMITTED only later statements see what the previous lock
+   * holder has committed.
    *
    * Call this method only once in a transaction. One call acquires its locks in a fixed order. A second call could
    * break that order and cause a deadlock. The lock key is a hash of the session id. Two sessions with the same hash
@@ -85,7 +86,7 @@ export class ReplayRepository {
 
   /**
    * Allows a probe of the endpoint of this notification. The response to the probe decides whether the circuit closes
-   * or opens again. All sites and both modes of a merchant share the circuit.
+   * or opens again. All sites of a merchant share the circuit, in test mode and in live mode.
    */
   async halfOpenCircuit(tx: EntityManager, id: string, now: Date): Promise<void> {
     await tx.query(
@@ -112,8 +113,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Finds the notifications in a state, the oldest first. The state is part of the text, because PostgreSQL cannot use
-   * the partial index of a state with a parameter. The state has been validated.
+   * Finds the notifications in a state, the oldest first. The state is part of the SQL text, because PostgreSQL cannot
+   * use the partial index if the state is a parameter. The caller has validated the state.
    */
   findInState(
     tx: EntityManager,

@@ -22,6 +22,7 @@ afterEach(async () => {
   await dispatcher.test.stop();
 });
 
+// A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
 const receiverEndpoint = (): string => `127.0.0.1:${receiver.port}`;
 const receivedIds = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
@@ -58,7 +59,8 @@ describe('a replay', () => {
     await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
       await dispatcher.runOnce();
-      dispatcher.clock.advance(29 * 3_600_000);
+      // Longer than the longest wait of the schedule, which is 24 hours with a jitter of 20 %.
+      dispatcher.clock.advance(29 * HOUR);
     }
     const { id, state } = await dispatcher.getNotificationRow(payment);
     expect(state).toBe('exhausted');
@@ -96,7 +98,7 @@ describe('a replay', () => {
     expect((await dispatcher.getNotificationRow(waiting!)).state).toBe('delivered');
   });
 
-  it('that fails counts as a failed probe, so the circuit opens again', async () => {
+  it('opens the circuit again if it fails, because it is a probe', async () => {
     receiver.setBehaviours(respondWith(500));
     const [replayed] = await deliverNewPayments(1);
     await openCircuit(MINUTE);
@@ -106,7 +108,7 @@ describe('a replay', () => {
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
-  it('of a Failed notification is rejected after its session was paid, even if the notification was delivered', async () => {
+  it('is rejected for a Failed notification after its session was paid', async () => {
     const sessionId = randomUUID();
     const delivered = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.deliverPayments(delivered);
@@ -149,8 +151,8 @@ describe('a replay of many notifications', () => {
     const since = dispatcher.clock.nowISO();
     const delivered = await deliverNewPayments(3);
     await sendAll();
-    const givenUp = await deliverNewPayments(2);
-    await setState('gone', givenUp);
+    const gone = await deliverNewPayments(2);
+    await setState('gone', gone);
     await deliverNewPayments(2, { merchantId: 8 });
     await sendAll();
     const toOtherEndpoint = dispatcher.newPayment(receiver.url.replace('127.0.0.1', 'localhost'));
@@ -161,7 +163,7 @@ describe('a replay of many notifications', () => {
     const { status, body } = await dispatcher.requestReplays({ merchantId: 7, endpoint: receiverEndpoint(), since });
     expect({ status, body }).toEqual({ status: 202, body: { replayed: 5, skipped: 0, after: null } });
     await sendAll();
-    const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.getNotificationRow(payment)));
+    const rows = await Promise.all([...delivered, ...gone].map((payment) => dispatcher.getNotificationRow(payment)));
     expect(receivedIds().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
     expect(await dispatcher.getNotificationRow(earlier[0]!)).toMatchObject({ tries: 1 });
@@ -192,7 +194,7 @@ describe('a replay of many notifications', () => {
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
   });
 
-  it('whose probe fails opens the circuit again and sends no other notification', async () => {
+  it('opens the circuit again and sends no other notification if its probe fails', async () => {
     receiver.setBehaviours(respondWith(500));
     await deliverNewPayments(6);
     await openCircuit(MINUTE);
@@ -222,7 +224,7 @@ describe('a replay of many notifications', () => {
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
   });
 
-  it('is requested in pages of 1000, and each notification is in exactly one page', async () => {
+  it('is requested in pages of 1000 notifications, and each notification is in exactly one page', async () => {
     const payments = await deliverNewPayments(2_300);
     await setState('exhausted', payments);
     const pages: number[] = [];
@@ -246,7 +248,7 @@ describe('a replay of many notifications', () => {
     [{ merchantId: 7, since: '2026-13-41T00:00:00Z' }, 'since'],
     [{ merchantId: 7, endpoint: 'https://shop.example/', since: '2026-03-01T00:00:00Z' }, 'endpoint'],
     [{ state: 'exhausted', after: '1' }, 'after'],
-  ])('with the body %j is rejected with an error that names %s', async (request, field) => {
+  ])('is rejected if its body is %j, and the error names %s', async (request, field) => {
     const { status, body } = await dispatcher.requestReplays(request);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field }]);

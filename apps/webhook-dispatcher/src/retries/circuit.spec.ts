@@ -18,12 +18,15 @@ const withProbe = (circuit: Circuit, leaseId = 'lease of the probe'): Circuit =>
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
 describe('an attempt', () => {
-  it.each([undefined, 429, 500, 502, 503, 504, 599])('with status %p is a failure of the endpoint', (statusCode) => {
-    expect(isFailure(statusCode === undefined ? {} : { statusCode })).toBe(true);
-  });
+  it.each([undefined, 429, 500, 502, 503, 504, 599])(
+    'is a failure of the endpoint if the status is %p',
+    (statusCode) => {
+      expect(isFailure(statusCode === undefined ? {} : { statusCode })).toBe(true);
+    },
+  );
 
   it.each([200, 204, 301, 307, 400, 401, 404, 408, 410, 428, 430, 499])(
-    'with status %i shows that the endpoint is up',
+    'shows that the endpoint is up if the status is %i',
     (statusCode) => {
       expect(isFailure({ statusCode })).toBe(false);
     },

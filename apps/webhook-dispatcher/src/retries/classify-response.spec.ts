@@ -5,7 +5,7 @@ const firstAttempt = { attemptCount: 1, now: NOW, random: 0.5 };
 const later = (ms: number): Date => new Date(NOW.getTime() + ms);
 
 describe('an attempt', () => {
-  it.each([200, 201, 202, 204, 226, 299])('with status %i acknowledges the notification', (statusCode) => {
+  it.each([200, 201, 202, 204, 226, 299])('acknowledges the notification if the status is %i', (statusCode) => {
     expect(classifyResponse({ statusCode, durationMs: 5 }, firstAttempt)).toEqual({
       outcome: 'acknowledged',
       state: 'delivered',
@@ -13,14 +13,14 @@ describe('an attempt', () => {
     });
   });
 
-  it('with status 200 acknowledges the notification even if the body is incomplete', () => {
+  it('acknowledges the notification if the status is 200 and the body is incomplete', () => {
     expect(classifyResponse({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, firstAttempt).state).toBe(
       'delivered',
     );
   });
 
   it.each([199, 300, 301, 302, 307, 308, 400, 401, 403, 404, 408, 409, 425, 500, 502, 504, 599])(
-    'with status %i is retried by the schedule',
+    'is retried by the schedule if the status is %i',
     (statusCode) => {
       expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt)).toEqual({
         outcome: 'refused',
@@ -30,7 +30,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('without a response is retried by the schedule, even if the address was rejected', () => {
+  it('is retried by the schedule if it gets no response, even if the address was rejected', () => {
     for (const errorClass of ['timeout', 'connection-refused', 'address-refused:private']) {
       expect(classifyResponse({ errorClass, durationMs: 5 }, firstAttempt)).toEqual({
         outcome: 'unanswered',
@@ -40,7 +40,7 @@ describe('an attempt', () => {
     }
   });
 
-  it('with status 410 is not retried', () => {
+  it('is not retried if the status is 410', () => {
     expect(classifyResponse({ statusCode: 410, durationMs: 5 }, firstAttempt)).toEqual({
       outcome: 'refused',
       state: 'gone',
@@ -49,7 +49,7 @@ describe('an attempt', () => {
   });
 
   it.each([429, 503])(
-    'with status %i is retried at the time of Retry-After or at the time of the schedule, whichever is later',
+    'is retried after status %i at the time of Retry-After or of the schedule, whichever is later',
     (statusCode) => {
       expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
         later(60_000),

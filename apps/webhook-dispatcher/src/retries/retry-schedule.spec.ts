@@ -23,7 +23,7 @@ describe('the retry schedule', () => {
     [2, 0, 24_000],
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
-  ])('after %i attempts, with the random number %d, is a wait of %i ms', (attemptCount, random, expectedMs) => {
+  ])('returns after %i attempts, for the random number %d, a wait of %i ms', (attemptCount, random, expectedMs) => {
     expect(retryDelayMs(attemptCount, random)).toBe(expectedMs);
   });
 
@@ -58,7 +58,7 @@ describe('the retry schedule', () => {
     [HOUR, 300_000],
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
-  ])('for a notification that waits for signing keys and is %i ms old is a wait of %s ms', (ageMs, expectedMs) => {
+  ])('returns for a notification that is %i ms old and has no signing keys a wait of %s ms', (ageMs, expectedMs) => {
     expect(keyRetryDelayMs(ageMs)).toBe(expectedMs);
   });
 });

@@ -27,7 +27,7 @@ describe('signing keys', () => {
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
   });
 
-  it('that are rotated between two attempts sign the second attempt, and during the rotation both secrets sign', async () => {
+  it('sign the second attempt if they are rotated after the first attempt, and both secrets sign during the rotation', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200));
     const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
@@ -78,6 +78,7 @@ describe('signing keys', () => {
     expect(() => verifyWebhook(after!, WEBHOOK_SECRET)).toThrow('No matching signature');
     expect(verifyWebhook(after!, secondSecret)).toEqual(JSON.parse(after!.body));
 
+    // Restores the default keys for the next tests.
     await dispatcher.deliverSecret('site-key 7', SITE_API_KEY, {
       purpose: 'api-key',
       siteId: TEST_SITE.siteId,
@@ -97,7 +98,7 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are required: if they are missing, the notification waits, and administrators see why', async () => {
+  it('must have the mode of the payment: without them the notification waits, and administrators see why', async () => {
     const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.newPayment(receiver.url, { mode: 'live' });
     await dispatcher.deliverPayments(payment);
@@ -152,7 +153,7 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(0);
   });
 
-  it('that are missing are visible as the number of unsigned notifications that are pending or exhausted', async () => {
+  it('are reported as missing by a metric that counts pending and exhausted notifications without a signature', async () => {
     const newPayment = (state: 'success' | 'failed', mode: Mode) =>
       dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));

@@ -48,6 +48,7 @@ async function sendAll(): Promise<void> {
 const readNotice = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body) as PaymentNotice;
 const webhookIdOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
+// A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
 describe('the webhook of a site (M6)', () => {
   it('receives final payments of sessions and of invoices, with a signature only in the headers (E4)', async () => {
     const payments = [newHostedPayment(), newInvoicePayment()];
@@ -178,8 +179,8 @@ describe('the webhook of a site (M6)', () => {
   });
 });
 
-describe('the webhook of a site does not receive', () => {
-  it('payments that are recorded while it is disabled, but still receives earlier notifications', async () => {
+describe('the webhook of a site', () => {
+  it('does not receive payments that are recorded while it is disabled, but still receives earlier notifications', async () => {
     const before = newHostedPayment();
     await dispatcher.deliverPayments(before);
     await dispatcher.deliverSite({ ...site, webhookUrl: siteEndpoint.url, webhookEnabled: false }, 2);
@@ -192,7 +193,7 @@ describe('the webhook of a site does not receive', () => {
     expect(sessionEndpoint.received).toHaveLength(2);
   });
 
-  it('payments of another site, or of another merchant with the same site id', async () => {
+  it('does not receive payments of another site, or of another merchant with the same site id', async () => {
     const otherSite = { merchantId: site.merchantId, siteId: ++lastId };
     await dispatcher.deliverSite({ ...otherSite });
     await dispatcher.deliverPayments(
@@ -205,7 +206,7 @@ describe('the webhook of a site does not receive', () => {
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('payments of a site from an earlier release, until a newer release enables the webhook', async () => {
+  it('does not receive payments of a site whose events are from an earlier release and contain no webhook', async () => {
     const { merchantId } = site;
     const oldSite = { merchantId, siteId: ++lastId };
     const secret = { purpose: 'webhook-secret', ...oldSite } as const;
@@ -296,6 +297,7 @@ describe('a site’s notification', () => {
     expect((await dispatcher.requestAdmin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);
     await sendAll();
     const since = '2026-01-01T00:00:00Z';
+    // The Failed of the session is skipped, because it is superseded.
     const { body: page } = await dispatcher.requestReplays({ merchantId: site.merchantId, since });
     expect(page).toEqual({ replayed: 3, skipped: 1, after: null });
     await sendAll();

@@ -60,7 +60,7 @@ describe('an API key', () => {
       `svc_test_merchant_${random}`,
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
     ],
-  ])('sent as %j is rejected with the message: %s', (header, message) => {
+  ])('is rejected if the header is %j, with the message: %s', (header, message) => {
     expect(describeKeyProblem(header, ['site', 'merchant'])).toBe(message);
   });
 });

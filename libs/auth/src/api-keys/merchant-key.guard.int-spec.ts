@@ -4,6 +4,7 @@ import { ApiKeyChangedV1, type Mode, SiteChangedV1 } from '@svc/contracts';
 import { ServiceConfig } from '@svc/service';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
+import { findActiveKeys } from './active-keys.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { CredentialsConsumer } from './credentials.consumer.js';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from './merchant-key.guard.js';
@@ -107,4 +108,10 @@ test('the guard responds 401 to an unknown or revoked key on any path, and 400 t
   const key = await publishKey();
   for (const path of ['x/', `${MERCHANT}/sites/x/`, `${OTHER_MERCHANT}/sites/x/`, `0${MERCHANT}/`])
     expect(await getCaller(path, keyHeader(key))).toBe(400);
+});
+
+test('an open connection continues only with a key that exists and is not revoked', async () => {
+  const [active, revoked] = [await publishKey(), await publishKey(SITE, { revoked: true })];
+  const keyIds = [active.keyId, revoked.keyId, randomUUID()];
+  expect(await findActiveKeys(service.dataSource, keyIds)).toEqual(new Set([active.keyId]));
 });

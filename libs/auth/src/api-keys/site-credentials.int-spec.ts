@@ -227,7 +227,7 @@ describe('SiteCredentials', () => {
     expect(await authenticate(KEYLESS_SITE)).toMatchObject({ merchantName: 'New name' });
   });
 
-  it('accepts a key that arrived before its site', async () => {
+  it('accepts a key whose event arrived before the event of its site', async () => {
     const site = { ...SITE, siteId: 5009 };
     const { apiKey } = await publishNewKey({ kind: 'site', siteId: 5009 });
     await expect(authenticate(site, apiKey)).rejects.toMatchObject(INVALID);

@@ -36,7 +36,7 @@ interface SiteRow {
   key_mode: Mode | null;
 }
 
-/** Authenticates calls to the hosted gateway with this service's own copy of identity's data. */
+/** Authenticates calls to the hosted gateway with the sites and API keys that the service identity has published. */
 @Injectable()
 export class SiteCredentials {
   private readonly siteCache: TtlCache<AuthenticatedSite>;

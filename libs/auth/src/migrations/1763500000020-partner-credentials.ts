@@ -18,7 +18,7 @@ export class PartnerCredentials1763500000020 implements MigrationInterface {
         version         bigint  NOT NULL
       );
       CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys (hash);
-      COMMENT ON TABLE known_partner_keys IS 'API keys of partners (A6), by their hash.';
+      COMMENT ON TABLE known_partner_keys IS 'Read model of the API keys of partners (A6). Contains only their hashes.';
 
       CREATE TABLE known_token_keys (
         kid        uuid    PRIMARY KEY,
@@ -26,7 +26,7 @@ export class PartnerCredentials1763500000020 implements MigrationInterface {
         withdrawn  boolean NOT NULL,
         version    bigint  NOT NULL
       );
-      COMMENT ON TABLE known_token_keys IS 'Public halves of the keys that sign identity tokens (A2): tokens are verified while identity is down.';
+      COMMENT ON TABLE known_token_keys IS 'Public keys that verify identity tokens (A2). Services verify tokens with this copy while identity is down.';
     `);
   }
 

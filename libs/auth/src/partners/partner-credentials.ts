@@ -14,7 +14,7 @@ export interface PartnerKey {
   readonly mode: Mode;
 }
 
-/** Finds partner keys, and the public keys that verify tokens, in this service's own copy of identity's data. */
+/** Finds partner keys, and the public keys that verify tokens. The service identity has published both. */
 @Injectable()
 export class PartnerCredentials {
   private readonly partnerKeys: TtlCache<PartnerKey>;

@@ -128,7 +128,7 @@ describe('PartnerGuard', () => {
     expect([response.status, response.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
-  it('rejects a token with an unknown mode in PartnerTokens, before it compares the mode of the token with that of the key', async () => {
+  it('does not rely on the comparison with the mode of the key: PartnerTokens already rejects a token with an unknown mode', async () => {
     const tokens = service.service.app.get(PartnerTokens, { strict: false });
     const verify = async (mode: unknown) =>
       tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });
@@ -336,7 +336,7 @@ describe('PartnerGuard', () => {
     }
   });
 
-  it('responds 500, not 401, when its own tables are unavailable', async () => {
+  it('responds 500, not 401, when the table of token keys is missing', async () => {
     const authorization = await signBearerToken();
     await service.superuser.query(`ALTER TABLE known_token_keys RENAME TO renamed_token_keys`);
     const response = await call(authorization);

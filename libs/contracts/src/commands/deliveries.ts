@@ -23,8 +23,8 @@ export interface DeliveryRequest {
 }
 
 /*
- * hosted-gateway → webhook-dispatcher, sent while a merchant waits for the response (ADR 61). Only the dispatcher
- * stores the attempts and the signing keys, but it has no public API.
+ * The commands below go from hosted-gateway to webhook-dispatcher, while a merchant waits for the response (ADR 61).
+ * Only webhook-dispatcher stores the attempts and the signing keys, but it has no public API.
  */
 export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-deliveries.v1');
 /** Refused with `resource.not-found`. */

@@ -17,6 +17,7 @@ const email: Bounds = {
   rejected: [undefined, null, '', 'a', 'a@b', 'a@b.example\n', '\ud83d@b.example', 7, emailOfLength(255)],
 };
 
+// Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(
   ServiceLoginRequest,
   { apiToken: 't', organisationId: 'o' },

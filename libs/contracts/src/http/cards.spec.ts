@@ -1,6 +1,7 @@
 import { anyText, describeBounds, optional, text, wholeNumber } from '../../test/bounds.js';
 import { StoreCardRequest } from './cards.js';
 
+// Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(
   StoreCardRequest,
   {},

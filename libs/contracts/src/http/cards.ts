@@ -11,7 +11,7 @@ export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' |
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key. It must be bound to try 1. The session of its binding must be the
+   * Compact JWE for the processor's public key. Its `binding.try` must be 1. Its `binding.sessionId` must be the
    * customerReference with a customer token, or the organisationId with a service token.
    */
   @IsOptional()

@@ -45,6 +45,7 @@ const createdUTCDate: Bounds = {
   ],
 };
 
+// Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(LineItemRequest, ITEM, {
   name: optional(text(200)),
   productCode: text(100),

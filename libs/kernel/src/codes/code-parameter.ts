@@ -8,7 +8,7 @@ const utf8Decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Decodes the code in a path parameter (D1): base64 or base64url of UTF-8 text, with or without padding. The text is
- * trimmed. Throws `request.invalid` for any other parameter, because a tolerant decoder could look up a code that the
+ * trimmed. Throws `request.invalid` for any other parameter, because a tolerant decoder could return a code that the
  * caller did not send.
  */
 export function decodeCodeParameter(parameter: string): string {

@@ -8,6 +8,7 @@ test('new codes have twenty digits, may begin with zeros, and are all different'
   for (const code of codes) expect(code).toMatch(/^\d{20}$/);
   expect(new Set(codes).size).toBe(codes.length);
   expect(codes.some((code) => code.startsWith('0'))).toBe(true);
+  // A code is composed of two random numbers of ten digits. The second number may begin with a zero too.
   expect(codes.some((code) => code[10] === '0')).toBe(true);
 });
 

@@ -8,7 +8,7 @@ import {
 import { derivedUuid } from '../uuid.js';
 import { notificationIdOf } from './notification-id.js';
 
-/** A payment's notice and its id: the `webhook-id` of a site's webhook. */
+/** A notice about a payment, for the webhook and the stream of its site. The id is the `webhook-id` of the webhook. */
 export interface IdentifiedNotice {
   /** UUID. Every service derives the same UUID. */
   readonly id: string;

@@ -13,7 +13,7 @@ test.each([
   ['up', 1],
   ['blocked', 0],
   ['away', 0],
-] as const)('svc.broker.connected of a connection in the state "%s" is %i', async (state, connected) => {
+] as const)('in the connection state "%s", the gauge svc.broker.connected is %i', async (state, connected) => {
   const connection: BrokerConnection = {
     state,
     waiting: () => Promise.resolve(new Map([['a queue', 3]])),

@@ -11,7 +11,9 @@ export interface Broker {
   targets(): readonly RelayTarget[];
   /** Calls `changed` whenever the set of targets changes, until the returned function is called. */
   watchTargets(changed: () => void): () => void;
-  /** Delivers the events of its types to `subscriber` until {@link Subscription.close} is called. */
+  /**
+   * Delivers the events of the types in `subscriber.types` to `subscriber` until {@link Subscription.close} is called.
+   */
   subscribe(subscriber: Subscriber): Promise<Subscription>;
   /** Handles commands of this name until {@link Subscription.close} is called. */
   respond(command: string, responder: Responder): Promise<Subscription>;
@@ -42,8 +44,8 @@ export interface BrokerDeadLetters {
   count(): Promise<number>;
   summary(): Promise<BrokerDeadLetterSummary>;
   /**
-   * Passes up to 1 000 of the messages to the consumer, and removes each message after the consumer's commit. Replay:
-   * the consumer's inbox ignores duplicates.
+   * Passes up to 1 000 of the messages to the consumer, and removes each message after the consumer's commit. If a
+   * message is passed twice, the consumer's inbox ignores the duplicate.
    */
   replay(): Promise<BrokerReplay>;
 }
@@ -72,8 +74,8 @@ export interface BrokerReplay {
 /** Event replay: a service requests all events of a type from the service that publishes it. */
 export interface EventReplay {
   /**
-   * True if a service that subscribes late has missed the earlier events. False if each subscriber has its own cursor
-   * in every log.
+   * True if a service that subscribes late has missed the earlier events. False if each subscriber has a cursor in the
+   * log of every publisher.
    */
   readonly isRequired: boolean;
   /**
@@ -82,8 +84,8 @@ export interface EventReplay {
    */
   request(request: ReplayRequest): Promise<boolean>;
   /**
-   * Passes the requests of other services to `accept`, which resolves when the request is stored. `hasPublished` is
-   * used if the broker does not know which service publishes a type.
+   * Passes the requests of other services to `accept`, which resolves when the request is stored. A broker that does
+   * not know the publisher of a type calls `hasPublished` of each service.
    */
   serveRequests(
     accept: (request: ReplayRequest) => Promise<void>,
@@ -110,7 +112,7 @@ export interface RelayTarget {
   readonly name: string;
   /** Types to deliver. Undefined if the broker filters by type. */
   readonly types?: ReadonlySet<string>;
-  /** As in {@link Subscriber}. */
+  /** See {@link Subscriber.maxBatchWaitMs}. */
   readonly maxBatchWaitMs?: number;
   /** Number of batches that may be unconfirmed at the same time. The default is 1. */
   readonly window?: number;

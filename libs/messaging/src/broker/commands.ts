@@ -11,7 +11,7 @@ export type ReplyEnvelope =
   | { ok: true; reply: unknown }
   | { ok: false; code: ErrorCode; message: string; fields: readonly FieldProblem[]; retryAfterSeconds?: number };
 
-/** Longest time that a person waits for a reply (Rule 5 of the architecture). */
+/** Longest time that a person waits for a reply (rule 6 in docs/architecture.md). */
 export const REQUEST_TIMEOUT_MS = 15_000;
 
 /**

@@ -3,7 +3,10 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { MessagingLog } from '../log.js';
 import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
 
-/** Pauses before the second and each further attempt. Their sum is below the 5 s that a revocation may take (A6). */
+/**
+ * Pauses before the second and each further attempt. Their sum is less than 5 s, because the revocation of an API key
+ * must take effect within 5 s (A6).
+ */
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
 
 /**
@@ -25,7 +28,7 @@ export class DirectPublisher {
     for (const target of this.broker.targets()) this.track(this.publishTo(target, copiesFor(target, events)));
   }
 
-  /** Publishes once. Skips a target that does not accept the events. */
+  /** Makes one attempt for each target. Ignores a target that does not accept the events. */
   async publishOnce(events: readonly EventEnvelope[]): Promise<void> {
     const attempts = this.broker.targets().map((target) => deliver(target, copiesFor(target, events)));
     const published = Promise.allSettled(attempts).then(() => undefined);

@@ -196,9 +196,9 @@ describe('an event whose handler fails because of the database', () => {
     await tx.query('SELECT pg_sleep(5)');
   };
   const newHandlerThatTimesOutFor =
-    (payloadOfTimeout: number, handled: unknown[]): EventHandler =>
+    (payloadThatTimesOut: number, handled: unknown[]): EventHandler =>
     async (events, context) => {
-      if (events.some(({ payload }) => payload === payloadOfTimeout)) await timeOut(events, context);
+      if (events.some(({ payload }) => payload === payloadThatTimesOut)) await timeOut(events, context);
       handled.push(...events.map(({ payload }) => payload));
     };
   /** Retries once a minute of the test clock. */
@@ -287,8 +287,8 @@ describe('an event whose handler fails because of the database', () => {
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lock.query('LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
-    // The wait is shorter than the statement timeout, because the transaction is open meanwhile, and an open
-    // transaction holds back every relay of the server.
+    // The consumer attempts the whole batch and then each event separately. The wait is shorter than the statement
+    // timeout, because the transaction is open meanwhile, and an open transaction holds back every relay of the server.
     expect(lockTimeouts.splice(0)).toEqual(['2s', '2s']);
     for (let i = 0; i < 10; i++) {
       clock.advance(2_000);

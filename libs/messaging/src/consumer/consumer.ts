@@ -51,8 +51,8 @@ class DatabaseUnavailableError extends Error {
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
 const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;
 /**
- * After this number of blocked events of a type in a row, further events of the type are deferred without an attempt,
- * because each attempt may last as long as the statement timeout.
+ * After this number of consecutive blocked events of a type, further events of the type are deferred without an
+ * attempt, because each attempt may last as long as the statement timeout.
  */
 const MAX_CONSECUTIVE_BLOCKED = 2;
 /** A message that the database blocks for longer than this becomes a dead letter, because no lock lasts a day. */
@@ -119,13 +119,13 @@ export class Consumer {
       await this.deliver(unknown.map(({ envelope }) => envelope));
       await this.deferred.remove(unknown);
     }
-    const consecutive = new Map<string, number>();
+    const consecutiveBlocked = new Map<string, number>();
     let settledCount = unknown.length;
     for (const event of due) {
       const { type } = event.envelope;
-      if (event.reason === 'unknown' || (consecutive.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
+      if (event.reason === 'unknown' || (consecutiveBlocked.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
       const isSettled = await this.retry(event);
-      consecutive.set(type, isSettled ? 0 : (consecutive.get(type) ?? 0) + 1);
+      consecutiveBlocked.set(type, isSettled ? 0 : (consecutiveBlocked.get(type) ?? 0) + 1);
       if (isSettled) settledCount++;
     }
     return settledCount;
@@ -139,11 +139,13 @@ export class Consumer {
     } catch (error) {
       if (error instanceof DatabaseUnavailableError) throw error;
       const cause = failureCause(error);
+      // If another event of the type has succeeded since the last attempt, this event caused the timeout itself.
       const isOwnTimeout = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= lastAttemptAt.getTime();
       const ownTimeouts = event.ownTimeouts + (isOwnTimeout ? 1 : 0);
       const isBlockedTooLong = this.clock.now().getTime() - deferredAt.getTime() >= MAX_BLOCKED_MS;
       if (cause !== 'message' && (ownTimeouts >= MAX_DELIVERIES || isBlockedTooLong))
         await this.deadLetter(envelope, error, attempts + UNCOUNTED_DELIVERIES);
+      // A message that causes the failure itself is delivered again, like a new message, and may become a dead letter.
       else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
         await this.deferred.postpone(event, ownTimeouts, cause === 'timeout');
         this.onBlocked();
@@ -206,7 +208,7 @@ export class Consumer {
     blocked: EventEnvelope[],
   ): Promise<Map<EventEnvelope, unknown>> {
     const failed = new Map<EventEnvelope, unknown>();
-    const consecutive = new Map<string, number>();
+    const consecutiveBlocked = new Map<string, number>();
     for (const event of events) {
       const { type } = event;
       if (this.blockedTypes.has(type)) {
@@ -215,7 +217,7 @@ export class Consumer {
       }
       try {
         await this.handle([event]);
-        consecutive.delete(type);
+        consecutiveBlocked.delete(type);
       } catch (error) {
         if (error instanceof DatabaseUnavailableError) throw error;
         if (failureCause(error) === 'message') {
@@ -223,8 +225,8 @@ export class Consumer {
           continue;
         }
         blocked.push(event);
-        consecutive.set(type, (consecutive.get(type) ?? 0) + 1);
-        if (consecutive.get(type) === MAX_CONSECUTIVE_BLOCKED) this.startDeferring(type, error);
+        consecutiveBlocked.set(type, (consecutiveBlocked.get(type) ?? 0) + 1);
+        if (consecutiveBlocked.get(type) === MAX_CONSECUTIVE_BLOCKED) this.startDeferring(type, error);
       }
     }
     return failed;

@@ -13,7 +13,7 @@ export interface DeferredEvent {
   readonly deferredAt: Date;
   readonly lastAttemptAt: Date;
   readonly attempts: number;
-  /** Attempts that timed out although other events of its type succeeded meanwhile. */
+  /** Number of attempts that timed out although other events of the same type succeeded at that time. */
   readonly ownTimeouts: number;
 }
 

@@ -7,8 +7,8 @@ const MAX_PAUSE_MS = 30_000;
 const RETRY_PAUSE_MS = 1_000;
 
 /**
- * Calls `step` repeatedly until `step` returns 0. Then waits for `pollMs`, or until a second after a nudge, and calls
- * `step` again.
+ * Calls `step` repeatedly until `step` returns 0. After a 0 it waits for `pollMs`, or until a second after a nudge,
+ * before it calls `step` again.
  */
 export class DeferredLoop {
   private readonly endSignal = new Signal();

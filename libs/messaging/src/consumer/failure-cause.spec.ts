@@ -20,7 +20,7 @@ test('the cause of a lost connection is "unavailable", and the cause of an error
   expect(failureCause('thrown')).toBe('message');
 });
 
-test('an error that wraps a query error has the cause of the query error, and a cycle of errors ends the search', () => {
+test('an error that wraps a query error has the cause of the query error, and a cycle of errors causes no endless loop', () => {
   expect(failureCause(new Error('a', { cause: new Error('b', { cause: failedQuery('55P03') }) }))).toBe('blocked');
   const cycle = new Error('cycle');
   cycle.cause = cycle;

@@ -3,7 +3,8 @@ import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
 /**
  * Cause of a handler's failure. `unavailable`: no message can be handled, because the database is unavailable.
  * `blocked`: a lock or a conflict with another transaction. `timeout`: the database or the message itself caused a
- * timeout. If other messages succeed meanwhile, it was the message. `message`: the message itself caused the failure.
+ * timeout. If other messages succeed at the same time, the message caused the timeout. `message`: the message itself
+ * caused the failure.
  */
 export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 

@@ -11,7 +11,7 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
  */
 export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
-/** Stores the newest heartbeat of a publisher. Replay: an older heartbeat changes nothing. */
+/** Stores the newest heartbeat of a publisher. An older or repeated heartbeat changes nothing. */
 export async function storeHeartbeats(
   db: EntityManager,
   publisher: string,
@@ -26,9 +26,9 @@ export async function storeHeartbeats(
 }
 
 /**
- * Logs an error when a publisher has sent no heartbeat for too long: one error for each silence. Also reports the
- * metric `svc.heartbeat.age`: the seconds since the newest heartbeat. The monitor has no other effect: the service
- * continues with the data that it has stored.
+ * Logs an error when a publisher has sent no heartbeat for too long: one error until heartbeats arrive again. Also
+ * reports the metric `svc.heartbeat.age`: the seconds since the newest heartbeat. The monitor has no other effect: the
+ * service continues with the data that it has stored.
  */
 export class HeartbeatMonitor {
   private readonly meter = metrics.getMeter('@svc/messaging');
@@ -67,7 +67,7 @@ export class HeartbeatMonitor {
     const { publisher } = this;
     const isTimedOut = ageMs > HEARTBEAT_TIMEOUT_MS;
     const ageSeconds = Math.round(ageMs / 1000);
-    // After a start the first heartbeat needs time to arrive, because this service may have been down for long.
+    // After a start the first heartbeat needs time to arrive, because this service may have been down for a long time.
     const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_TIMEOUT_MS;
     if (isTimedOut && hasWaited && !this.isSilent) {
       this.isSilent = true;

@@ -1,4 +1,4 @@
-/** Tests of the list of event types to which this release and other releases of a service are bound. */
+/** Tests of the table `subscribed_types`: the event types that the releases of a service are bound to. */
 import { newDataSource, type Transaction } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -7,7 +7,7 @@ import { messagingMigrations } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
-/** Longest time that a rollout, or the return from a rolled-back release, may take. */
+/** A type that no replica has handled for a week counts as retired. */
 const WEEK_MS = 7 * 24 * 3_600_000;
 const clock = new ManualClock();
 let database: TestDatabase;

@@ -10,15 +10,16 @@ import type { DeferredEvents } from './deferred-events.js';
 export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
 
 /**
- * Longest time of a rollout, or of a release that was rolled back. If no replica has handled a type for this time, the
- * type counts as retired.
+ * A type that no replica has handled for this time counts as retired. A rollout is shorter, and so is the time from a
+ * rollback to the next rollout.
  */
 const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 
 /**
  * The event types that this service is bound to. A type is backfilled when its earlier events have been replayed. At
  * each start the service requests a replay of the types that are not backfilled, from their publishers. A second
- * request is harmless, because the inbox deduplicates replayed events too.
+ * request is harmless, because the inbox deduplicates replayed events too. In the table, `given_at` is the time at
+ * which a type was backfilled, and `again_id` is the id of a request for a further replay.
  */
 export class SubscribedTypes {
   constructor(
@@ -119,7 +120,7 @@ export class SubscribedTypes {
     return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
-  /** Handles the end of an event replay. If the event is delivered again, the same timestamp is set again. */
+  /** Handles the end of an event replay. If the event is handled again, only the timestamp changes. */
   readonly onServed: EventHandler = async (events: EventEnvelope[], { tx }) => {
     for (const { payload, aggregateId } of events)
       await this.markReplayed(tx, (payload as { type: string }).type, aggregateId);

@@ -30,7 +30,7 @@ function startSpan(event: EventEnvelope): Span[] {
   return [tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, causeContext)];
 }
 
-/** The active trace, which is stored with new objects. Undefined while telemetry is off. */
+/** The `traceparent` of the active trace, to be stored with a new object. Undefined while telemetry is off. */
 export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);

@@ -12,7 +12,7 @@ export interface DeadLetter {
   type: string;
   aggregateId: string;
   error: string;
-  /** Deliveries before it became a dead letter. */
+  /** Number of deliveries before the message became a dead letter. */
   deliveries: number;
   failedAt: Date;
 }
@@ -58,8 +58,8 @@ export class DeadLetters {
 
   /**
    * Calls {@link replay} for each dead letter of a page of 100. Dead letters that fail again stay in the table, and the
-   * next page begins after them. Replay: a dead letter that another call has already replayed is counted in neither
-   * `replayed` nor `failed`.
+   * next page begins after them. A dead letter that another call has already replayed is counted in neither `replayed`
+   * nor `failed`.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
     const page = await this.page(REPLAY_PAGE_SIZE, type, after);
@@ -92,7 +92,7 @@ export class DeadLetters {
 
   /**
    * Handles a dead letter again. It is deleted when its effect is committed. It stays if the handler fails or if the
-   * message is still invalid for this release. Replay: the row is locked, so two concurrent replays handle it once.
+   * message is still invalid for this release. The row is locked, so two concurrent calls handle the message once.
    */
   async replay(messageId: string): Promise<void> {
     if (!isUuid(messageId)) throw new DomainError('resource.not-found');

@@ -52,8 +52,8 @@ export class EventLog {
   }
 
   /**
-   * Writes rows and their events in one statement, for frequent operations. If it has written events, it wakes the
-   * relay when the events are committed: after the statement, or after the commit if `connection` is a transaction.
+   * Writes rows and their events in one statement, for frequent operations. If events were written, wakes the relay
+   * when they are committed: after the statement, or after the commit if `connection` is a transaction.
    */
   async write<Row extends object>(
     connection: DataSource | Transaction,
@@ -101,6 +101,7 @@ export class EventLog {
 
 const APPEND = namedStatement(`${INSERT_EVENTS} SELECT ${eventColumns()} FROM ${EVENTS}`);
 
+/** Keys of `queryRunner.data`: the types of the appended events, and the events to publish directly. */
 const APPENDED = 'svc.messaging.appended';
 const DIRECT = 'svc.messaging.direct';
 
@@ -121,8 +122,8 @@ class WakeAfterCommit implements EntitySubscriberInterface {
   constructor(private readonly log: EventLog) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
-    // TypeORM also calls this when a savepoint is released, but the events are visible only after the commit of the
-    // transaction.
+    // TypeORM also calls this method when a savepoint is released, but the events are visible only after the commit of
+    // the transaction.
     const appended = queryRunner.data[APPENDED] as string[] | undefined;
     if (!appended || queryRunner.isTransactionActive) return;
     const direct = queryRunner.data[DIRECT] as EventEnvelope[] | undefined;
@@ -133,8 +134,8 @@ class WakeAfterCommit implements EntitySubscriberInterface {
   }
 
   /**
-   * TypeORM also calls this after a rollback to a savepoint. The events that were appended after the savepoint must not
-   * be published. Therefore no event is published directly, and the relay publishes the remaining events.
+   * TypeORM also calls this method after a rollback to a savepoint. The events that were appended after the savepoint
+   * must not be published. Therefore no event is published directly, and the relay publishes the remaining events.
    */
   afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
     queryRunner.data[DIRECT] = undefined;

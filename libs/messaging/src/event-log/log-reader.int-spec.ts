@@ -57,8 +57,8 @@ test('a batch ends at the limit of events or bytes, even in the middle of a tran
 
   const byBytes = await read({}, { bytes: 2 * NOTE_BYTES });
   expect([readTexts(byBytes), byBytes.hasMore]).toEqual([['a', 'b'], true]);
-  const justBelow = await read({}, { bytes: 4 * NOTE_BYTES + 1 });
-  expect([readTexts(justBelow), justBelow.hasMore]).toEqual([['a', 'b', 'c', 'd'], false]);
+  const belowByteLimit = await read({}, { bytes: 4 * NOTE_BYTES + 1 });
+  expect([readTexts(belowByteLimit), belowByteLimit.hasMore]).toEqual([['a', 'b', 'c', 'd'], false]);
 });
 
 test('events of one transaction are read in the order of their positions, even if they are in different partitions', async () => {

@@ -1,7 +1,10 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
 
-/** A position in the log, in the order (txid, position). A cursor is the last position that a target has received. */
+/**
+ * A position in the log. Positions are ordered by `txid`, then by `position`. A cursor is the last position that a
+ * target has received.
+ */
 export interface LogPosition {
   readonly txid: string;
   readonly position: number;
@@ -60,8 +63,8 @@ export async function findCursor(db: DataSource, cursor: string, origin = cursor
 }
 
 /**
- * The next events after a position, in the order (txid, position). Reads only events below the horizon
- * (pg_snapshot_xmin), which means: events of transactions that are older than the oldest open transaction.
+ * The next events after a position, in the order (txid, position). Reads only events of transactions that are older
+ * than the oldest open transaction (pg_snapshot_xmin, the horizon).
  */
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;

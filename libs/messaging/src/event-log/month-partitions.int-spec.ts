@@ -96,7 +96,7 @@ test('a transaction that reads all partitions delays the creation of partitions,
   expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
 });
 
-test('a transaction that writes to the inbox and then to the event log causes no deadlock', async () => {
+test('a transaction that writes to the inbox and then to the event log does not deadlock with the creation of partitions', async () => {
   const consumer = await openTransaction();
   await insertInboxRow(consumer.tx);
   const areCreated = ensureMonthPartitions(dataSource, clock);

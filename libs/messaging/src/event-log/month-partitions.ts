@@ -7,8 +7,8 @@ const MONTHS = 3;
 /** This timeout is longer than for other statements, because rows of the default partition are moved. */
 const STATEMENT_TIMEOUT_MS = 300_000;
 /**
- * Limits the wait for transactions that read the default partition, because other statements wait behind this statement
- * meanwhile.
+ * Maximum wait for transactions that read the default partition. It is short, because during this wait PostgreSQL also
+ * delays other statements on the table.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';

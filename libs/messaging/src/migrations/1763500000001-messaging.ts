@@ -12,7 +12,7 @@ export class Messaging1763500000001 implements MigrationInterface {
         month_start date;
         partition text;
       BEGIN
-        -- Two processes at once would both find a partition missing and one of them would fail.
+        -- Without this lock, two concurrent processes could both try to create a partition, and one would fail.
         PERFORM pg_advisory_xact_lock(hashtext('ensure_month_partitions'));
         FOR i IN 0 .. months - 1 LOOP
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
@@ -23,7 +23,7 @@ export class Messaging1763500000001 implements MigrationInterface {
                 month_start::timestamp AT TIME ZONE 'UTC',
                 (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC');
             EXCEPTION WHEN check_violation THEN
-              -- Rows of that month are in the default partition already; there they are found as well.
+              -- The default partition already contains rows of that month. They stay there: queries find them there too.
               NULL;
             END;
           END IF;
@@ -44,22 +44,23 @@ export class Messaging1763500000001 implements MigrationInterface {
       ) PARTITION BY RANGE (occurred_at);
       CREATE INDEX event_log_order ON event_log (txid, position);
       CREATE TABLE event_log_default PARTITION OF event_log DEFAULT;
-      COMMENT ON TABLE event_log IS 'Append-only: what this service says happened. A state change and its events are one transaction.';
-      COMMENT ON COLUMN event_log.txid IS 'Writing transaction. Positions commit out of order; (txid, position) below pg_snapshot_xmin does not.';
+      COMMENT ON TABLE event_log IS 'Append-only log of the events of this service (outbox). A state change and its events are one transaction.';
+      COMMENT ON COLUMN event_log.txid IS 'Transaction that wrote the event. Positions are committed out of order. Therefore readers read in the order (txid, position), and only below pg_snapshot_xmin.';
 
       CREATE TABLE relay_cursors (
         target   text   PRIMARY KEY,
         txid     xid8   NOT NULL,
         position bigint NOT NULL
       );
-      COMMENT ON TABLE relay_cursors IS 'How far the relay has handed the log over, for each target.';
+      COMMENT ON TABLE relay_cursors IS
+        'Position in the event log up to which the relay has published events, for each target.';
 
       CREATE TABLE relay_lease (
         name       text        PRIMARY KEY,
         holder     uuid        NOT NULL,
         expires_at timestamptz NOT NULL
       );
-      COMMENT ON TABLE relay_lease IS 'Which process relays now. Not needed for correctness: it keeps two from doing the same work.';
+      COMMENT ON TABLE relay_lease IS 'Lease of the process that relays the event log. Correct delivery does not depend on the lease. It only avoids that two processes do the same work.';
 
       CREATE TABLE inbox (
         message_id  uuid        NOT NULL,
@@ -67,7 +68,8 @@ export class Messaging1763500000001 implements MigrationInterface {
         PRIMARY KEY (message_id, occurred_at)
       ) PARTITION BY RANGE (occurred_at);
       CREATE TABLE inbox_default PARTITION OF inbox DEFAULT;
-      COMMENT ON TABLE inbox IS 'Messages whose effect is committed. Written in the same transaction as the effect.';
+      COMMENT ON TABLE inbox IS
+        'Ids of handled messages. The id and the effect of a message are committed in one transaction.';
 
       CREATE TABLE dead_letters (
         message_id uuid        PRIMARY KEY,
@@ -77,7 +79,7 @@ export class Messaging1763500000001 implements MigrationInterface {
         deliveries int         NOT NULL,
         failed_at  timestamptz NOT NULL
       );
-      COMMENT ON TABLE dead_letters IS 'Messages whose handler kept failing, kept for a person to replay.';
+      COMMENT ON TABLE dead_letters IS 'Messages that a handler repeatedly failed to handle. A person can replay them.';
     `);
   }
 

@@ -11,8 +11,8 @@ export class Replays1763500000002 implements MigrationInterface {
         replay_id uuid NOT NULL,
         given_at  timestamptz
       );
-      COMMENT ON TABLE subscribed_types IS 'Types of events this service is bound to, and whether it has been given them from the beginning.';
-      COMMENT ON COLUMN subscribed_types.given_at IS 'Null while the publisher has been asked for the past and has not given all of it.';
+      COMMENT ON TABLE subscribed_types IS 'Event types that this service is bound to, and whether the replay of their earlier events is complete.';
+      COMMENT ON COLUMN subscribed_types.given_at IS 'When the replay of the earlier events was complete. NULL while the replay is pending.';
 
       CREATE TABLE replays (
         id        uuid        PRIMARY KEY,
@@ -23,8 +23,8 @@ export class Replays1763500000002 implements MigrationInterface {
         served_at timestamptz
       );
       CREATE INDEX replays_open ON replays (asked_at, id) WHERE served_at IS NULL;
-      COMMENT ON TABLE replays IS 'Who has asked this service for everything it ever said of a type.';
-      COMMENT ON COLUMN replays.until IS 'Transactions from here on were still to be published when it was asked, so they come by themselves.';
+      COMMENT ON TABLE replays IS 'Replay requests from other services. Each request is for all events of one type.';
+      COMMENT ON COLUMN replays.until IS 'The replay contains only events of earlier transactions. The relay publishes the later events anyway.';
     `);
   }
 

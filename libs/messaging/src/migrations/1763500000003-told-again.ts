@@ -7,7 +7,7 @@ export class ToldAgain1763500000003 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       ALTER TABLE subscribed_types ADD COLUMN again_id uuid;
-      COMMENT ON COLUMN subscribed_types.again_id IS 'Set while the publisher has been asked for everything once more and has not given all of it.';
+      COMMENT ON COLUMN subscribed_types.again_id IS 'Id of a pending request for another replay of all events. NULL if no such request is pending.';
     `);
   }
 

@@ -21,12 +21,12 @@ export class DeferredEvents1763500000004 implements MigrationInterface {
         own_faults  int         NOT NULL DEFAULT 0
       );
       CREATE INDEX deferred_events_due ON deferred_events (type, retry_at);
-      COMMENT ON TABLE deferred_events IS 'Events of a type that this replica does not know, or that the database blocked: kept for a replica, or a moment, that can handle them.';
-      COMMENT ON COLUMN deferred_events.own_faults IS 'Tries that timed out although other events of the type succeeded meanwhile.';
+      COMMENT ON TABLE deferred_events IS 'Events of a type that this replica does not know, or whose handler the database blocked. A replica that can handle them retries them later.';
+      COMMENT ON COLUMN deferred_events.own_faults IS 'Attempts that timed out although other events of the type succeeded meanwhile.';
       CREATE INDEX dead_letters_newest ON dead_letters (failed_at DESC, message_id);
 
       ALTER TABLE subscribed_types ADD COLUMN known_at timestamptz NOT NULL DEFAULT now();
-      COMMENT ON COLUMN subscribed_types.known_at IS 'When a replica that handles the type last said so.';
+      COMMENT ON COLUMN subscribed_types.known_at IS 'When a replica last recorded that it handles the type.';
     `);
   }
 

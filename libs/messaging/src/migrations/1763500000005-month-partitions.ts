@@ -14,7 +14,7 @@ export class MonthPartitions1763500000005 implements MigrationInterface {
         from_time timestamptz;
         to_time timestamptz;
       BEGIN
-        -- Two processes at once would both find a partition missing and one of them would fail.
+        -- Without this lock, two concurrent processes could both try to create a partition, and one would fail.
         PERFORM pg_advisory_xact_lock(hashtext('ensure_month_partitions'));
         FOR i IN 0 .. months - 1 LOOP
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
@@ -25,7 +25,8 @@ export class MonthPartitions1763500000005 implements MigrationInterface {
           BEGIN
             EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent, from_time, to_time);
           EXCEPTION WHEN check_violation THEN
-            -- Rows of that month are in the default partition. Locked first, so that none is added between move and attach.
+            -- The default partition contains rows of that month. Lock it before the rows are moved, so that no other
+            -- transaction inserts such a row before the new partition is attached.
             EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_default');
             EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
             EXECUTE format('WITH moved AS (DELETE FROM %I WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',

@@ -13,7 +13,8 @@ export class Heartbeats1763500000006 implements MigrationInterface {
         publisher text        PRIMARY KEY CONSTRAINT heartbeats_publisher CHECK (length(publisher) BETWEEN 1 AND 100),
         sent_at   timestamptz NOT NULL
       );
-      COMMENT ON TABLE heartbeats IS 'The newest heartbeat received of each service whose silence is an alarm.';
+      COMMENT ON TABLE heartbeats IS
+        'Newest heartbeat of each publisher. The service logs an error if heartbeats are missing.';
     `);
   }
 

@@ -22,16 +22,17 @@ export class AppendOnlyByPrivilege1763500000008 implements MigrationInterface {
           EXECUTE format('REVOKE %s ON %s FROM %s', privileges, relation, other);
         END LOOP;
       END $$;
-      COMMENT ON FUNCTION revoke_from_others IS 'For migrations: takes privileges on a table from every role but its owner.';
+      COMMENT ON FUNCTION revoke_from_others IS 'For migrations: revokes privileges on a table from every role except the owner of the table.';
 
       CREATE FUNCTION run_as_owner(work regprocedure) RETURNS void
       LANGUAGE plpgsql AS $$
       BEGIN
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = %I, pg_temp', work, current_schema());
       END $$;
-      COMMENT ON FUNCTION run_as_owner IS 'For migrations: the function does what its caller may not, and sees this schema alone.';
+      COMMENT ON FUNCTION run_as_owner IS 'For migrations: the function runs with the privileges of its owner, and searches only this schema.';
 
-      -- As before, and nobody but the owner may reach a partition directly: its parent decides what the service may do.
+      -- The function now also revokes all privileges on a new partition. Only the owner accesses partitions directly.
+      -- The service accesses its rows with the privileges on the parent table.
       CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, first_day date, months int) RETURNS void
       LANGUAGE plpgsql AS $$
       DECLARE
@@ -45,7 +46,8 @@ export class AppendOnlyByPrivilege1763500000008 implements MigrationInterface {
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
           partition := parent || '_' || to_char(month_start, 'YYYY_MM');
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
-          -- Whoever comes second waits here, then finds the partition. The lock that attaching takes: it is not raised later.
+          -- A concurrent caller waits here for this lock, and then finds the partition. ATTACH PARTITION needs the same
+          -- lock mode, so this transaction never waits for a stronger lock on this table.
           EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
           CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
@@ -53,7 +55,8 @@ export class AppendOnlyByPrivilege1763500000008 implements MigrationInterface {
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
-            -- Before its rows of this month move, so that none is added between move and attach.
+            -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
+            -- such a row before the new partition is attached.
             EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', default_partition);
             EXECUTE format('WITH moved AS (DELETE FROM %s WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
               default_partition, partition) USING from_time, to_time;

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { anEvent } from '@svc/testing';
-import type { Channel, ChannelModel } from 'amqplib';
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { EmbeddedBroker } from '../broker/embedded-broker.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { QueueConsumer } from './rabbitmq-consumer.js';
@@ -15,24 +15,36 @@ const model = {} as ChannelModel;
 /** A simulated channel that accepts every call, and the calls that it received. */
 function newRecordingChannel() {
   const calls: string[] = [];
+  let consume: (message: ConsumeMessage) => void = () => undefined;
   const channel = Object.assign(new EventEmitter(), {
     prefetch: () => Promise.resolve(),
-    consume: () => Promise.resolve(void calls.push('consume')).then(() => ({ consumerTag: 'tag' })),
+    consume: (_: string, listener: typeof consume) => {
+      calls.push('consume');
+      consume = listener;
+      return Promise.resolve({ consumerTag: 'tag' });
+    },
+    ack: () => undefined,
     cancel: () => Promise.resolve(void calls.push('cancel')),
     close: () => Promise.resolve(void calls.push('close')),
   });
-  return { calls, channel: channel as unknown as Channel };
+  const deliver = (text: string): void => consume({ content: Buffer.from(text) } as ConsumeMessage);
+  return { calls, channel: channel as unknown as Channel, deliver };
 }
 
-const newQueueConsumer = (connection: RabbitMqConnection) =>
+const newQueueConsumer = (connection: RabbitMqConnection, { isSingleActive = false } = {}) =>
   new QueueConsumer(
     connection,
-    { declare: () => Promise.resolve('queue'), parse: (message) => [message], handle: () => Promise.resolve() },
+    {
+      declare: () => Promise.resolve('queue'),
+      parse: (message) => [message],
+      handle: () => Promise.resolve(),
+      isSingleActive,
+    },
     log,
   );
 
 test.each([
-  ['a consumer', newQueueConsumer],
+  ['a consumer', (connection: RabbitMqConnection) => newQueueConsumer(connection)],
   [
     'a responder',
     (connection: RabbitMqConnection) =>
@@ -45,7 +57,7 @@ test.each([
         log,
       ),
   ],
-])('%s consumes on each connection until it is closed', async (_, newAttachment) => {
+])('%s consumes on every new connection until its close() is called', async (_, newAttachment) => {
   const { calls, channel } = newRecordingChannel();
   const attached = newAttachment({ channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection);
   await attached.attach(model);
@@ -54,6 +66,46 @@ test.each([
   expect(calls.splice(0)).toEqual(['consume', 'cancel', 'close']);
   await attached.attach(model);
   expect(calls).toEqual([]);
+});
+
+test('a consumer that alone reads its queue is closed without a cancellation, so that the next replica begins only after it has finished', async () => {
+  const { calls, channel } = newRecordingChannel();
+  const connection = { channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection;
+  const consumer = newQueueConsumer(connection, { isSingleActive: true });
+  await consumer.attach(model);
+  await consumer.close();
+  expect(calls).toEqual(['consume', 'close']);
+});
+
+test.each([
+  ['one of several consumers of a queue handles', false, ['first', 'late']],
+  ['a consumer that alone reads its queue leaves to the next replica', true, ['first']],
+])('%s a message that arrives while it closes', async (_, isSingleActive, expected) => {
+  const { channel, deliver } = newRecordingChannel();
+  const handled: string[] = [];
+  const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const settings = {
+    declare: () => Promise.resolve('queue'),
+    parse: ({ content }: ConsumeMessage) => [content.toString()],
+    handle: async (texts: readonly string[]) => {
+      handled.push(...texts);
+      started.resolve();
+      await release.promise;
+    },
+    isSingleActive,
+  };
+  const connection = { channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection;
+  const consumer = new QueueConsumer(connection, settings, log);
+  await consumer.attach(model);
+  deliver('first');
+  await started.promise;
+  const closing = consumer.close();
+  // After this, the cancellation has been sent.
+  await new Promise(setImmediate);
+  deliver('late');
+  release.resolve();
+  await closing;
+  expect(handled).toEqual(expected);
 });
 
 test('a consumer that is closed while its channel opens cancels its subscription and closes the channel', async () => {

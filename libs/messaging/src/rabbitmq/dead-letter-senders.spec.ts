@@ -70,6 +70,7 @@ test.each([
     'other.v1',
     REFUSED,
   ],
+  // The unknown publisher of a type must not become the text "undefined" in the name of the expected user.
   [
     'refuses',
     'with a type that no service publishes, from the user svc-undefined',

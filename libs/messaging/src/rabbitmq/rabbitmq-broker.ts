@@ -59,8 +59,8 @@ const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
 export const MAX_EVENTS_PER_MESSAGE = 50;
 /**
- * Longest time that a start waits for the broker. After that, the service starts without it and attaches when the
- * broker is available.
+ * Longest time that a start waits for the broker. After that, the service starts without the broker, and attaches its
+ * consumers when the broker is available.
  */
 const ATTACH_WAIT_MS = 5_000;
 /** This timeout is short, so that metrics are collected even if the broker does not respond. */
@@ -77,8 +77,9 @@ interface AttachmentState {
 
 /**
  * The broker for services in separate processes: RabbitMQ 3.10 or later. The relay has one target, which publishes to
- * the exchange of events. A batch is delivered when each message is confirmed and no message was returned. Publishing
- * and consuming use separate connections, because a broker that is short of memory stops reading from publishers.
+ * the exchange of events. A batch is delivered when the broker has confirmed every message and no queue has rejected a
+ * message. Publishing and consuming use separate connections, because a broker that is short of memory stops reading
+ * from publishers.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
@@ -89,7 +90,7 @@ export class RabbitMqBroker implements Broker {
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments = new Map<Attachment, AttachmentState>();
   private readonly openedAt = Date.now();
-  /** Types that a binding announces as published by this service. */
+  /** Types that were announced on the current connection: see {@link announce}. */
   private announced = new Set<string>();
   /** Number of messages without a bound queue, by type. */
   private readonly unroutable = new Map<string, number>();
@@ -311,7 +312,10 @@ export class RabbitMqBroker implements Broker {
     return !outcomes.includes('unroutable');
   }
 
-  /** Returns a separate target for each slot that has a queue. */
+  /**
+   * Returns a separate target for each slot that has a queue. A slot is a group of consumers: see
+   * `RabbitMqNames.slotOf`.
+   */
   private async findConsumerTargets(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
@@ -327,7 +331,7 @@ export class RabbitMqBroker implements Broker {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        // A message is unroutable if no consumer in this slot consumes its type. That is not an error.
+        // A message is unroutable if no consumer in this slot (group of consumers) consumes its type. This is no error.
         throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
       },
     };

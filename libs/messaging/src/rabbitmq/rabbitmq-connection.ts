@@ -91,7 +91,7 @@ export class RabbitMqConnection {
     await this.running;
   }
 
-  /** Adds an `error` listener: without one, an error of the channel would end the process. */
+  /** Adds an `error` listener, because an error of a channel without a listener would end the process. */
   private guarded<C extends Channel>(channel: C, model: ChannelModel): C {
     let cause: unknown;
     channel.on('error', (error) => (cause = error));
@@ -162,14 +162,14 @@ function withHeartbeat(url: string): string {
 }
 
 /**
- * Resolves when the channel is closed or lost. amqplib's close() never resolves if the connection is lost meanwhile.
+ * Resolves when the channel is closed or lost. amqplib's close() never resolves if the connection is lost during it.
  */
 export async function closeChannel(channel: Channel): Promise<void> {
   const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()));
   try {
     await Promise.race([channel.close(), closed]);
   } catch {
-    // It is already closed.
+    // The channel is already closed.
   }
 }
 
@@ -185,7 +185,7 @@ async function closeQuietly(model: ChannelModel): Promise<void> {
     // Without the race, this promise would never resolve if the broker does not respond.
     await Promise.race([model.close(), closed]);
   } catch {
-    // It is already closed.
+    // The connection is already closed.
   } finally {
     clearTimeout(force);
   }

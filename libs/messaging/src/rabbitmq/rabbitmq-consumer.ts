@@ -4,7 +4,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 
-/** A consumer that attaches to each connection to the broker, one after the other. */
+/** A consumer that attaches again to each new connection to the broker. */
 export interface Attachment {
   attach(model: ChannelModel): Promise<void>;
 }
@@ -123,7 +123,7 @@ class Session<T> {
     this.running ??= this.run();
   }
 
-  /** The broker requeues every unacknowledged message. */
+  /** Call this when the channel was lost. The broker then requeues every unacknowledged message. */
   lose(): void {
     this.lost = true;
     this.delivered.length = 0;
@@ -131,7 +131,7 @@ class Session<T> {
   }
 
   async close(): Promise<void> {
-    // If the consumer were cancelled, the next replica would begin immediately. So only the channel is closed.
+    // Only the channel is closed. If the consumer were cancelled, the next replica would begin immediately.
     if (this.reader.isSingleActive) this.delivered.length = 0;
     else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
     this.isEnding = true;

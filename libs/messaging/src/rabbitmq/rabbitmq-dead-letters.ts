@@ -27,8 +27,8 @@ const MAX_REPLAYED = 1_000;
 
 /**
  * The queue of messages that RabbitMQ dead-lettered: unreadable messages, and messages that were delivered 20 times
- * without an acknowledgement, because the reading process crashed or its database was unavailable for very long. The
- * consumer never handled them, so they are not in its table of dead letters.
+ * without an acknowledgement, because the reading process crashed or its database was unavailable for a very long time.
+ * The consumer never handled them, so they are not in its table of dead letters.
  *
  * A replay passes the messages to the consumer and acknowledges each message after the consumer's commit, so no message
  * is lost if the process crashes. The inbox ignores duplicates. Any service may publish a message with any headers to

@@ -22,8 +22,8 @@ test('a replay request contains the service that receives the replay, and the ev
   expect(parseReplayRequest(newRequestMessage(request), names)).toEqual(request);
 });
 
-// The broker would reject a replay to such a name, and close the channel on which the publisher sends events and
-// responses.
+// For an invalid service name, the broker would reject the replay and close the channel on which the publisher sends
+// events and replies.
 test.each([
   ['an invalid service name', { id, service: 'payment.history', type }],
   ['a service name with wildcards of a routing key', { id, service: 'a.b.#', type }],
@@ -52,7 +52,7 @@ describe('the events of a message', () => {
       names,
     );
 
-  it('are one event, or a list of events in the order of the message', () => {
+  it('are read from a single event or from a list of events, in the order of the list', () => {
     expect(read(event)).toEqual([event]);
     const others = [event, { ...event, aggregateVersion: 2 }];
     expect(read(others)).toEqual(others);
@@ -76,13 +76,13 @@ describe('the events of a message', () => {
     expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
       'routing key of the message is not that of',
     );
-    const past = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('payment-history', type) };
-    expect(read([event, event], past)).toEqual([event, event]);
-    const pastOfOtherService = {
+    const replay = { exchange: names.replayedEvents, routingKey: names.replayedEventKey('payment-history', type) };
+    expect(read([event, event], replay)).toEqual([event, event]);
+    const replayToOtherService = {
       exchange: names.replayedEvents,
       routingKey: names.replayedEventKey('code-decoder', type),
     };
-    expect(() => read([event], pastOfOtherService)).toThrow('routing key of the message is not that of');
+    expect(() => read([event], replayToOtherService)).toThrow('routing key of the message is not that of');
   });
 });
 
@@ -96,7 +96,7 @@ test.each([
     false,
   ],
 ])(
-  'a message is accepted as an event or request only if it was published: a message that was %s',
+  'only a published message is accepted as an event or request: a message that was %s',
   (_, headers, typeOrErrorText, isRequest) => {
     const event = anEvent({ name: type }, 'a', 1, {});
     const message = (exchange: string, routingKey: string): ConsumeMessage =>

@@ -6,9 +6,10 @@ import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
- * The events in a message. Throws if their type does not match the routing key, because the broker checks only the
- * routing key: it lets a service publish with the key of a type only if the service publishes that type. Releases
- * before ADR 26 send replays to the default exchange. Today no service's user may publish to that exchange.
+ * The events in a message. Throws if the type of an event does not match the routing key, because the broker checks
+ * only the routing key: a service may publish only with the routing keys of its own event types. Replays may also
+ * arrive through the default exchange, to which releases before ADR 26 send them. Today no service's user may publish
+ * to that exchange.
  */
 export function parseEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
   const events = parseEnvelopes(message);
@@ -28,9 +29,9 @@ function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service
 }
 
 /**
- * Whether the broker authorised the sender for this command. The fact that the message is in the queue of the command
- * does not prove it: the `CC` header can route a message to further queues, and RabbitMQ before 3.13 checks only the
- * first routing key. Releases before ADR 26 send requests to the default exchange.
+ * Whether the broker authorised the sender for this command. The queue of the message does not prove the authorisation:
+ * the `CC` header can route a message to further queues, and RabbitMQ before 3.13 checks only the first routing key.
+ * Releases before ADR 26 send requests to the default exchange.
  */
 export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
   const { exchange, routingKey } = message.fields;

@@ -13,18 +13,19 @@ const event = (n: number, type = 'noted.v1', text = ''): EventEnvelope => ({
   payload: { text },
   traceparent,
 });
+/** Returns the route of a test event. `alsoAs` is the second routing key of the message. */
 const routeOf = ({ type }: EventEnvelope): EventRoute => ({
   exchange: 'events',
   routingKey: `${type}.x`,
   alsoAs: type,
 });
-/** Publishes the events and returns the aggregate versions in each message. */
+/** Converts the events to messages, and returns the aggregate versions in each message. */
 const versionsByMessage = (events: EventEnvelope[], eventsPerMessage = 50, route = routeOf): number[][] =>
   eventMessages(events, route, eventsPerMessage).map(({ content }) =>
     [JSON.parse(content.toString()) as EventEnvelope | EventEnvelope[]].flat().map((event) => event.aggregateVersion),
   );
 
-describe('the messages of events that are published together', () => {
+describe('messages with events', () => {
   it('each contain events of one type and one routing key, in the order of the events', () => {
     const mixed = [event(1), event(2, 'other.v1'), event(3), event(4, 'other.v1'), event(5)];
     expect(versionsByMessage(mixed)).toEqual([
@@ -45,11 +46,11 @@ describe('the messages of events that are published together', () => {
       [1, 3],
       [2, 4],
     ]);
-    const alsoAs = ({ aggregateVersion }: EventEnvelope) => ({
+    const bySecondKey = ({ aggregateVersion }: EventEnvelope) => ({
       ...byVersion(event(1)),
       alsoAs: `also ${aggregateVersion % 2}`,
     });
-    expect(versionsByMessage([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
+    expect(versionsByMessage([event(1), event(2)], 50, bySecondKey)).toEqual([[1], [2]]);
   });
 
   it('each contain at most the configured number of events', () => {
@@ -64,7 +65,7 @@ describe('the messages of events that are published together', () => {
     expect(versionsByMessage([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);
   });
 
-  it('have the format of earlier releases if they contain one event, with its trace', () => {
+  it('have the format of earlier releases and the trace of their event if they contain one event', () => {
     const [message] = eventMessages([event(1)], routeOf, 50);
     expect(JSON.parse(message!.content.toString())).toEqual(event(1));
     expect(message).toMatchObject({

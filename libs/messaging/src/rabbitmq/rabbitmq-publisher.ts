@@ -96,8 +96,8 @@ export class RabbitMqPublisher {
 }
 
 /**
- * The route of an event. `alsoAs` is a second routing key: a queue that is bound to both keys receives the message
- * once.
+ * The route of an event. `alsoAs` is a second routing key of the same message. A queue that is bound to both keys
+ * receives the message only once.
  */
 export interface EventRoute {
   readonly exchange: string;
@@ -158,7 +158,7 @@ function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
   return {
     exchange,
     routingKey,
-    // A single event has the format of earlier releases.
+    // A message with one event has the format of earlier releases.
     content: Buffer.from(texts.length === 1 ? texts[0]! : `[${texts.join()}]`),
     properties: {
       persistent: true,

@@ -5,13 +5,14 @@ import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitm
 
 /**
  * Declares every exchange and queue on the broker. No other file declares exchanges or queues. On each connection, a
- * process declares the queues that it uses. The declaration of an existing queue changes nothing. It cannot change the
- * arguments of the queue either (the log then has error 406): use a new queue name, or a policy. The names and the
+ * process declares the queues that it uses. The declaration of an existing queue changes nothing. A declaration with
+ * other arguments fails with error 406. To change the arguments, use a new queue name or a policy. The names and the
  * permissions of each service's user are in `rabbitmq-names.ts`. That user may not configure exchanges and dead-letter
  * queues. An administrator imports their definitions, and this class declares them only if they are missing.
  *
- *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the event is for one consuming
- *                     service only, then `.from.<source>.<page|partner>` if it is an event of a payment
+ *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the message is for the consuming
+ *                     services of one slot only (a number from a hash of the service name), then
+ *                     `.from.<source>.<page|partner>` if it is an event of a payment
  *     → svc.<service>.events         quorum, one queue for each consuming service, consumed by all its replicas
  *   svc.past          topic, routing key = service and type
  *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events

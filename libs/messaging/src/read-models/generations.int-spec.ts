@@ -38,7 +38,7 @@ const listGenerations = async (table: string) =>
     await dataSource.query<{ generation: number }[]>(`SELECT DISTINCT generation FROM ${table} ORDER BY generation`)
   ).map(({ generation }) => generation);
 
-test('only one of several concurrent rebuilds begins and schedules its replay, and a failed beginning changes nothing', async () => {
+test('only one of several concurrent rebuilds begins, and a rebuild whose replay cannot be scheduled does not begin', async () => {
   const failure = new Error('no broker');
   await expect(generations.begin(() => Promise.reject(failure))).rejects.toBe(failure);
   expect(await generations.findBuilding()).toBeUndefined();

@@ -11,9 +11,9 @@ const REMOVE_BATCH_SIZE = 5_000;
 const REMOVE_AFTER_MS = 60_000;
 
 /**
- * Manages the copies of a read model, called generations. One generation is serving, which means: it is read. One
- * generation may be building. Earlier generations are retired, and their rows are deleted. The tables of the read model
- * have a column `generation`, and events are written to the serving and the building generation.
+ * Manages the copies of a read model, called generations. Queries read only the serving generation. One generation may
+ * be building. Earlier generations are retired, and their rows are deleted. The tables of the read model have a column
+ * `generation`, and events are written to the serving and the building generation.
  */
 export class Generations {
   /** @param tables the tables of the read model: constants of the caller, never user input */

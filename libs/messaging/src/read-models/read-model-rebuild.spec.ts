@@ -3,7 +3,7 @@ import type { Generations } from './generations.js';
 import { ReadModelRebuild } from './read-model-rebuild.js';
 
 test.each([
-  ['deletes rows of retired generations if none is being built', undefined, true, [], 'removes'],
+  ['deletes rows of retired generations if no generation is being built', undefined, true, [], 'removes'],
   ['deletes rows of retired generations while events of the replay are missing', 2, false, [], 'removes'],
   ['makes the built generation serve when all events of the replay have arrived', 2, true, [2], 'serves'],
 ] as const)('a step of a rebuild %s', async (_, building, isComplete, served, action) => {

@@ -19,12 +19,13 @@ export interface RebuildState {
 export interface ReadModel {
   /** Names of the tables, which are inserted into SQL: constants, never user input. */
   readonly tables: readonly string[];
-  /** Every event type that it is derived from. */
+  /** The event types from which the read model is derived. */
   readonly types: readonly EventType<unknown>[];
 }
 
 /**
- * Pauses between two checks of the state. Every replica checks it, because any replica may have received the request.
+ * Pauses between two checks of the state. Every replica checks the state, because any replica may have received the
+ * rebuild request.
  */
 const POLL_MS = { building: 500, idle: 5_000 };
 
@@ -37,8 +38,8 @@ const POLL_MS = { building: 500, idle: 5_000 };
  * If there are several replicas, one of them begins the rebuild, and the first replica that finds the replay complete
  * makes the new generation serve. The state is only in the database, so a crashed replica does not stop the rebuild:
  * RabbitMQ delivers the messages of the crashed replica to another replica. If a replica crashes after it began the
- * rebuild and before it requested the replay, the replay is requested at its next start or with the next rebuild
- * request.
+ * rebuild and before it requested the replay, the replay is requested at the next start of a replica or with the next
+ * rebuild request.
  */
 export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly signal = new Signal();
@@ -65,7 +66,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   /** Begins a rebuild, unless one is in progress. */
   async execute(): Promise<RebuildState> {
     await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
-    // The replay must be requested after the new generation has begun. Then no event is missing: the replay contains
+    // The replay must be requested after the new generation has begun, so that no event is missing: the replay contains
     // the events that were published before the request, and later events are already written to the new generation.
     await this.transport.requestReplay();
     this.signal.nudge();

@@ -47,6 +47,7 @@ test('the rows do not depend on the order, the repetition and the batches of the
     }),
     { numRuns: 60 },
   );
+  // Many of the events were outdated or repeated, so the test has covered these cases.
   expect(ignoredEvents).toBeGreaterThan(60);
 });
 

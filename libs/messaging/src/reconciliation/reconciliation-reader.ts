@@ -22,8 +22,9 @@ import type { DataSource } from 'typeorm';
  * - `amount`: cents, only for the sum in the digest.
  * - `open`: true while the row may still change, so that a difference is not an error.
  *
- * A digest is the count, sum and hash of all rows of a merchant, computed by the database. The hash is SHA-256 of
- * jsonb, because it is the same on every release of PostgreSQL. The result of hashtext differs between releases.
+ * A digest is the count, sum and hash of all rows of a merchant, computed by the database. The hash is the sum of 60
+ * bits of the SHA-256 of each row, so it does not depend on the order of the rows. SHA-256 of jsonb is the same on
+ * every release of PostgreSQL, unlike hashtext.
  */
 export class ReconciliationReader {
   private readonly digestText: string;

@@ -113,7 +113,7 @@ test('a log warning and a metric contain the blocking transaction, and the metri
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: 0, attributes }]);
 });
 
-test('if the role has no pg_read_all_stats, the warning contains the blocking process, but not its state and start', async () => {
+test('if the database role lacks pg_read_all_stats, the warning contains the blocking process, but not its state and start', async () => {
   const role = `watcher_${olderTransaction.pid}`;
   await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'watches'`);
   await dataSource.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
@@ -154,6 +154,7 @@ test('direct publishing to a failing target is retried, and if it still fails, t
   await waitForDeliveries(1);
   expect(logLines).toEqual([]);
 
+  // The direct publisher makes six attempts.
   deliveriesToReject = 6;
   await commit((tx) => events.appendAndPublish(tx, newThingEvent('b')));
   await waitUntil('the last attempt', DEADLINE_MS, () => Promise.resolve(linesWith('the relay will').length === 1));

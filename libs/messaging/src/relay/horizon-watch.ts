@@ -25,7 +25,8 @@ export interface HeldBack {
 
 /**
  * Detects that committed events cannot be relayed because an older transaction (the holder) is open in any database of
- * the server. Logs a warning once for each holder, and provides {@link heldBack} for the metric.
+ * the server. The horizon (pg_snapshot_xmin) is the oldest open transaction, and the relay reads only events of older
+ * transactions. Logs a warning once for each holder, and provides {@link heldBack} for the metric.
  */
 export class HorizonWatch {
   /** For each target: performance.now() of the first report that the target is blocked. */
@@ -42,8 +43,7 @@ export class HorizonWatch {
     private readonly dataSource: DataSource,
     private readonly log: MessagingLog,
     /**
-     * Shorter delays are normal. After this delay the holder is looked up, and then again each time after twice the
-     * delay.
+     * Shorter delays are normal. The holder is looked up after this delay, and repeatedly after twice this delay.
      */
     private readonly afterMs: number,
   ) {}
@@ -62,7 +62,7 @@ export class HorizonWatch {
     this.lastLookupAt = now;
     // The error needs no handling here: if the database is unavailable, the next read of the log reports it.
     const holder = await findHorizonHolder(this.dataSource).catch(() => undefined);
-    // The holder may have ended meanwhile.
+    // The transaction may have ended during the query.
     if (this.blockedSince.has(target)) this.setHolder(since, holder);
   }
 

@@ -38,7 +38,7 @@ test('the lease passes to another process exactly when it expires, and then the 
   expect(await first.acquireOrRenew()).toBe(false);
 });
 
-test('a holder that renews its lease continuously keeps the lease, and sends one query each time half of the lease is over', async () => {
+test('a holder that renews its lease continuously keeps the lease, and sends one query in each half of the lease time', async () => {
   const [first, second] = [newLease(), newLease()];
   const query = jest.spyOn(dataSource, 'query');
   for (let step = 0; step < 30; step++) {

@@ -26,6 +26,11 @@ test('a saved position is not saved again until it changes', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
+test('a position that stays the same after nothing was read is not saved', async () => {
+  progress.advance(await progress.readFrom(), false);
+  expect(progress.dueInMs).toBe(Number.POSITIVE_INFINITY);
+});
+
 test('a loop saves its position every 250 ms and at its end, not after each batch', async () => {
   progress.advance({ txid: '1', position: 1 }, true);
   await progress.save();
@@ -53,4 +58,51 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
   // A step lasts 100 ms, so the position was saved after the third step, and then at the end.
   expect(savesBeforeStep).toEqual([0, 0, 0, 1]);
   expect(query).toHaveBeenCalledTimes(2);
+});
+
+test('the position does not move past a batch in flight when a later batch is delivered first', async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  progress.addBatch({ txid: '1', position: 1 }, first.promise);
+  progress.addBatch({ txid: '1', position: 2 }, second.promise);
+  second.resolve();
+  await second.promise;
+  await Promise.resolve();
+  expect([progress.isIdle, progress.dueInMs]).toEqual([false, Number.POSITIVE_INFINITY]);
+  first.resolve();
+  await progress.waitUntilIdle();
+  expect(progress.dueInMs).toBe(0);
+});
+
+test('the position after skipped events is saved later than the position after delivered events', async () => {
+  progress.advance({ txid: '1', position: 1 }, true);
+  await progress.save();
+  progress.advance({ txid: '1', position: 2 }, false);
+  expect(progress.dueInMs).toBe(10_000);
+  progress.advance({ txid: '1', position: 3 }, true);
+  expect(progress.dueInMs).toBe(250);
+});
+
+test('a loop reads blocked events again after 2 ms, and waits twice as long after each step without a delivery', async () => {
+  jest.useFakeTimers();
+  const deliveredCounts = [0, 0, 0, 1, 0, 0];
+  const stepTimes: number[] = [];
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
+  const loop: RelayLoop = new RelayLoop(
+    {
+      name: 'target',
+      step: () => {
+        stepTimes.push(Date.now());
+        const deliveredCount = deliveredCounts[stepTimes.length - 1]!;
+        if (stepTimes.length === deliveredCounts.length) loop.end();
+        return Promise.resolve({ deliveredCount, hasMore: false, isBlocked: true });
+      },
+    },
+    { lease, log, pollMs: 1_000, leaseMs: 10_000, beforeStep: () => Promise.resolve() },
+  );
+  const ended = loop.run();
+  await jest.advanceTimersByTimeAsync(100);
+  await ended;
+  jest.useRealTimers();
+  expect(stepTimes.slice(1).map((time, at) => time - stepTimes[at]!)).toEqual([2, 4, 8, 2, 4]);
 });

@@ -2,13 +2,13 @@ import type { DataSource } from 'typeorm';
 import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
 /**
- * Time from a delivery to the save of the position. After a crash, the events that were delivered in this time are
+ * Time between a delivery and the save of the position. After a crash, the events that were delivered in this time are
  * delivered again, and the inboxes ignore them.
  */
 const SAVE_DELAY_MS = 250;
 /**
- * Time from skipped events to the save of the position. This time is longer, because after a crash skipped events are
- * only read again, not delivered.
+ * Time between the reading of skipped events and the save of the position. This time is longer, because after a crash
+ * skipped events are only read again, not delivered.
  */
 const SKIPPED_SAVE_DELAY_MS = 10_000;
 
@@ -33,7 +33,7 @@ export class RelayProgress {
 
   /**
    * @param onFailure called when a batch fails while no caller waits for it
-   * @param origin the cursor at whose position a target without a cursor begins
+   * @param origin name of another cursor: if the target has no cursor yet, it begins at the position of this cursor
    */
   constructor(
     private readonly dataSource: DataSource,

@@ -86,6 +86,7 @@ test('deliveries to a failing target are retried with backoff and logged less an
   await relay.stop();
   const pauses = attemptTimes.slice(1).map((time, i) => time - attemptTimes[i]!);
   expect(pauses.length).toBeGreaterThanOrEqual(6);
+  // The pauses are at least 50, 100, 200, … ms. A timer may end up to 2 ms early.
   for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
   const failed = 'relay: hand-over failed, will be retried';
   expect(lines).toEqual([failed, failed, failed, 'relay: hand-over works again']);
@@ -103,7 +104,7 @@ test('while an older transaction blocks events, the relay reads the log less and
   await append('a');
   const startedAt = performance.now();
   await waitUntil('a second to pass', DEADLINE_MS, () => Promise.resolve(performance.now() - startedAt > 1_000));
-  // It reads after 2, 4, 8, … 64 ms and then every 100 ms, so there are about 15 queries.
+  // The relay reads the log after 2, 4, 8, … 64 ms and then every 100 ms, so there are about 15 queries.
   expect(query.mock.calls.length).toBeGreaterThan(5);
   expect(query.mock.calls.length).toBeLessThan(50);
   await olderTransaction.commitTransaction();
@@ -187,7 +188,7 @@ describe('a target with a window of two unconfirmed batches', () => {
     await relay.stop();
   });
 
-  test('is retried with backoff while batches fail, because a batch counts as a success only when it is confirmed', async () => {
+  test('receives a failing batch again with backoff, because only a confirmed batch counts as a success', async () => {
     const { relay, batches } = await startWithTwoBatches();
     const attemptTimes = [performance.now()];
     batches[1]!.settle();
@@ -198,6 +199,7 @@ describe('a target with a window of two unconfirmed batches', () => {
       batches[i]!.settle(new Error('rejected'));
     }
     const pauses = attemptTimes.slice(1).map((time, i) => time - attemptTimes[i]!);
+    // The pauses are at least 50, 100, 200, … ms. A timer may end up to 2 ms early.
     for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
     await relay.stop();
   });

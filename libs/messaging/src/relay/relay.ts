@@ -37,9 +37,10 @@ const PARTITIONS_RETRY_MS = 60_000;
 
 /**
  * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
- * slow consumer does not delay other consumers. The relay reads only events below pg_snapshot_xmin (the horizon), in
- * the order (txid, position), because PostgreSQL assigns positions before the commit. A cursor that consists only of a
- * position would skip the events of a transaction that commits late.
+ * slow consumer does not delay other consumers. The relay reads only events of transactions that are older than the
+ * oldest open transaction (pg_snapshot_xmin), in the order (txid, position), because PostgreSQL assigns positions
+ * before the commit. A cursor that consists only of a position would skip the events of a transaction that commits
+ * late.
  *
  * Delivers each event at least once: the cursor moves after the delivery, so a crash between the delivery and the move
  * repeats the delivery (see {@link RelayProgress}).

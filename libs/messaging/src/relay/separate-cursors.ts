@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
 
-// While events are delivered to each consumer of a target separately, each consumer has a cursor with the name
-// `<target>/<consumer>`. The cursor of the target itself does not move meanwhile. A consumer that is found later begins
-// at the position of that cursor, so that it misses no events.
+// A cursor is the position in the event log up to which events were delivered. Normally a target (a message broker) has
+// one cursor for all its consumers. While the relay delivers to each consumer separately, because a queue is full, each
+// consumer has its own cursor with the name `<target>/<consumer>`, and the cursor of the target does not move. A
+// consumer that subscribes during this time begins at the position of the target's cursor, so that it misses no events.
 
 export async function hasSeparateCursors(db: DataSource, target: string): Promise<boolean> {
   const [row] = await db.query<{ has: boolean }[]>(

@@ -5,7 +5,7 @@ import { SeparatedTarget } from './separated-target.js';
 
 afterEach(() => jest.restoreAllMocks());
 
-test('a separated target searches for new consumers every five seconds, and starts a loop for each new consumer', async () => {
+test('a target with a cursor for each consumer searches for new consumers every five seconds', async () => {
   let nowMs = 100_000;
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const consumers = ['target/1'];

@@ -38,8 +38,8 @@ export class SeparatedTarget {
   ) {}
 
   /**
-   * Resolves to false if the target cannot list its consumers. Then the relay can only retry deliveries to the whole
-   * target.
+   * Resolves to false if the target cannot list its consumers. Without the list, the relay can only retry deliveries
+   * to the whole target.
    */
   async begin(): Promise<boolean> {
     const consumers = await this.findConsumers();
@@ -47,7 +47,7 @@ export class SeparatedTarget {
     await this.startLoops(consumers);
     this.context.log.warn(
       { target: this.target.name, consumers: consumers.length },
-      'relay: a consumer refuses events, so each is handed them separately',
+      'relay: a consumer refuses events, so each consumer receives them separately',
     );
     return true;
   }

@@ -10,14 +10,15 @@ const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 30_000;
 
 interface OpenReplay extends ReplayRequest {
+  /** Id (xid8) of the oldest transaction that was open. The replay contains only events of older transactions. */
   readonly until: string;
 }
 
 /**
  * Serves replays to services that subscribed late. A replay consists of all events of one type in the log, up to the
- * horizon at the time of the request. It is sent directly to the requesting service. The relay publishes later events
- * to that service anyway. A batch that the relay was publishing at the time of the request may arrive twice, and the
- * inbox ignores the second delivery.
+ * oldest transaction that was open at the time of the request. It is sent directly to the requesting service. The relay
+ * publishes later events to that service anyway. A batch that the relay was publishing at the time of the request may
+ * arrive twice, and the inbox ignores the second delivery.
  */
 export class Replays {
   /** Services that accept no events now. */

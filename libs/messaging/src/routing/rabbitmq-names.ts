@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 
 /** Type of a message without effect. A publisher sends it to find the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
+/** Number of slots: see {@link RabbitMqNames.slotOf}. */
 const SLOTS = 256;
 /** Regular expression for service names, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
@@ -101,7 +102,7 @@ export class RabbitMqNames {
   /**
    * A publisher does not know the names of its consumers, and the broker does not report which queue rejected a
    * message. Therefore each service has one of a fixed number of slots, and a publisher can send messages to each slot
-   * separately. Two services may have the same slot. Then a full queue of one service delays the other service.
+   * separately. If two services have the same slot, a full queue of one service delays the other service.
    */
   slotOf(service: string): number {
     return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
@@ -135,7 +136,7 @@ export class RabbitMqNames {
     return /^.+?\.v\d+(?=\.|$)/.exec(key)?.[0];
   }
 
-  /** @internal */
+  /** @internal Regular expression for the names of the reply queues of a service. */
   replyKeys(service: string): string {
     return `^${escape(this.namespace)}\\.${service}\\.replies\\.[0-9a-f-]{36}$`;
   }

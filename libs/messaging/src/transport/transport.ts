@@ -84,7 +84,9 @@ export class Transport extends Server implements CustomTransportStrategy {
     );
   }
 
-  /** May be called repeatedly, because a replay in progress is not sent a second time. */
+  /**
+   * Requests the scheduled replays. May be called repeatedly, because a replay in progress is not sent a second time.
+   */
   async requestReplay(): Promise<void> {
     await this.subscribedTypes?.requestMissingReplays();
   }

@@ -59,6 +59,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     await nextProcess.relay.start();
     await appendNotes(nextProcess, 'c');
     expect(await log.query('SELECT holder, expires_at FROM relay_lease')).toEqual(lease);
+    // The lease of the crashed process expires after 400 ms.
     harness().clock.advance(400);
     await expectEffects(history, ['a', 'b', 'c']);
     expect(await log.query('SELECT holder, expires_at FROM relay_lease')).not.toEqual(lease);

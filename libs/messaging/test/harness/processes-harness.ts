@@ -17,7 +17,7 @@ import type { Gate } from './gate.js';
 import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
 import { DeliveryHold } from './held-broker.js';
 
-/** Connects the processes to each other. Only this connection differs between the harnesses. */
+/** Connects the processes to each other through a broker: embedded, or RabbitMQ. */
 export interface Brokers {
   /** The connection of a new process to the other processes. */
   connect(service: string, log: MessagingLog): Promise<Link>;

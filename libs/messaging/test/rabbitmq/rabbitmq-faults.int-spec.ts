@@ -40,7 +40,7 @@ async function waitForQueuesOnDisk(declaredAt: number): Promise<void> {
   await waitUntil('the queues to be on disk', DEADLINE_MS, () => Promise.resolve(Date.now() - declaredAt > 2_500));
 }
 
-test('after a crash of the broker between publish and confirm, in the middle of a batch, no event is lost or handled twice', async () => {
+test('no event is lost or handled twice if the broker crashes after it received a batch and before it confirmed the batch', async () => {
   const history = await createEffectsTable(harness, 'history');
   const gate = newGate();
   let batches = 0;
@@ -89,7 +89,7 @@ test('a service stops even if its connection is lost while it stops', async () =
   await expect(stopped).resolves.toBeUndefined();
 });
 
-test('while the broker is unavailable, events stay in the event log, not in memory, requests fail, and services can stop', async () => {
+test('while the broker is unavailable, events stay in the event log and not in memory, requests fail, and services can stop', async () => {
   const history = await createEffectsTable(harness, 'history');
   await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.startProducer('processor');

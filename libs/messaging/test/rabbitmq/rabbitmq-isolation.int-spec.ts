@@ -27,6 +27,7 @@ const links: RabbitMqLink[] = [];
 beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
 afterAll(() => server.stop());
 beforeEach(() => {
+  // Each message contains one event.
   brokers = new RabbitMqBrokers(server.url, 1);
   harness = new ProcessesHarness(brokers);
 });
@@ -79,7 +80,7 @@ async function appendUntilSeparated(producer: Producer): Promise<string[]> {
 const countDuplicates = (deliveries: ReadonlyMap<string, number>): number =>
   [...deliveries.values()].reduce((sum, count) => sum + count - 1, 0);
 
-test('a full queue does not delay or repeat events of other consumers, and receives its own events when it has space', async () => {
+test('a full queue does not delay the events of other consumers, and receives its own events when it has space', async () => {
   const history = await createEffectsTable(harness, 'history');
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');
@@ -126,7 +127,7 @@ test('a full queue does not delay or repeat events of other consumers, and recei
   expect((await restartedConsumer.deadLetters.list()).deadLetters).toEqual([]);
 });
 
-test('a relay that starts while events are delivered to each consumer separately repeats no event to consumers whose queue is not full', async () => {
+test('a relay that starts while each consumer has a separate cursor repeats no event to consumers whose queue is not full', async () => {
   await createEffectsTable(harness, 'history');
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');
@@ -172,7 +173,7 @@ test('a consumer that starts while the relay delivers to each consumer separatel
   await expectEffects(early, [...texts, 'd']);
 });
 
-test('a replay that a crashed service requested does not delay other replays', async () => {
+test('a replay to a service that no longer reads its queue does not delay other replays', async () => {
   await createEffectsTable(harness, 'early');
   await createEffectsTable(harness, 'crashed');
   const late = await createEffectsTable(harness, 'late');

@@ -27,6 +27,7 @@ let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
 
 beforeEach(() => {
+  // Each message contains one event.
   brokers = new RabbitMqBrokers(rabbitMqUrl(), 1);
   harness = new ProcessesHarness(brokers);
 });
@@ -69,7 +70,7 @@ const countDeferredEvents = async (): Promise<number> => {
   return rows.length;
 };
 
-test('the newer release handles a replay that the older release receives, and is backfilled only after all replayed events', async () => {
+test('the newer release handles all events of a replay, even if the older release receives the replay', async () => {
   const history = await createEffectsTable(harness, 'history');
   await createEffectsTable(harness, 'early');
   await harness.startConsumer('early', { events: { [AddedV1.name]: writeEffects } });
@@ -110,7 +111,7 @@ test('a replica of the older release that starts later does not unbind an event 
   expect(replayRequests).toEqual([]);
 });
 
-test('after a rollback and a new rollout, the newer release handles each event from the time in between once', async () => {
+test('after a rollback and a second rollout, the newer release handles each event that it has missed once', async () => {
   const history = await createEffectsTable(harness, 'history');
   const handled: string[] = [];
   const record: EventHandler = async (events, context) => {

@@ -36,7 +36,7 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
 /**
  * Formats the text as "MM / YY" while a person types at its end:
  * - A first digit above 2 is a whole month: "5" becomes "05". A 1 that is followed by 3 to 9 is the whole month "01".
- * - After a first digit 2, the next digit shows whether it is February or the beginning of a year such as 2030.
+ * - After a first digit 2, the next digit shows whether the 2 means February or begins a year such as 2030.
  * - The result never ends in a separator. Otherwise the backspace key would delete the separator, and it would be added
  *   again.
  *
@@ -57,6 +57,7 @@ function splitExpiry(text: string): { month: string; year: string } | undefined 
   const [first = '', second = ''] = trimmed.split(/\D+/);
   const digits = trimmed.replace(/\D/g, '');
   if (first.length > 2 && first.startsWith('20')) return splitYearFirst(digits, first.length === 4 ? second : '');
+  // True if a separator ends the month, as in "5/" and "5/27".
   const isWholeMonth = second === '' ? first.length === 1 && first !== trimmed : first.length <= 2;
   if (first === '20' && !isWholeMonth) return { month: digits, year: '' };
   const isOneDigit = isWholeMonth ? first.length === 1 : /^([3-9]|1[3-9]|2[1-9])/.test(digits);

@@ -107,7 +107,7 @@ const BRAND_RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [str
 
 /**
  * The number without white space and dashes, and with full-width digits converted to ASCII digits. Other characters are
- * not removed, so that `4242x…` is refused as invalid and not taken for another number.
+ * not removed, so that `4242x…` is refused as invalid and not mistaken for another number.
  */
 export function normaliseCardNumber(text: string): string {
   return text.normalize('NFKC').replace(/[\s\p{Dash_Punctuation}]/gu, '');

@@ -148,7 +148,7 @@ describe('encryptCard', () => {
     { card: { expiryMonth: 12, expiryYear: 2099 } },
     { binding: { sessionId: 'x'.repeat(100), try: 1_000 } },
     { key: { kid: 'x'.repeat(100) } },
-  ])('accepts values of the maximum length or size: %j', async (change) => {
+  ])('accepts values at the limits of length or size: %j', async (change) => {
     expect(await findProblem(change)).toBe('none');
   });
 

@@ -58,7 +58,7 @@ export interface CardEncryptionKey {
   kid: string;
   kty?: string;
   crv?: string;
-  /** base64url, as y. */
+  /** base64url, like y. */
   x?: string;
   y?: string;
   /** Other members, such as `use` and `alg`. */

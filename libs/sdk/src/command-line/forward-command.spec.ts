@@ -44,6 +44,13 @@ test.each([
   expect([code, received]).toEqual([0, [expect.objectContaining(expected)]]);
 });
 
+test('the command trigger adds a message for the payer to the webhook of a failed payment only', async () => {
+  for (const event of ['payment.failed', 'payment.succeeded'])
+    await runCommand(['trigger', event, '--secret', secret, '--forward-to', receiverUrl()]);
+  const messages = received.map((webhook) => (webhook as { userMessage?: string }).userMessage);
+  expect(messages).toEqual(['The card was declined by the bank.', undefined]);
+});
+
 test('the command exits with 1 if the receiver responds with an error', async () => {
   const environment = { SVC_FORWARD_TO: receiverUrl('/refuses'), SVC_WEBHOOK_SECRET: secret };
   const { code, lines } = await runCommand(['trigger', 'payment.succeeded'], environment);

@@ -11,10 +11,10 @@ import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 export const FORWARD_HELP = `usage: svc-webhook listen --forward-to <url> --secret whsec_… --gateway-url <url> --merchant-id <n> --site-id <n> --api-key <key>
        svc-webhook trigger payment.succeeded|payment.failed --forward-to <url> --secret whsec_… [--order <id>] [--amount <cents>]
 
-  listen    posts what the platform tells a site in test mode, from now on, to your receiver
-  trigger   posts one made-up notification
-  --secret  what your receiver verifies with: the headers are signed with it
-  Each option can be a variable instead: SVC_FORWARD_TO, SVC_WEBHOOK_SECRET, SVC_GATEWAY_URL, SVC_MERCHANT_ID, SVC_SITE_ID, SVC_API_KEY
+  listen    posts each new notification of a site in test mode to your receiver
+  trigger   posts one sample notification to your receiver
+  --secret  secret with which your receiver verifies webhooks: the command signs the headers with it
+  Each option can be an environment variable instead: SVC_FORWARD_TO, SVC_WEBHOOK_SECRET, SVC_GATEWAY_URL, SVC_MERCHANT_ID, SVC_SITE_ID, SVC_API_KEY
 `;
 
 const STATUSES: Readonly<Record<string, PaymentStatus>> = {

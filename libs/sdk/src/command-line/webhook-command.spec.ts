@@ -54,8 +54,8 @@ it.each([
     `webhook-timestamp: ${signedAt.getTime() / 1000}`,
     `webhook-signature: ${signature}`,
   ];
-  const crlfRequest = Buffer.from([...headers, '', body].join(end));
-  expect(webhookCommand(['verify', '--secret', secret], crlfRequest).exitCode).toBe(0);
+  const signedRequest = Buffer.from([...headers, '', body].join(end));
+  expect(webhookCommand(['verify', '--secret', secret], signedRequest).exitCode).toBe(0);
 });
 
 describe('svc-webhook verify', () => {

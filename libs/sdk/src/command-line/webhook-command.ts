@@ -22,7 +22,7 @@ export const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [
 
   --secret       secret of the site; checks the headers webhook-id, webhook-timestamp, webhook-signature
   --api-key      key of the site (v3.1) or merchant (v3); checks the older signature in the body
-  --received-at  when it was received (2026-03-01T10:00:00Z); without it the age is not judged
+  --received-at  when the request was received (2026-03-01T10:00:00Z); without this option the age is not checked
   request        headers, an empty line, the body, byte for byte as received
 
 Other commands: svc-webhook listen, svc-webhook trigger

@@ -157,7 +157,7 @@ describe('HostedGatewayClient', () => {
     expect(requests).toEqual([]);
   });
 
-  it('supports v3, and requests without a key', async () => {
+  it('supports the API version v3, and sends no key header if the options have no key', async () => {
     replies = [sessionCreated];
     await createClient({ version: 'v3' }).createSession(session);
     expect(requests[0]?.url).toBe('/edge/api/v3/sessions');
@@ -193,7 +193,7 @@ describe('HostedGatewayClient', () => {
     expect(pauses).toEqual([250, 500, 1000]);
   });
 
-  it('does not wait for a Retry-After that is longer than its time limit', async () => {
+  it('makes no further attempt if Retry-After exceeds the time limit of the call', async () => {
     replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
     const error = await catchApiError(createClient().createSession(session));
     expect(error).toMatchObject({ httpStatus: 429, retryable: true, retryAfterSeconds: 3600 });

@@ -165,8 +165,8 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Cancels an open session, so that its page accepts no payment (H2). The client does not retry this call: after a
-   * lost response, check the session's payments before you decide.
+   * Cancels an open session, so that its page accepts no payment (H2). The client does not retry this call. After a
+   * lost response, read the state of the session, which may be cancelled or paid.
    *
    * @throws SvcApiError 404 unknown session; 409 when a payment is in progress or the session is already closed
    */

@@ -3,8 +3,8 @@ import { MalformedPaymentError, readObject, readText } from '../hosted-payment.j
 import { type ApiRequest, createApiError, type HttpExchange, readResponse } from '../http-exchange.js';
 
 /**
- * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted`: all
- * attempts failed. `gone`: your endpoint responded 410. The platform does not retry the last three.
+ * `pending`: scheduled, or being sent. `superseded`: the notification of a failed payment whose session was paid later.
+ * `exhausted`: all attempts failed. `gone`: your endpoint responded 410. The platform does not retry the last three.
  */
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
@@ -110,7 +110,7 @@ export class WebhookDeliveries {
   }
 }
 
-/** Validates only the fields on which programs branch. The other fields are returned as received. */
+/** Validates only the fields that determine what a program does next. The other fields are returned as received. */
 function readDelivery(body: Record<string, unknown>): WebhookDelivery {
   const { status: _, errors: __, attempts: ___, ...delivery } = body;
   for (const field of ['id', 'webhookId', 'paymentReference', 'state']) readText(body, field);

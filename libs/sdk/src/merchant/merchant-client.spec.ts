@@ -93,7 +93,7 @@ describe('the three look-ups of payments', () => {
   it.each([
     ['of a merchant', () => createClient(), '/merchants/1001'],
     ['of a site', () => createSite(), '/merchants/1001/sites/2'],
-  ])('%s request the expected paths', async (_, createLookUps, path) => {
+  ])('%s request the documented paths', async (_, createLookUps, path) => {
     handlers = [respondJson(200, [payment]), respondJson(200, []), respondJson(200, [payment])];
     expect(await createLookUps().paymentsOfInvoice('a/b')).toEqual([expectedPayment]);
     expect(await createLookUps().paymentsOfExternalReference('Order 1&2')).toEqual([]);

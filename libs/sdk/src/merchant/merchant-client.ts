@@ -75,8 +75,8 @@ export class MerchantClient extends PaymentLookUps {
 
   /**
    * The settlement statement of a day, from the platform's ledger. With a site's key, it is the statement of that site.
-   * The statement may change until it is `closed`. The API also returns the list of movements, as CSV: see its
-   * reference.
+   * The statement may change until it is `closed`. The API also returns the list of movements as CSV: see the reference
+   * of the API.
    *
    * @param day date in UTC, as in 2026-11-20
    * @throws SvcApiError 400 for an invalid date, or a day in the future

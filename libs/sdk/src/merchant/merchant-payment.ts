@@ -79,7 +79,7 @@ export interface MerchantInvoice {
   currencyISOCode: string;
   /** Cents. */
   amount: number;
-  /** `closed`: paid, closed, replaced, or refused after too many failed payments. */
+  /** `closed`: paid, closed by you, replaced, or refused after too many failed payments. */
   state: 'open' | 'closed';
   /** Text of the invoice's QR code. */
   code: string;

@@ -46,6 +46,11 @@ test('settlement() returns a statement without ledgerRoot for a day that is stil
   expect(await createClient([200, open]).client.settlement('2026-11-20')).toEqual(open);
 });
 
+test('settlement() returns the statement of test mode and of live mode', async () => {
+  for (const mode of ['test', 'live'])
+    expect(await createClient([200, { ...statement, mode }]).client.settlement('2026-11-20')).toMatchObject({ mode });
+});
+
 test('settlement() encodes an invalid date as one segment of the path, and throws the error of the API', async () => {
   const errors = [{ errorReference: '40', message: 'day must be a date in UTC', field: 'day' }];
   const { client, sent } = createClient([400, { errors }]);

@@ -44,11 +44,11 @@ export class MerchantSite extends PaymentLookUps {
   /**
    * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`,
    * the client retries after a lost connection, 429, 502, 503 and 504. Without an `externalReference`, it does not
-   * retry, because each request would create another invoice. It does not retry while a customer pays the invoice to be
-   * replaced, because a payment takes longer than a till should wait.
+   * retry, because each request would create another invoice. It also does not retry after a 409 `payment.in-progress`:
+   * a customer is paying the old invoice, and a payment takes longer than a till should wait.
    *
-   * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is
-   *   being paid
+   * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while a customer is paying the old
+   *   invoice
    */
   async createInvoice(invoice: CreateInvoiceRequest): Promise<MerchantInvoice> {
     const request = this.request('POST', '/invoices', invoice);
@@ -59,7 +59,7 @@ export class MerchantSite extends PaymentLookUps {
     return readResponse(response, readMerchantInvoice);
   }
 
-  /** One invoice. @throws SvcApiError 404 for an unknown invoice; 410 for an expired invoice */
+  /** Returns an invoice. @throws SvcApiError 404 for an unknown invoice; 410 for an expired invoice */
   async invoice(reference: string): Promise<MerchantInvoice> {
     return readResponse(await this.get(`/invoices/${encodeURIComponent(reference)}`), readMerchantInvoice);
   }
@@ -74,15 +74,15 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * Closes the open invoice, so that it cannot be paid. The client does not retry this call: after a lost response,
-   * check the invoice before you decide.
+   * Closes the open invoice, so that it cannot be paid. The client does not retry this call. After a lost response,
+   * read the invoice to see whether it is closed.
    *
    * @throws SvcApiError 404 if no open invoice has this reference; 409 while it is being paid
    */
   async closeInvoice(externalReference: string): Promise<void> {
     const path = `/invoices?externalReference=${encodeURIComponent(externalReference)}`;
     const response = await this.http.sendOnce(this.request('DELETE', path));
-    // A 200 is the page of a proxy: it does not prove that the invoice is closed.
+    // The API responds 204. A 200 is the page of a proxy, which does not prove that the invoice is closed.
     if (response.httpStatus !== 204) throw createApiError(response);
   }
 

@@ -16,7 +16,7 @@ export class PaymentLookUps {
   ) {}
 
   /**
-   * Payments of the last 24 hours with this invoice reference of the platform. For hosted payments, it is the
+   * Payments of the last 24 hours with this invoice reference of the platform. The reference of a hosted payment is its
    * sessionId.
    */
   paymentsOfInvoice(invoiceReference: string): Promise<MerchantPayment[]> {
@@ -24,8 +24,8 @@ export class PaymentLookUps {
   }
 
   /**
-   * Payments of the last 24 hours with your own reference: the externalReference of an invoice or merchantOrderId of a
-   * session.
+   * Payments of the last 24 hours with your own reference: the externalReference of an invoice, or the merchantOrderId
+   * of a session.
    */
   paymentsOfExternalReference(externalReference: string): Promise<MerchantPayment[]> {
     return this.find(`/payments?externalReference=${encodeURIComponent(externalReference)}`);

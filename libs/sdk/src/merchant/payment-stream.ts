@@ -52,6 +52,7 @@ export async function* streamPayments(
     try {
       const headers = lastId === undefined ? request.headers : { ...request.headers, 'last-event-id': lastId };
       const body = await http.openStream({ ...request, headers }, signals);
+      // The connection is open, so the pauses between attempts begin again with the shortest pause.
       attempt = 0;
       const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
       yield* readNotices(body, { startTimer, onId });

@@ -27,7 +27,7 @@ export interface Settlement {
   /** UTC, as in 2026-11-20. */
   day: string;
   mode: 'test' | 'live';
-  /** True if the statement never changes. */
+  /** True if the statement can no longer change. */
   closed: boolean;
   /** Seal of the platform's ledger at the end of a closed day. Store it to detect a later change of the ledger. */
   ledgerRoot?: string;

@@ -222,6 +222,7 @@ it('the client logs in once for many calls, and again before the token expires o
   const { service } = createClient();
   const pay = () => service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   await Promise.all([pay(), pay(), pay()]);
+  // The token is valid for 900 s, and is renewed 60 s before it expires.
   time += 839_000;
   await pay();
   expect(logins).toBe(1);

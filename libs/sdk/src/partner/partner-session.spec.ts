@@ -71,7 +71,7 @@ describe('pay', () => {
   it.each<[string, PayRequest & Partial<ServicePayRequest>, object]>([
     ['a stored card', { amount: 1, cardToken: 't' }, { paymentMethod: { card: { token: 't' } } }],
     [
-      'a stored card rather than a card',
+      'a stored card, which has precedence over card data',
       { amount: 1, cardToken: 't', card: CARD },
       { paymentMethod: { card: { token: 't' } } },
     ],
@@ -95,7 +95,7 @@ describe('pay', () => {
       { amount: 1, invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
       { invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
     ],
-  ])('with %s sends exactly the documented body', async (_, request, expected) => {
+  ])('sends exactly the documented body for %s', async (_, request, expected) => {
     await session.pay({ ...request, reference: 'r-1' });
     expect(sentPayments()).toEqual([{ reference: 'r-1', amount: 1, ...expected }]);
   });
@@ -141,8 +141,9 @@ describe('an encrypted card', () => {
   });
 });
 
-describe('decode, history and deleteCard', () => {
-  it('decode a code, and refuse a response without merchant or invoice', async () => {
+describe('a session', () => {
+  it('decodes a code, and refuses a response without merchant or invoice', async () => {
+    // The path contains the code ???>>>ÿ as base64url, which has - and _ instead of + and /.
     const decoded = { merchant: { merchantName: 'Karoo Books' }, invoice: { amount: 1 } };
     responses['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...decoded, more: 1 });
     expect(await session.decode('???>>>ÿ')).toEqual(decoded);
@@ -156,7 +157,7 @@ describe('decode, history and deleteCard', () => {
     [undefined, '?page=1'],
     [{ pageSize: 2 }, '?page=1&pageSize=2'],
     [{ customerReference: 'c&1' }, '?page=1&customerReference=c%261'],
-  ])('request the history for the query %j with the parameters %s', async (query, search) => {
+  ])('requests the history for the query %j with the parameters %s', async (query, search) => {
     responses['GET /v1/payments'] = () => new Response(null, { status: 204 });
     expect(await session.history(query).next()).toEqual({ done: true, value: undefined });
     expect(sentRequests.map(({ route }) => route)).toEqual([`GET /v1/payments${search}`]);
@@ -168,12 +169,12 @@ describe('decode, history and deleteCard', () => {
     [{ payments: [], nextPage: null }, 'nextPage'],
     [{ payments: [], nextPage: '/v1/cards?page=2' }, 'nextPage'],
     [{ payments: [], nextPage: 'https://evil.example/v1/payments?page=2' }, 'nextPage'],
-  ])('refuse the malformed history page %j', async (page, field) => {
+  ])('refuses the malformed history page %j', async (page, field) => {
     responses['GET /v1/payments'] = () => Response.json(page);
     await expect(session.history().next()).rejects.toThrow(`${field} is missing or malformed`);
   });
 
-  it('encode the token of a stored card in the path', async () => {
+  it('encodes the token of a stored card in the path', async () => {
     await expect(session.deleteCard('../a?b')).rejects.toMatchObject({ httpStatus: 404 });
     expect(sentRequests.at(-1)!.route).toBe('DELETE /v1/cards/..%2Fa%3Fb');
   });
@@ -198,7 +199,7 @@ describe('the identity token', () => {
     expect(logIn).toHaveBeenCalledTimes(2);
   });
 
-  it('of a slow login does not replace the token of a newer login', async () => {
+  it('is not replaced by the token of an older, slow login', async () => {
     const slow = await startSlowLogin();
     slow.resolve(createLogin('slow'));
     await slow.call;
@@ -206,7 +207,7 @@ describe('the identity token', () => {
     expect(authorizations().at(-1)).toBe('Bearer newer');
   });
 
-  it('of a newer login remains in use if the slow login fails', async () => {
+  it('remains in use if an older, slow login fails', async () => {
     const slow = await startSlowLogin();
     slow.reject(new Error('no response'));
     await expect(slow.call).rejects.toThrow('no response');
@@ -222,6 +223,7 @@ describe('the identity token', () => {
     const [earlyResponse, slowLogin] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
     responses['DELETE /v1/cards/early'] = () => earlyResponse.promise;
     const early = session.deleteCard('early');
+    // Lets pending promises settle until the first call has sent its request.
     for (let turn = 0; turn < 100 && sentRequests.length === 0; turn++) await Promise.resolve();
     time += 900_000;
     logIn.mockImplementationOnce(() => slowLogin.promise);

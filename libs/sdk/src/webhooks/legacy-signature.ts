@@ -1,9 +1,9 @@
 /**
- * The `signature` in the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields,
- * and has two weaknesses. First, it does not cover the time and the other fields. Second, two different notifications
- * can have the same signed text, because an order reference may contain `|`. New receivers should use `verifyWebhook`,
- * which checks the Standard Webhooks headers (E4). Receivers that use this scheme must also compare order and amount
- * with their own record (`assertExpectedPayment`).
+ * The `signature` in the webhook body (E3), which existing receivers check. It is a plain hash over the API key and
+ * eight fields, and has two weaknesses. First, it covers neither the signing time nor the other fields. Second, two
+ * different notifications can have the same signed text, because an order reference may contain `|`. New receivers
+ * should use `verifyWebhook`, which checks the Standard Webhooks headers (E4). Receivers that use this scheme must also
+ * compare order and amount with their own record (`assertExpectedPayment`).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 

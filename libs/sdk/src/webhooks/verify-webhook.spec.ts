@@ -105,7 +105,7 @@ describe('verifyWebhook', () => {
     expect(verify({ headers: { ...headers, [name]: value } })).toBe('bad-headers');
   });
 
-  it('distinguishes a malformed secret from a wrong one', () => {
+  it('refuses a malformed, empty or missing secret as bad-secret', () => {
     expect(verify({ secret: 'whsec_%%%' })).toBe('bad-secret');
     expect(verify({ secret: '' })).toBe('bad-secret');
     expect(errorCode(() => verifyWebhook({ headers, rawBody, now }))).toBe('bad-secret');

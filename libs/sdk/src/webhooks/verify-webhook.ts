@@ -1,6 +1,6 @@
 /**
- * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over
- * the raw bytes, then parses the body, then compares it with the merchant's order. A body is never parsed before its
+ * Verifies a payment webhook (E4, Standard Webhooks) on the merchant's server. It first checks the signature over the
+ * raw bytes, then parses the body, then compares it with the merchant's order. A body is never parsed before its
  * signature was verified.
  *
  * A notification is delivered at least once (E8): apply each `paymentReference` once, and respond with any 2xx after
@@ -81,7 +81,7 @@ export interface VerifyWebhookInput extends SignedRequest {
 }
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
-/** Maximum size of a body (row C6). */
+/** Maximum size of a body (C6). */
 const MAX_BODY_BYTES = 256 * 1024;
 /** No rotation needs more signatures. The limit bounds the work that an attacker can cause. */
 const MAX_SIGNATURES = 16;

@@ -14,7 +14,6 @@ let isRepaired = false;
 
 @Controller()
 class ThingsConsumer {
-  /** Replay: not relevant in this test. */
   @EventPattern(ThingHappenedV1)
   record(events: EventEnvelope<{ text: string }>[]): Promise<void> {
     if (!isRepaired) return Promise.reject(new Error('broken'));
@@ -113,7 +112,7 @@ test('administrators see the dead letters of RabbitMQ, and replay them', async (
 });
 
 test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
-  'requests with the headers %j, without the administration key, get a 401',
+  'requests with the headers %j, which do not contain the correct administration key, get a 401',
   async (headers) => {
     const unauthorised = httpClient(running.service, headers);
     expect((await unauthorised('GET', '/admin/v1/dead-letters/things')).status).toBe(401);

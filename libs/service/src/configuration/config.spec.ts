@@ -25,7 +25,7 @@ function loadErrorText(given: Record<string, string>): string {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as ConfigError).message;
   }
-  throw new Error('was accepted');
+  throw new Error('loadConfig accepted the variables.');
 }
 
 test('variables have the declared types, missing variables have their defaults, and the configuration is read-only', () => {

@@ -26,7 +26,7 @@ export class DatabaseConfig {
  * at the start. An unknown variable with the prefix SVC_ prevents the start, so that a misspelt name is noticed.
  */
 export class ServiceConfig extends DatabaseConfig {
-  /** `development` accepts http and loopback addresses of merchants. `production` rejects them. */
+  /** `development` accepts URLs of merchants with a loopback address, also with http. `production` rejects them. */
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: 'development' | 'production';
 

@@ -34,8 +34,9 @@ export class HealthController {
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
-    // The service must have handled all earlier events once. Over RabbitMQ, the replays that it requested show this.
-    // Within one process, the relays show it. Later delays do not make the service unready.
+    // The service must once have handled all events from before its start. With RabbitMQ, this is true when the replays
+    // that it requested are complete. Within one process, it is true when the relay has caught up. Later delays do not
+    // make the service unready.
     this.hasCaughtUp ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
     const missing = this.hasCaughtUp ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);

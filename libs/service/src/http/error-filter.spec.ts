@@ -9,7 +9,7 @@ import { ErrorFilter, problemBody as problemBodyAt, toDomainError } from './erro
 
 const PAGE = 'https://api.example/errors/a-code';
 const request = { id: 'a-request' } as FastifyRequest;
-const problemBody = (error: DomainError, of: FastifyRequest) => problemBodyAt(error, of, PAGE);
+const problemBody = (error: DomainError, rejected: FastifyRequest) => problemBodyAt(error, rejected, PAGE);
 const newQueryError = (code: string): QueryFailedError =>
   new QueryFailedError('SELECT secret', ['secret'], Object.assign(new Error('secret'), { code, detail: 'secret' }));
 

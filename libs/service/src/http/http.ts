@@ -22,7 +22,7 @@ export const httpSettings = {
     // Every response has an x-request-id that the service generates and logs (C8).
     genReqId: () => randomUUID(),
     logger: false,
-    // Called for a path that the router cannot parse, because the hooks below are not called for such a path.
+    // The router cannot parse some paths. For such a path Fastify calls this function, but not the hooks below.
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
@@ -38,8 +38,8 @@ export const httpSettings = {
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
-      // A browser applies HSTS to every port of a host name for half a year. Outside production it would block all
-      // other programs on a machine with a self-signed certificate (`./svc up --lan`).
+      // A browser applies HSTS to every port of a host name for half a year. Outside production, on a machine with a
+      // self-signed certificate (`./svc up --lan`), it would block the other programs of the machine.
       strictTransportSecurity: environment === 'production',
     });
     fastify.addHook('onRequest', (request, reply, done) => {

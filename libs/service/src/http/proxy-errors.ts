@@ -1,5 +1,6 @@
 /**
- * Routing and error responses of both reverse proxies: which app gets a request, and the response if no app gets it.
+ * Routing and error responses of the two reverse proxies, apps/front and apps/all-in-one: which app gets a request, and
+ * the response if no app gets it.
  */
 import { randomUUID } from 'node:crypto';
 import {

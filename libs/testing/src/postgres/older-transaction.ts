@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newTestDatabase } from './test-database.js';
 
-/** An open transaction in another database. It has a transaction id, so it holds back every relay of its server. */
+/**
+ * An open transaction in another database of the server. It has a transaction id, so every relay of the server waits
+ * until it ends.
+ */
 export interface OlderTransaction {
   readonly pid: number;
   readonly application: string;

@@ -6,8 +6,8 @@ import pg from 'pg';
 /** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
   /**
-   * The URL of an empty database contains the superuser. The URL of a migrated database contains the role of the
-   * service, which owns no tables (ADR 45).
+   * The user in the URL of an empty database is the superuser. The user in the URL of a migrated database is the role
+   * of the service, which owns no tables (ADR 45).
    */
   readonly url: string;
   /**

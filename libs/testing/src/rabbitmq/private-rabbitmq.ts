@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createConnection, createServer } from 'node:net';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { findFreePort } from '../free-port.js';
 import { waitUntil } from '../wait-until.js';
 
 const START_TIMEOUT_MS = 60_000;
@@ -34,10 +35,10 @@ export class PrivateRabbitMq {
     const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
     const ports = {
-      amqp: await freePort(),
-      epmd: await freePort(),
-      nodes: await freePort(),
-      management: await freePort(),
+      amqp: await findFreePort(),
+      epmd: await findFreePort(),
+      nodes: await findFreePort(),
+      management: await findFreePort(),
     };
     await writeFile(join(folder, 'enabled_plugins'), definitions ? '[rabbitmq_management].' : '[].');
     const settings = ['disk_free_limit.absolute = 50MB', 'log.file.level = warning'];
@@ -133,6 +134,7 @@ export class PrivateRabbitMq {
       RABBITMQ_ADVANCED_CONFIG_FILE: join(folder, 'advanced.config'),
       RABBITMQ_GENERATED_CONFIG_DIR: join(folder, 'generated'),
       RABBITMQ_FEATURE_FLAGS_FILE: join(folder, 'feature_flags'),
+      // Erlang listens only on loopback, and its idle threads do not busy-wait.
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
         '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
     };
@@ -147,7 +149,7 @@ function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   const folders = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
   const program = folders.map((place) => join(place, name)).find((path) => existsSync(path));
   if (!program)
-    throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test does so where it can.');
+    throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test installs it where it can.');
   return program;
 }
 
@@ -155,19 +157,11 @@ function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
 async function isRespondingToAmqp(port: number): Promise<boolean> {
   const socket = createConnection({ host: '127.0.0.1', port });
   try {
+    // The protocol header of AMQP 0-9-1.
     socket.write('AMQP\0\0\x09\x01');
     await once(socket, 'data', { signal: AbortSignal.timeout(2_000) });
     return true;
   } finally {
     socket.destroy();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
 }

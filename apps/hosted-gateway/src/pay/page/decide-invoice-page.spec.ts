@@ -147,8 +147,8 @@ describe('the page of a paid invoice', () => {
   test.each<[string, Partial<PaymentSnapshot>, Partial<PageFacts>]>([
     ['with a cookie of another payment', {}, { ownReferences: ['other'] }],
     ['without a cookie', {}, { ownReferences: [] }],
-    ['after a payment through a partner', BY_PARTNER, {}],
-  ])('shows only the amount and that it is paid to a browser %s', (_, overrides, facts) => {
+    ['that has the reference of a payment through a partner', BY_PARTNER, {}],
+  ])('shows to a browser %s only the amount, and that the invoice is paid', (_, overrides, facts) => {
     const page = decidePaidPage(overrides, facts);
     expect(page).toMatchObject({ state: 'already-paid', amountCents: 8_950 });
     expect([page['paymentReference'], page['charge']]).toEqual([undefined, undefined]);
@@ -185,7 +185,7 @@ describe('the basket', () => {
     ['verification', { tries: 1, payments: [inVerification] }],
     ['succeeded', paid],
     ['already-paid', { ...paid, payments: [oldPayment] }],
-  ])('is visible to its payer on the page %s', (state, invoice) =>
+  ])('is visible to the payer of the invoice on the page %s', (state, invoice) =>
     expect(stateAndBasketVisibility(invoice)).toEqual([state, true]),
   );
 
@@ -195,15 +195,15 @@ describe('the basket', () => {
     ['cancelled', { payableState: 'closed' }, {}],
     ['expired', { expiresAt: NOW }, {}],
     ['refused', { tries: 5, payments: failedPayments }, {}],
-  ])('is not visible to others, and not after the invoice was closed, on the page %s', (state, invoice, facts) =>
+  ])('is hidden from other people, and after the invoice was closed, on the page %s', (state, invoice, facts) =>
     expect(stateAndBasketVisibility(invoice, facts)).toEqual([state, false]),
   );
 });
 
-describe('after a failed payment the page', () => {
+describe('the page after a failed payment', () => {
   const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<PaymentSnapshot>;
 
-  test('shows the reason to its payer, and the form with the next attempt to all others', () => {
+  test('shows the reason to the payer of that payment, and the form with the next attempt to all other people', () => {
     const payments = [buildPayment(failed)];
     expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({
       state: 'declined',
@@ -225,7 +225,7 @@ describe('after a failed payment the page', () => {
     { failedOnPages: 0, failedAtPartners: 98, triesMax: 100, triesLeft: 2 },
     { failedOnPages: 0, failedAtPartners: 3, triesMax: 4, triesLeft: 1 },
   ])(
-    'shows $triesLeft tries left after $failedOnPages failures on pages and $failedAtPartners at partners, of at most $triesMax',
+    'shows $triesLeft tries left (failures: $failedOnPages on pages, $failedAtPartners at partners; limit: $triesMax)',
     ({ failedOnPages, failedAtPartners, triesMax, triesLeft }) => {
       const payments = [
         ...Array.from({ length: failedOnPages }, () => buildPayment({ ...failed, reference: 'other' })),
@@ -237,12 +237,12 @@ describe('after a failed payment the page', () => {
     },
   );
 
-  test('is refused after the fifth failure on pages', () => {
+  test('has the state refused if it is the fifth failure on pages', () => {
     const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => buildPayment(failed));
     expect(decideInvoicePage({ tries: 5, payments }).state).toBe('refused');
   });
 
-  test('shows a reversed charge only to its payer', () => {
+  test('shows a reversed charge only to the payer of that charge', () => {
     const payments = [buildPayment({ ...failed, reversedUTCDate: timeAfterNow(0) })];
     const reversedCharges = [OWN_REFERENCE, 'other'].map(
       (own) => decideInvoicePage({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],

@@ -124,7 +124,7 @@ test('the page lists only the reversed payments, each with its amount including 
   expect(results).toEqual([[], [], [reversedCharge]]);
 });
 
-test('the page has no link to the shop while the bank may still charge', () => {
+test('the page has no link to the shop while the bank may still charge the card', () => {
   const pages = [buildPayment({ state: 'processing' }), buildVerification(1)].map((payment) =>
     decideSessionPage({ session: { payments: [payment] } }),
   );
@@ -139,7 +139,7 @@ describe('the page', () => {
     errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'],
   });
 
-  test('after a redirect from the shop has the form, the decline reason, the code, and a link to the shop', () => {
+  test('has the form, the decline reason, the code and a link to the shop if the shop redirected the payer to it', () => {
     expect(decideSessionPage({ session: { ...session, payments: [declined] } })).toMatchObject({
       state: 'declined',
       sessionVersion: 3,
@@ -156,7 +156,7 @@ describe('the page', () => {
     expect('code' in decideSessionPage({ session: { ...session, code: null } })).toBe(false);
   });
 
-  test('that was opened by its code has neither the code nor a link to the shop', () => {
+  test('has neither the code nor a link to the shop if it was opened by its code', () => {
     const address = { code: 'C' } as unknown as PageFacts['address'];
     const form = decideSessionPage({ address, session });
     const receipt = decideSessionPage({
@@ -171,7 +171,7 @@ describe('the page', () => {
     ).toHaveProperty('returnUrl');
   });
 
-  test('of a closed session has the state cancelled', () => {
+  test('has the state cancelled if the session is closed', () => {
     const page = decideSessionPage({ session: { ...session, payableState: 'closed' } });
     expect(page).toMatchObject({ state: 'cancelled', merchantName: 'Shop' });
   });
@@ -179,7 +179,7 @@ describe('the page', () => {
   test.each([
     ['shop', undefined, '?sessionId=s&card=another'],
     ['code', { code: 'C' }, '?card=another'],
-  ])('of a payment in verification, opened from the %s, has a link to use another card', (_, address, url) => {
+  ])('has a link to use another card during a verification (opened from the %s)', (_, address, url) => {
     const facts = { session: { ...session, payments: [buildVerification(1)] }, ...(address ? { address } : {}) };
     expect(decideSessionPage(facts)).toMatchObject({
       anotherCardUrl: url,
@@ -255,18 +255,15 @@ describe('the link back to the store (H6)', () => {
     ['before', [buildFailure(-1, 'A'), buildSuccess(-2)]],
     ['after', [buildFailure(-3, 'A'), buildSuccess(-2)]],
     ['between', [buildFailure(-1, 'B'), buildSuccess(-2), buildFailure(-3, 'A')]],
-  ])(
-    'belongs to the successful payment, accepted %s the failed ones, whatever the order of the rows',
-    (_, payments) => {
-      for (const payableState of ['paid', 'open'] as const)
-        for (const rows of [payments, payments.toReversed()]) {
-          const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
-          expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
-        }
-    },
-  );
+  ])('reports the successful payment if it was accepted %s the failed payments', (_, payments) => {
+    for (const payableState of ['paid', 'open'] as const)
+      for (const rows of [payments, payments.toReversed()]) {
+        const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
+        expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
+      }
+  });
 
-  test('belongs to the latest failed payment if none succeeded', () => {
+  test('reports the latest failed payment if no payment succeeded', () => {
     const page = decideSessionPage({ session: { tries: 2, payments: [buildFailure(-2, 'A'), buildFailure(-1, 'B')] } });
     expect([page.state, storeLinkParts(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
   });

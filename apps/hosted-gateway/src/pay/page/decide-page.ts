@@ -41,8 +41,9 @@ export interface PageFacts {
   /** The payer requested the card form although a payment waits for verification. */
   readonly wantsAnotherCard: boolean;
   /**
-   * References of the latest payments of this browser. Different people may open the page of a till's invoice. Each
-   * sees the details of its own payments. Of the payments of other people it only sees that nothing is left to pay.
+   * References of the latest payments of this browser. Different people may open the page of a till's invoice. The page
+   * shows the details of only this browser's payments. After the payment of another person it only shows that nothing
+   * is left to pay.
    */
   readonly ownReferences: readonly string[];
   /** A pay request of this process is in flight. */
@@ -151,8 +152,10 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
-  const hasNoOwnPayment = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
-  const isDeclined = payable.tries > 0 && !hasNoOwnPayment && latest?.state !== 'verificationRequired';
+  // All attempts so far came from other payers or through partners. (If a session has attempts but no payments, the
+  // payment of its payer has not arrived yet.)
+  const areAttemptsOfOthers = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
+  const isDeclined = payable.tries > 0 && !areAttemptsOfOthers && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',

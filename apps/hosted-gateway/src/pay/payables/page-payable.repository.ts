@@ -7,7 +7,7 @@ import { isInvoicePayment } from '../../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
 import { isInvoice, type PagePayable } from './page-payable.js';
 
-/** Finds and updates sessions and invoices of tills, so that callers need not distinguish them. */
+/** Finds and updates sessions and invoices of tills, so that callers need not distinguish the two kinds. */
 @Injectable()
 export class PagePayableRepository {
   constructor(

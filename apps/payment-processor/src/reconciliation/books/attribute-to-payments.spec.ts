@@ -2,6 +2,7 @@ import { attributeToPayments } from './attribute-to-payments.js';
 import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
+/** A difference between the payments and a book: the ledger, the acquirer's statement or a copy in another service. */
 const buildDifference = (book: BookName, overrides: Partial<BookDifference> = {}): BookDifference => ({
   ...{ book, merchantId: 1001, mode: 'test', key: 'REF', kind: 'differs', field: 'amount', expected: 7, found: 5 },
   ...overrides,

@@ -20,9 +20,9 @@ const WITHOUT_EVENTS: readonly string[] = ['ledger', 'acquirer'];
 
 /**
  * Each book is compared with the payments. When books of at least two services contradict a payment in the same way,
- * the payment itself was changed. Then one difference for the book `payments` replaces the differences of the other
- * books. A row that is missing only in books that depend on events may still be in transit, so such differences are not
- * attributed to the payments.
+ * the payment itself was changed. In this case one difference for the book `payments` replaces the differences of the
+ * other books. A row that is missing only in books that depend on events may still be in transit, so such differences
+ * are not attributed to the payments.
  */
 export function attributeToPayments(differences: readonly BookDifference[]): BookDifference[] {
   const services = new Map<string, Set<string>>();

@@ -89,6 +89,7 @@ export class ReconciliationBooks {
     @Inject(DataSource) dataSource: DataSource,
     @Inject(Commands) private readonly commands: Commands,
   ) {
+    // The last argument is the number of SQL parameters after the range; by default 0.
     this.expected = {
       ledger: new ReconciliationReader(dataSource, EXPECTED_LEDGER),
       acquirer: new ReconciliationReader(dataSource, EXPECTED_STATEMENT, 1),

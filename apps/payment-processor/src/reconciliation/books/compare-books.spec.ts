@@ -19,6 +19,7 @@ function buildSource(lines: Readonly<Record<number, number>>, keptSince?: string
     },
   };
 }
+/** `isOfDay` is false for a range of time that must be empty in every book, for example in the future. */
 const compareSources = (expected: BookSource, found: BookSource, isOfDay = true) =>
   compareBook({ name: 'ledger', expected, found }, RANGE, undefined, isOfDay);
 
@@ -36,11 +37,29 @@ test('after a thousand differences, the result contains only one difference of t
   expect(differences.at(-1)).toMatchObject({ merchantId: 60, field: 'digest' });
 });
 
-test('a book that has deleted rows of a day is not compared for that day; its ranges that must be empty are still compared', async () => {
+test('a book that has deleted rows of a day is not compared for that day; a range that must be empty is still compared', async () => {
   const found = buildSource({ 1: 1 }, '2026-03-01T00:30:00.000Z');
   expect(await compareSources(buildSource({}), found)).toMatchObject({ isRetained: false, differences: [] });
   expect(await compareSources(buildSource({}), found, false)).toMatchObject({
     isRetained: true,
     differences: [{ merchantId: 1 }],
   });
+});
+
+test.each(['2026-02-28T23:59:59.999Z', RANGE.from])(
+  'a book that has kept all rows since %s is compared for a range that begins at 2026-03-01T00:00:00.000Z',
+  async (keptSince) => {
+    expect(await compareSources(buildSource({}), buildSource({ 1: 1 }, keptSince))).toMatchObject({
+      isRetained: true,
+      differences: [{ merchantId: 1 }],
+    });
+  },
+);
+
+test('lines are read only for merchants whose digests differ', async () => {
+  const sources = [buildSource({ 1: 2, 2: 5 }), buildSource({ 1: 2, 2: 6 })] as const;
+  const readsOfLines = sources.map((source) => jest.spyOn(source, 'lines'));
+  expect((await compareSources(...sources)).differences).toMatchObject([{ merchantId: 2 }]);
+  const merchantIds = readsOfLines.flatMap(({ mock }) => mock.calls.map(([, owner]) => owner.merchantId));
+  expect(merchantIds).toEqual([2, 2]);
 });

@@ -72,13 +72,17 @@ it('a difference contains the name of a member that only one book has', async ()
   ]);
 });
 
-it('rows with the same key are compared separately, because readers add a number to the key', async () => {
+it('two rows with the same key are compared separately, because the second row gets the key with the suffix #2', async () => {
   expect(await findDifferences([buildLine('a')], [buildLine('a'), buildLine('a#2')])).toMatchObject([
     { key: 'a#2', kind: 'unexpected' },
   ]);
 });
 
-describe('a row that is open', () => {
+/**
+ * A row is open if it is not final, became final a moment ago, or is not delivered yet. The content of a row that is
+ * not final is null.
+ */
+describe('an open row', () => {
   it.each<[string, BookLine[], BookLine[]]>([
     ['has not arrived yet', [buildLine('a', { amount: 1 }, true)], []],
     ['is not final in the payments but final in the book', [buildLine('a', null, true)], [buildLine('a')]],
@@ -89,7 +93,7 @@ describe('a row that is open', () => {
     expect(await findDifferences(expected, found)).toEqual([]);
   });
 
-  it('is compared if it is final and only its delivery is open', async () => {
+  it('is compared if it has its final content and only its delivery is open', async () => {
     expect(await findDifferences([buildLine('a')], [buildLine('a', { amount: 7 }, true)])).toMatchObject([
       { kind: 'differs' },
     ]);

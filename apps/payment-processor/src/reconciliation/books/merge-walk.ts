@@ -9,9 +9,9 @@ export interface Difference {
   readonly kind: DifferenceKind;
   /** For `differs` the first different member; null for the other kinds. */
   readonly field: string | null;
-  /** The value according to the payments; null if they have no such row. */
+  /** The value according to the payments; null if the payments have no such row. */
   readonly expected: unknown;
-  /** The value in the book; null if it has no such row. */
+  /** The value in the book; null if the book has no such row. */
   readonly found: unknown;
 }
 
@@ -20,8 +20,8 @@ export type Lines = AsyncIterable<BookLine>;
 
 /**
  * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the
- * differences. Skips a row that is open in one of the two books. Such a row is not final, or became final only a moment
- * ago.
+ * differences. Skips a row that is open in the payments: it is not final, or became final only a moment ago. Also skips
+ * a row that is not final in the book.
  */
 export async function* differencesBetween(expected: Lines, found: Lines): AsyncGenerator<Difference> {
   const [expectedLines, foundLines] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];

@@ -7,12 +7,15 @@
 const LINE = `jsonb_build_object('kind', kind, 'acquirer', acquirer, 'account', account, 'paymentReference', payment_reference,
     'acquirerReference', acquirer_reference, 'amount', amount, 'currency', currency)`;
 
-/** The third parameter is the watermark. The charged amount excludes the amount that vouchers cover. */
+/**
+ * The third parameter is the watermark. The charged amount excludes the amount that vouchers cover. The time `at` is
+ * NULL while a charge has no outcome.
+ */
 const MOVEMENTS = `
   SELECT y.mode, y.merchant_id, y.currency, p.payment_reference, a.acquirer, a.account, a.attempt_id AS idempotency_key, moved.kind,
          p.amount - p.voucher_amount + p.tip_amount AS amount,
          CASE WHEN a.state = 'approved' THEN a.acquirer_reference END AS acquirer_reference,
-         moved.at IS NULL OR moved.at >= $3::timestamptz OR a.state IN ('started', 'unknown', 'reversing') AS open
+         moved.at IS NULL OR moved.at >= $3::timestamptz AS open
     FROM (SELECT 'charge' AS kind, attempt_id, ended_at AS at FROM attempts a
            WHERE started_at >= $1 AND started_at < $2
              AND (state IN ('approved', 'reversed', 'started', 'unknown', 'reversing')

@@ -4,7 +4,7 @@ import type { HostedError } from './hosted-session.js';
 /**
  * - `pending`: scheduled, or being sent.
  * - `delivered`: the endpoint responded 2xx.
- * - `superseded`: a failed payment, but the session was paid before the endpoint acknowledged it (E2).
+ * - `superseded`: reports a failed payment, but the session was paid before the endpoint acknowledged the report (E2).
  * - `exhausted`: all attempts of the schedule failed (E5). It can be resent.
  * - `gone`: the endpoint responded 410. It can be resent.
  */

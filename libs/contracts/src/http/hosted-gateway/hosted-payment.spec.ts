@@ -37,7 +37,7 @@ function createPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPayme
 const createFailedPayment = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot =>
   createPayment({ state: 'failed', errors });
 
-describe('the hosted view of a final payment (H3, E2)', () => {
+describe('the hosted view of a payment (H3, E2)', () => {
   it('contains no message and no errors if the payment succeeded', () => {
     expect(buildHostedPayment(createPayment())).toEqual({
       sessionId: SESSION,

@@ -15,6 +15,7 @@ const SESSION = {
   origin: 'shop.example',
 };
 
+// Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(CustomField, FIELD, { key: text(64), value: text(512) });
 describeBounds(CreateSessionRequest, SESSION, {
   requestId: text(100),

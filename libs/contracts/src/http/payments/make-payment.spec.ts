@@ -27,6 +27,7 @@ const uuid: Bounds = {
   rejected: [undefined, null, '', 'x', `${UUID}0`, 7, [UUID]],
 };
 
+// Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(
   PaymentCustomerRequest,
   { id: UUID },

@@ -23,7 +23,7 @@ export const MAX_VOUCHERS = 20;
 const MAX_CODE_LENGTH = 2_048;
 /** Maximum length of an encrypted card. The encrypted card of the SDK has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4_096;
-/** The limit is large enough that the check of the card number refuses a number with spaces, not this limit. */
+/** Long enough for a card number with spaces, which the later check of the card number refuses. */
 const MAX_CARD_FIELD_LENGTH = 40;
 
 /** The payer (specification, "Customer"). */
@@ -66,8 +66,9 @@ export class CardRequest {
   token?: string | null;
 
   /**
-   * Compact JWE for the processor's public key. It must be bound to the session `<payer>.<reference>` and to try 1. The
-   * payer is the customerReference with a customer token, or the organisationId with a service token.
+   * Compact JWE for the processor's public key. Its `binding.sessionId` must be `<payer>.<reference>`, and its
+   * `binding.try` must be 1. The payer is the customerReference with a customer token, or the organisationId with a
+   * service token.
    */
   @IsOptional()
   @IsString()

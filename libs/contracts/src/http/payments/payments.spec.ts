@@ -47,7 +47,7 @@ test.each<[PaymentState, number]>([
   expect(buildSinglePayment({ ...PAYMENT, state }).status).toBe(status),
 );
 
-test('a payment in the history omits absent fields, and has null if there are no errors', () => {
+test('a payment in the history omits absent fields, and its `errors` are null if there are no errors', () => {
   expect(buildHistoryItem(PAYMENT)).toStrictEqual({
     reference: 'r-1',
     merchantName: 'Karoo Books',
@@ -79,7 +79,7 @@ test.each<[PaymentState, boolean]>([
   ['processing', false],
   ['success', false],
   ['failed', false],
-])('whether a payment in the history in the state %s contains its verificationUrl: %s', (state, isShown) => {
+])('a payment of the history in the state %s contains its verificationUrl: %s', (state, isShown) => {
   const verificationUrl = 'https://bank.example/verify';
   expect(buildHistoryItem({ ...PAYMENT, state, verificationUrl }).verificationUrl).toBe(
     isShown ? verificationUrl : undefined,
@@ -87,7 +87,7 @@ test.each<[PaymentState, boolean]>([
   expect(buildHistoryItem({ ...PAYMENT, state })).not.toHaveProperty('verificationUrl');
 });
 
-test('a payment shows the customer whom the partner named', () => {
+test('buildPaymentView returns the customer that the partner sent', () => {
   const { customer, ...rest } = PAYMENT;
   const payment = { ...rest, partner: { organisationId: 'o-1', customer } } as PartnerPayment;
   expect(buildPaymentView(payment)).toMatchObject(PAYMENT);
