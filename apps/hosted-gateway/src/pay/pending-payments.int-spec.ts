@@ -350,7 +350,7 @@ describe('the event stream of page states', () => {
     const { states, closeConnection } = watchStream(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first event', 5_000, async () => states.length > 0);
     closeConnection();
-    expect(states).toEqual(['open']);
+    expect(states[0]).toBe('open');
   });
 
   test('closes the connection of a client that does not read', async () => {
