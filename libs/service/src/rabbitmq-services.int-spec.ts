@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Module } from '@nestjs/common';
 import { commandType, type EventEnvelope, eventType } from '@svc/contracts';
 import { Commands, type ConsumerContext, EventLog, EventPattern, MessagePattern } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
-import { DistributedServices, isReady, waitUntil } from '@svc/testing';
+import { DistributedServices, isReady, PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from './index.js';
 
@@ -73,12 +73,14 @@ const guestbook: ServiceDefinition = {
   migrations: [Guests1763500000020],
 };
 
+let rabbitMq: PrivateRabbitMq;
 let services: DistributedServices;
 let greeterEnv: Readonly<Record<string, string>>;
 let book: RunningService;
 
 beforeAll(async () => {
-  services = await DistributedServices.start();
+  rabbitMq = await PrivateRabbitMq.start();
+  services = await DistributedServices.start(rabbitMq);
   greeterEnv = await services.environment(greeter);
   book = await services.start(guestbook, await services.environment(guestbook));
 });
@@ -119,7 +121,7 @@ test('while the broker is unavailable, services start, are ready and report its 
   // RabbitMQ can lose a quorum queue if it is killed soon after the declaration.
   const startedAt = performance.now();
   await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - startedAt > 2_500));
-  await services.rabbitMq.kill();
+  await rabbitMq.kill();
   await waitUntil('the service to report the lost connection', 8_000, async () => {
     const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'away';
@@ -131,7 +133,7 @@ test('while the broker is unavailable, services start, are ready and report its 
   const started = await services.start(greeter, greeterEnv);
   expect(await get(started, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
 
-  await services.rabbitMq.restart();
+  await rabbitMq.restart();
   // Publishing and consuming use separate connections.
   await waitUntil('the broker to be back', 15_000, async () => {
     const { body } = await get(book, '/health/ready');

@@ -10,6 +10,7 @@ export * from './services/payments.js';
 export * from './postgres/plan-of.js';
 export * from './rabbitmq/private-rabbitmq.js';
 export * from './rabbitmq/tcp-proxy.js';
+export * from './rabbitmq/virtual-host.js';
 export * from './postgres/test-database.js';
 export * from './services/test-service.js';
 export * from './postgres/updates-of.js';

@@ -43,8 +43,9 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
     all,
     async startBroker() {
       if (env['SVC_TEST_AMQP_URL'] !== undefined) return;
-      const { address } = await steps.run('RabbitMQ', () => servers.startRabbitMq());
+      const { address, managementAddress } = await steps.run('RabbitMQ', () => servers.startRabbitMq());
       env['SVC_TEST_AMQP_URL'] = address;
+      env['SVC_TEST_RABBITMQ_MANAGEMENT_URL'] = managementAddress;
       for (const lane of all) lane.stop();
     },
     async stop() {

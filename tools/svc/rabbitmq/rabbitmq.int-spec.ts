@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'amqplib';
+import { type ConfirmChannel, connect } from 'amqplib';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { readJson } from '../base/files.ts';
 import { findIdentity, isAlive } from '../base/process-identity.ts';
@@ -14,7 +15,12 @@ import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries
 import { type BrokerFile, brokerFilePath, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
 
+const QUEUE = 'durable-queue';
+
+/** The tests share one broker, because each start of a broker takes seconds. */
 describe('the RabbitMQ server of ./svc', () => {
+  const password = 'a-password_of-some-length';
+  const passwordsOfServices = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, `password-of-${name}`]));
   let folder: string;
   let plan: RabbitMqPlan;
   let binaries: RabbitMqBinaries;
@@ -27,8 +33,9 @@ describe('the RabbitMQ server of ./svc', () => {
     plan = {
       directory: join(folder, 'rabbitmq'),
       port: await findFreePort(),
-      password: 'a-password_of-some-length',
+      password,
       logFile: join(folder, 'log', 'rabbitmq.log'),
+      definitions: definitionsWith(passwordsOfServices),
     };
   });
 
@@ -37,7 +44,13 @@ describe('the RabbitMQ server of ./svc', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  function definitionsWith(passwords: Record<string, string>): string {
+    const users = { vhost: '/', administrator: { name: 'svc', password } };
+    return JSON.stringify(definitionsOf({ ...users, passwords: passwords as Secrets['brokerPasswords'] }));
+  }
+
   const readEpmdRecord = () => (readJson(brokerFilePath(plan.directory)) as BrokerFile).epmd;
+  const urlOf = (user: string) => `amqp://${user}@127.0.0.1:${plan.port}`;
 
   it('is created by the first start, and found by the next start', async () => {
     await startRabbitMq(plan, binaries);
@@ -47,63 +60,38 @@ describe('the RabbitMQ server of ./svc', () => {
     expect(findRabbitMq(plan.directory)).toEqual(first);
   });
 
-  it('accepts only its own user, and only the owner of its folder can read the password', async () => {
+  it('accepts only its own users, and only the owner of its folder can read the passwords', async () => {
     const { url } = await startRabbitMq(plan, binaries);
     expect(await tryLogin(url)).toBe('accepted');
-    expect(await tryLogin(`amqp://guest:guest@127.0.0.1:${plan.port}`)).toBe('refused');
-    expect(await tryLogin(`amqp://svc:another-password@127.0.0.1:${plan.port}`)).toBe('refused');
-    expect(statSync(join(plan.directory, 'rabbitmq.conf')).mode & 0o077).toBe(0);
+    expect(await tryLogin(urlOf('svc-identity:password-of-identity'))).toBe('accepted');
+    expect(await tryLogin(urlOf('guest:guest'))).toBe('refused');
+    expect(await tryLogin(urlOf('svc:another-password'))).toBe('refused');
+    for (const file of ['rabbitmq.conf', 'definitions.json'])
+      expect(statSync(join(plan.directory, file)).mode & 0o077).toBe(0);
     await expect(startRabbitMq({ ...plan, password: 'another-password' }, binaries)).rejects.toThrow(/secrets\.json/);
   });
 
-  it('has all confirmed messages after a kill -9 and a start on another port', async () => {
-    const { url: firstUrl } = await startRabbitMq(plan, binaries);
-    await withChannel(
-      firstUrl,
-      async (channel) => void (await channel.assertQueue('durable-queue', { durable: true })),
-    );
-    // RabbitMQ confirms a message after it has written the message to disk. It confirms a new queue before it has
-    // written the queue, and a clean stop writes the queue.
-    await stopRabbitMq(plan.directory);
+  it('restarts when the users of the services change, and its queues then contain the same messages', async () => {
     const { url } = await startRabbitMq(plan, binaries);
-    await withChannel(url, async (channel) => {
-      channel.sendToQueue('durable-queue', Buffer.from('content'), { persistent: true });
-      await channel.waitForConfirms();
-    });
-    process.kill(findRabbitMq(plan.directory)?.pid ?? 0, 'SIGKILL');
-    const movedPlan = { ...plan, port: await findFreePort() };
-    const { url: movedUrl } = await startRabbitMq(movedPlan, binaries);
-    expect(findRabbitMq(plan.directory)?.port).toBe(movedPlan.port);
-    await withChannel(movedUrl, async (channel) => {
-      const message = await channel.get('durable-queue', { noAck: true });
-      expect(message === false ? undefined : message.content.toString()).toBe('content');
-    });
+    await sendConfirmed(url);
+    plan = { ...plan, definitions: definitionsWith({ ...passwordsOfServices, identity: 'another' }) };
+    await startRabbitMq(plan, binaries);
+    expect(await tryLogin(urlOf('svc-identity:password-of-identity'))).toBe('refused');
+    expect(await tryLogin(urlOf('svc-identity:another'))).toBe('accepted');
+    expect(await receive(url)).toBe('content');
   });
 
-  it('restarts when the users of the services change, and its queues then contain the same messages', async () => {
-    const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, `password-of-${name}`]));
-    const users = { vhost: '/', administrator: { name: 'svc', password: plan.password } };
-    const definitionsWith = (servicePasswords: typeof passwords) =>
-      JSON.stringify(definitionsOf({ ...users, passwords: servicePasswords as Secrets['brokerPasswords'] }));
+  it('has all confirmed messages after a kill -9 and a start on another port', async () => {
+    // RabbitMQ confirms a message after it has written the message to disk. It confirms a new queue before it has
+    // written the queue. The restart in the test above has written the queue.
+    await sendConfirmed((await startRabbitMq(plan, binaries)).url);
+    const epmd = readEpmdRecord();
+    process.kill(findRabbitMq(plan.directory)?.pid ?? 0, 'SIGKILL');
+    plan = { ...plan, port: await findFreePort() };
     const { url } = await startRabbitMq(plan, binaries);
-    await withChannel(url, async (channel) => {
-      await channel.assertQueue('queue of the users test', { durable: true });
-      channel.sendToQueue('queue of the users test', Buffer.from('content'), { persistent: true });
-      await channel.waitForConfirms();
-    });
-    const definitions = definitionsWith(passwords);
-    await startRabbitMq({ ...plan, definitions }, binaries);
-    const identityUrl = `amqp://svc-identity:password-of-identity@127.0.0.1:${plan.port}`;
-    expect([await tryLogin(url), await tryLogin(identityUrl)]).toEqual(['accepted', 'accepted']);
-    const first = findRabbitMq(plan.directory);
-    await startRabbitMq({ ...plan, definitions }, binaries);
-    expect(findRabbitMq(plan.directory)).toEqual(first);
-    await startRabbitMq({ ...plan, definitions: definitionsWith({ ...passwords, identity: 'another' }) }, binaries);
-    expect(await tryLogin(identityUrl)).toBe('refused');
-    await withChannel(url, async (channel) => {
-      const message = await channel.get('queue of the users test', { noAck: true });
-      expect(message === false ? undefined : message.content.toString()).toBe('content');
-    });
+    expect(findRabbitMq(plan.directory)?.port).toBe(plan.port);
+    expect(await receive(url)).toBe('content');
+    expect(epmd && isAlive(epmd.process.pid, epmd.process.identity)).toBe(false);
   });
 
   it('continues to run without its name server, and when it stops, no name server remains', async () => {
@@ -114,13 +102,9 @@ describe('the RabbitMQ server of ./svc', () => {
     const pid = findRabbitMq(plan.directory)?.pid ?? 0;
     expect(await stopRabbitMq(plan.directory)).toBe('stopped');
     expect(findIdentity(pid)).toBeUndefined();
+    expect(await isListening(epmd?.port ?? 0)).toBe(false);
     expect(await stopRabbitMq(plan.directory)).toBe('was not running');
     expect(await tryLogin(url)).toBe('no answer');
-
-    await startRabbitMq(plan, binaries);
-    const second = readEpmdRecord();
-    await stopRabbitMq(plan.directory);
-    expect(second === undefined || isAlive(second.process.pid, second.process.identity)).toBe(false);
   });
 
   it('reports that its port is in use, and then does not run', async () => {
@@ -136,16 +120,40 @@ describe('the RabbitMQ server of ./svc', () => {
   });
 });
 
-type ChannelAction = (
-  channel: Awaited<ReturnType<Awaited<ReturnType<typeof connect>>['createConfirmChannel']>>,
-) => Promise<void>;
+type Use<T> = (channel: ConfirmChannel) => Promise<T>;
 
-async function withChannel(url: string, action: ChannelAction): Promise<void> {
+async function withChannel<T>(url: string, use: Use<T>): Promise<T> {
   const connection = await connect(url);
   connection.on('error', () => undefined); // The broker is killed on purpose.
   try {
-    await action(await connection.createConfirmChannel());
+    return await use(await connection.createConfirmChannel());
   } finally {
     await connection.close();
+  }
+}
+
+const sendConfirmed = (url: string): Promise<void> =>
+  withChannel(url, async (channel) => {
+    await channel.assertQueue(QUEUE, { durable: true });
+    channel.sendToQueue(QUEUE, Buffer.from('content'), { persistent: true });
+    await channel.waitForConfirms();
+  });
+
+/** Returns the content of the next message, or undefined if the queue is empty. */
+const receive = (url: string): Promise<string | undefined> =>
+  withChannel(url, async (channel) => {
+    const message = await channel.get(QUEUE, { noAck: true });
+    return message === false ? undefined : message.content.toString();
+  });
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = createConnection({ host: '127.0.0.1', port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }

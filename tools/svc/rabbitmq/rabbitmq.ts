@@ -27,6 +27,8 @@ export interface RabbitMqPlan {
   readonly logFile: string;
   /** JSON that the broker imports at each start (rabbitmq-users.ts). It must contain the user `svc`. */
   readonly definitions?: string;
+  /** The port of the management API, for tests. Without it the API is disabled. Ignored by a container. */
+  readonly managementPort?: number;
 }
 
 export interface StartedRabbitMq {
@@ -117,14 +119,25 @@ function writeConfiguration(plan: RabbitMqPlan): void {
     'log.console': 'true',
     'log.console.level': 'warning',
     'log.file': 'false',
+    ...(plan.managementPort === undefined ? {} : createManagementSettings(plan.managementPort)),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeAtomically(join(plan.directory, 'rabbitmq.conf'), lines.join(''), OWNER_ONLY);
   if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS), plan.definitions, OWNER_ONLY);
-  writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
+  const plugins = plan.managementPort === undefined ? '[].\n' : '[rabbitmq_management].\n';
+  writeAtomically(join(plan.directory, 'enabled_plugins'), plugins, OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
   chmodSync(cookie, 0o400); // Erlang refuses a file that others can read.
+}
+
+/** Without statistics of queues and connections, which need processor time. */
+function createManagementSettings(port: number) {
+  return {
+    'management.tcp.ip': '127.0.0.1',
+    'management.tcp.port': String(port),
+    'management_agent.disable_metrics_collector': 'true',
+  };
 }
 
 function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {

@@ -15,14 +15,19 @@ export interface StartedServer {
   readonly description: string;
 }
 
+export interface StartedRabbitMq extends StartedServer {
+  /** URL of the management API, with the login of an administrator. */
+  readonly managementAddress: string;
+}
+
 export interface TestServers {
   /**
    * Starts `count` servers, one for each Jest worker, because an open transaction of a test stops every relay on its
    * server. The result has all URLs, separated by spaces.
    */
   startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
-  /** Starts an empty broker. */
-  startRabbitMq(): Promise<StartedServer>;
+  /** Starts an empty RabbitMQ with its management API. */
+  startRabbitMq(): Promise<StartedRabbitMq>;
   stop(): Promise<void>;
 }
 
@@ -80,6 +85,7 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
       const directory = join(folder, 'rabbitmq');
       stops.set('rabbitmq', () => stopRabbitMq(directory));
       await removeRabbitMq(directory);
+      const managementPort = await findFreePort();
       const { url, description } = await startBroker({
         root: settings.root,
         directory,
@@ -88,8 +94,11 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
         logFile: join(log, 'rabbitmq-test.log'),
         aptLog: join(log, 'apt.log'),
         externalUrl: undefined,
+        managementPort,
       });
-      return { address: url, description };
+      const managementUrl = new URL(url.replace(/^amqp/, 'http'));
+      managementUrl.port = String(managementPort);
+      return { address: url, managementAddress: managementUrl.href, description };
     },
   };
 }

@@ -179,7 +179,12 @@ async function startServers(
       const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
       return { description: await ensureRabbitMq({ root: settings.root, aptLog }) };
     });
-  if (needs.broker === 'started') await step('RabbitMQ', 'SVC_TEST_AMQP_URL', () => servers.startRabbitMq());
+  if (needs.broker === 'started')
+    await step('RabbitMQ', 'SVC_TEST_AMQP_URL', async () => {
+      const started = await servers.startRabbitMq();
+      env['SVC_TEST_RABBITMQ_MANAGEMENT_URL'] = started.managementAddress;
+      return started;
+    });
   return env;
 }
 
@@ -261,10 +266,10 @@ export function needsOf(files: readonly string[], onOldest = false): Needs {
   };
 }
 
-/** The tests of libs/messaging use a running RabbitMQ; all others start their own. */
+/** Tests of packages share a running RabbitMQ. Platforms, and the tests of tools and deployments, start their own. */
 function brokerFor(files: readonly string[], platform: boolean): Needs['broker'] {
   const onRabbitMq = files.filter((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file));
-  if (onRabbitMq.some((file) => /(^|\/)libs\/messaging\//.test(file))) return 'started';
+  if (onRabbitMq.some((file) => /(^|\/)(apps|libs)\//.test(file))) return 'started';
   return platform || onRabbitMq.length > 0 ? 'installed' : 'none';
 }
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
-import { PrivateRabbitMq, waitUntil } from '@svc/testing';
+import { VirtualHost, waitUntil } from '@svc/testing';
 import {
   appendNotes,
   createEffectsTable,
@@ -18,28 +18,23 @@ import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 
 // A full queue or a crashed process of one consumer must not cause lost, late or duplicate events for other consumers.
 
-let server: PrivateRabbitMq;
+let virtualHost: VirtualHost;
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
 /** Connections of consumers that were started without the harness. */
 const links: RabbitMqLink[] = [];
 
-beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
-afterAll(() => server.stop());
+beforeAll(async () => (virtualHost = await VirtualHost.create()));
+afterAll(() => virtualHost.stop());
 beforeEach(() => {
   // Each message contains one event.
-  brokers = new RabbitMqBrokers(server.url, 1);
+  brokers = new RabbitMqBrokers(virtualHost.url, 1);
   harness = new ProcessesHarness(brokers);
 });
 afterEach(async () => {
   for (const link of links.splice(0)) await link.close();
   await harness.close();
 });
-
-/** Limits the length of the queue, so that it rejects messages when it is full. */
-const limitQueueLength = (queue: string, length: number): Promise<void> =>
-  server.control('set_policy', 'bound', `^${queue}$`, JSON.stringify({ 'max-length': length }));
-const removeLengthLimit = (): Promise<void> => server.control('clear_policy', 'bound');
 
 async function connect(service: string): Promise<RabbitMqLink> {
   const link = await brokers.connect(service, harness.messagingLog);
@@ -89,7 +84,7 @@ test('a full queue does not delay the events of other consumers, and receives it
   await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
   await stopped.stop();
-  await limitQueueLength(brokers.topology.eventQueue('history'), 10);
+  await virtualHost.limitQueueLength(brokers.topology.eventQueue('history'), 10);
 
   const texts = Array.from({ length: 1_000 }, (_, i) => `event ${i}`);
   for (let i = 0; i < texts.length; i += 20) await appendNotes(producer, ...texts.slice(i, i + 20));
@@ -111,7 +106,7 @@ test('a full queue does not delay the events of other consumers, and receives it
   await waitUntil('several failed deliveries to the full queue', DEADLINE_MS, () => Promise.resolve(failures() >= 4));
   expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
 
-  await removeLengthLimit();
+  await virtualHost.removeLengthLimit();
   const restartedConsumer = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const all = ['before', ...texts, ...Array.from({ length: 5 }, (_, i) => `meanwhile ${i}`)];
   await expectEffects(history, all);
@@ -132,7 +127,7 @@ test('a relay that starts while each consumer has a separate cursor repeats no e
   const stopped = await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await startCountingConsumer('webhooks');
   await stopped.stop();
-  await limitQueueLength(brokers.topology.eventQueue('history'), 1);
+  await virtualHost.limitQueueLength(brokers.topology.eventQueue('history'), 1);
   const first = await harness.startProducer('processor');
   await first.relay.start();
   const texts = await appendUntilSeparated(first);
@@ -151,7 +146,7 @@ test('a relay that starts while each consumer has a separate cursor repeats no e
   );
   expect(countDuplicates(webhooks)).toBe(duplicatesBefore);
 
-  await removeLengthLimit();
+  await virtualHost.removeLengthLimit();
   await harness.startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(await harness.database('history'), [...texts, 'separately', 'after']);
 });
@@ -160,7 +155,7 @@ test('a consumer that starts while the relay delivers to each consumer separatel
   const early = await createEffectsTable(harness, 'early');
   const stopped = await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
   await stopped.stop();
-  await limitQueueLength(brokers.topology.eventQueue('early'), 1);
+  await virtualHost.limitQueueLength(brokers.topology.eventQueue('early'), 1);
   const producer = await harness.startProducer('processor');
   await producer.relay.start();
   const texts = await appendUntilSeparated(producer);
@@ -168,7 +163,7 @@ test('a consumer that starts while the relay delivers to each consumer separatel
   await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
   await appendNotes(producer, 'd');
   await expectEffects(late, [...texts, 'd']);
-  await removeLengthLimit();
+  await virtualHost.removeLengthLimit();
   await harness.startConsumer('early', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(early, [...texts, 'd']);
 });
@@ -184,7 +179,7 @@ test('a replay to a service that no longer reads its queue does not delay other 
   await appendNotes(producer, ...texts);
   await expectEffects(await harness.database('early'), texts);
 
-  await limitQueueLength(brokers.topology.replayedEventQueue('crashed'), 1);
+  await virtualHost.limitQueueLength(brokers.topology.replayedEventQueue('crashed'), 1);
   const { broker } = await connect('crashed');
   const subscription = await broker.subscribe({
     name: 'crashed',
@@ -201,7 +196,7 @@ test('a replay to a service that no longer reads its queue does not delay other 
   const consumer = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(late, texts);
   await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
-  await removeLengthLimit();
+  await virtualHost.removeLengthLimit();
 });
 
 test('an event without a consumer does not delay later events, and a consumer that starts later receives it', async () => {

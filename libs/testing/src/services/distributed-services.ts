@@ -4,10 +4,16 @@ import { inTransaction } from '@svc/persistence';
 import { type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { newMigratedDatabase, type TestDatabase } from '../postgres/test-database.js';
-import { PrivateRabbitMq } from '../rabbitmq/private-rabbitmq.js';
 import { TcpProxy } from '../rabbitmq/tcp-proxy.js';
+import { VirtualHost } from '../rabbitmq/virtual-host.js';
 
 type Environment = Readonly<Record<string, string>>;
+
+/** Stopped after the services. */
+interface MessageBroker {
+  readonly url: string;
+  stop(): Promise<void>;
+}
 
 /** A replica that a test can kill. */
 export interface KillableService {
@@ -17,18 +23,18 @@ export interface KillableService {
 }
 
 /**
- * Runs services as if they were in separate processes: with the real clock and a private RabbitMQ, and without other
- * shared state.
+ * Runs services as if they were in separate processes: with the real clock and RabbitMQ, and without other shared state.
  * Services with the same environment are replicas of one service.
  */
 export class DistributedServices {
   private readonly databases: TestDatabase[] = [];
   private readonly running = new Set<RunningService>();
 
-  private constructor(readonly rabbitMq: PrivateRabbitMq) {}
+  private constructor(private readonly rabbitMq: MessageBroker) {}
 
-  static async start(): Promise<DistributedServices> {
-    return new DistributedServices(await PrivateRabbitMq.start());
+  /** Without a `rabbitMq` for these services alone, they get a virtual host of the RabbitMQ that all tests share. */
+  static async start(rabbitMq?: MessageBroker): Promise<DistributedServices> {
+    return new DistributedServices(rabbitMq ?? (await VirtualHost.create()));
   }
 
   /** Creates a migrated database for the service, and returns the environment of its replicas. */
