@@ -12,6 +12,7 @@ const FIRST = [
   'without-neighbours',
   'distributed',
   'lan',
+  'rolling-restart',
   'kill',
   'refund-deaths',
   'main-job',

@@ -49,6 +49,12 @@ const START_SECONDS = 120 * PATIENCE;
 /** A server cannot start before the backends of a killed server have ended. */
 const ORPHANS_SECONDS = 10;
 
+/**
+ * A test server loses its data in a power cut. Autovacuum would start a process for each of its many small databases
+ * every minute, and would hold back the transactions of tests.
+ */
+const SETTINGS_FOR_TESTS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
+
 /** Starts the server of the directory, unless it already runs. */
 export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres> {
   const superuserUrl = `postgres://postgres:${plan.password}@127.0.0.1:${plan.port}/postgres`;
@@ -178,7 +184,7 @@ function serverSettings(plan: PostgresPlan): string[] {
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] %u@%d ',
     jit: 'off',
-    ...(plan.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(plan.durable ? {} : SETTINGS_FOR_TESTS),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -17,8 +17,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** PostgreSQL's code for a name that exists already. */
+/** PostgreSQL's codes for a database that exists already, and for one that does not exist. */
 const DUPLICATE_DATABASE = '42P04';
+const UNKNOWN_DATABASE = '3D000';
 /** Password of the roles on a test server. It needs no protection, because the server only listens on loopback. */
 const PASSWORD = 'tested';
 
@@ -37,10 +38,15 @@ export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
 ): Promise<TestDatabase> {
   const template = templateName(definition);
-  const existing = await onServer('SELECT FROM pg_database WHERE datname = $1', [template]);
-  if (existing.rowCount === 0) await createTemplate(definition, template);
   const name = randomName('test');
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  const clone = () => onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  try {
+    await clone();
+  } catch (error) {
+    if (codeOf(error) !== UNKNOWN_DATABASE) throw error;
+    await createTemplate(definition, template);
+    await clone();
+  }
   return testDatabase(name, roleOf(definition));
 }
 
@@ -57,7 +63,7 @@ async function createTemplate<C extends ServiceConfig>(definition: ServiceDefini
     await onServer(`ALTER DATABASE ${temporaryName} RENAME TO ${name}`);
   } catch (error) {
     await testDatabase(temporaryName).drop();
-    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+    if (codeOf(error) !== DUPLICATE_DATABASE) throw error;
   }
 }
 
@@ -107,6 +113,10 @@ function testDatabase(name: string, role?: string): TestDatabase {
       await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string }).code;
 }
 
 function randomName(prefix: string): string {
