@@ -5,7 +5,6 @@ import { stopPrograms } from '../base/run-program.ts';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { findFreePort } from '../processes/ports.ts';
-import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
@@ -81,7 +80,10 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
       return { address: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
     },
     async startRabbitMq() {
-      const { startBroker } = await import('../rabbitmq/broker.ts');
+      const [{ startBroker }, { removeRabbitMq }] = await Promise.all([
+        import('../rabbitmq/broker.ts'),
+        import('../rabbitmq/rabbitmq.ts'),
+      ]);
       const directory = join(folder, 'rabbitmq');
       stops.set('rabbitmq', () => stopRabbitMq(directory));
       await removeRabbitMq(directory);

@@ -260,7 +260,7 @@ describe('the event stream of page states', () => {
   test('sends the state immediately and after each change, on every replica', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { states, ended, closeConnection } = watchStream(`${url}/pay/${sessionId}/events`);
-    await waitUntil('the first state', 5_000, async () => states.length === 1);
+    await waitUntil('the first state', 5_000, async () => states.length > 0);
     const replica = await startService(hostedGatewayService, {
       env: {
         SVC_ENVIRONMENT: 'development',
@@ -290,11 +290,11 @@ describe('the event stream of page states', () => {
   test('sends heartbeats to an open form without reading the session', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { states, closeConnection } = watchStream(`${url}/pay/${sessionId}/events`);
-    await waitUntil('the first state', 5_000, async () => states.length === 1);
+    await waitUntil('the first state', 5_000, async () => states.length > 0);
     const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress');
     gateway.clock.advance(1_000);
-    await waitUntil('a heartbeat', 5_000, async () => states.length === 2);
-    expect([states, read.mock.calls]).toEqual([['open', 'open'], []]);
+    await waitUntil('a heartbeat', 5_000, async () => states.length > 1);
+    expect([new Set(states), read.mock.calls]).toEqual([new Set(['open']), []]);
     // While the bank's result is pending, each heartbeat reads the state.
     const processing = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2, state: 'processing' });
     await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, processing));
