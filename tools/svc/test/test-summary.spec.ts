@@ -89,6 +89,19 @@ describe('the table of times', () => {
     );
   });
 
+  it('shows the duration of a whole run without the installation of packages', () => {
+    const phases = ['installing', 'tests'].map((name) => ({ name, seconds: 30, busy: 0.5, runs: [] }));
+    expect(timeTable(phases)).toBe(
+      [
+        '                    seconds     busy    files   passed   failed',
+        'installing             30.0     50 %',
+        'tests                  30.0     50 %',
+        'all                    60.0     50 %        0        0        0',
+        'all but installing     30.0',
+      ].join('\n'),
+    );
+  });
+
   it('lists at most ten files', () => {
     const files = Array.from({ length: 30 }, (_, index) => file({ seconds: index, path: `${index}.spec.ts` }));
     const lines = timeTable([{ name: 'tests', seconds: 10, busy: 1, runs: [summarise(files, 0)] }]).split('\n');

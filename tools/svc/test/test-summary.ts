@@ -48,6 +48,9 @@ export function closingLine(runs: readonly Summary[]): string {
   return `${sum(runs, (run) => run.passed)} passed, ${sum(runs, (run) => run.failed)} failed`;
 }
 
+/** The name of the phase whose duration depends on the network. */
+export const INSTALLING = 'installing';
+
 /** A part of a whole run; phases run one after the other. */
 export interface Phase {
   readonly name: string;
@@ -71,8 +74,15 @@ export function timeTable(phases: readonly Phase[]): string {
       ...projectRows(phase.runs.flatMap((run) => run.files)),
     ]),
     ['all', seconds.toFixed(1), percent(busy), ...counts(files.length, runs)],
+    ...(phases.some(isInstalling)
+      ? [['all but installing', (seconds - sum(phases.filter(isInstalling), (phase) => phase.seconds)).toFixed(1)]]
+      : []),
   ];
   return [...alignColumns(rows), ...slowestFiles(files)].join('\n');
+}
+
+function isInstalling({ name }: Phase): boolean {
+  return name === INSTALLING;
 }
 
 /** With parallel workers the seconds of a project's files add up to more than the duration of the phase. */

@@ -18,7 +18,15 @@ import { pathsOf, type Settings } from '../settings/settings.ts';
 import { memoryFolder } from './memory-folder.ts';
 import type { TestFile } from './test-reporter.ts';
 import { createTestServers, type TestServers } from './test-servers.ts';
-import { closingLine, failureList, type Phase, summarise, type Summary, timeTable } from './test-summary.ts';
+import {
+  closingLine,
+  failureList,
+  INSTALLING,
+  type Phase,
+  summarise,
+  type Summary,
+  timeTable,
+} from './test-summary.ts';
 
 /** The servers and programs that the selected tests need. */
 interface Needs {
@@ -81,7 +89,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
 }
 
 /**
- * Runs the unit tests while the servers are installed and started. Then starts two runs of Jest at the same time: the
+ * Installs everything first, so that the durations of the other phases do not depend on the network. Runs the unit tests
+ * while the servers are started. Then starts two runs of Jest at the same time: the
  * first has a PostgreSQL for each worker, the second runs system tests, which start whole platforms and mostly wait. A
  * last run executes the tests that measure time (`*.timed.*`), one at a time.
  */
@@ -90,6 +99,11 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   const env: Record<string, string> = { SVC_TEST_LINES: 'yes' };
   const run = (name: string, projects: readonly string[], workers: number) =>
     runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
+  const installing = await phaseOf(INSTALLING, async () => {
+    await prepare(settings, steps, { build: false });
+    await steps.run('programs', () => installPrograms(settings));
+    return [];
+  });
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
     const all = { databases: OTHER_TEST_WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
@@ -101,6 +115,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   if (memory !== undefined) env['SVC_TEST_PLATFORMS'] = `${memory}-platforms`;
   const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
   return [
+    installing,
     preparing,
     await phaseOf('tests', () =>
       Promise.all([
@@ -143,6 +158,16 @@ async function selectedRun(settings: Settings, args: readonly string[], servers:
   else if (needs.databases > 0)
     await steps.run('page', () => buildPage(settings.root, join(pathsOf(settings).log, 'build.log')));
   return { name: 'tests', args: selection, env: await startServers(settings, needs, servers, steps) };
+}
+
+/** Installs the programs that a whole run needs. Returns a description. */
+async function installPrograms(settings: Settings): Promise<string> {
+  const { root } = settings;
+  const aptLog = join(pathsOf(settings).log, 'apt.log');
+  const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
+  await ensureChromium(root, aptLog);
+  await ensureOldestPostgres(root, aptLog);
+  return `a browser, PostgreSQL ${OLDEST_POSTGRES}, and RabbitMQ ${await ensureRabbitMq({ root, aptLog })}`;
 }
 
 /** Starts the required servers. Returns environment variables with their addresses. */
