@@ -253,7 +253,7 @@ describe('the event stream', () => {
       respondStream([formatMessage('1')], 'end'),
       respondJson(503, {}, { 'retry-after': '7' }),
       respondStream([formatMessage('2'), thirdMessage.slice(0, 40)], 'break'),
-      (request) => request.destroy(),
+      (request) => request.socket.destroy(),
       respondStream([thirdMessage.slice(0, 20), thirdMessage.slice(20)], 'silence'),
       respondStream([formatMessage('4')]),
     ];
