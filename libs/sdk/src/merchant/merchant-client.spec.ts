@@ -215,6 +215,8 @@ describe('the event stream', () => {
     status: 'succeeded',
     createdUTCDate: '2026-11-20T18:04:00.000Z',
   };
+  const fakeTimeouts = () =>
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   /** Reads the first `count` notices of the stream. */
   async function takeNotices(
     count: number,
@@ -257,8 +259,15 @@ describe('the event stream', () => {
       respondStream([thirdMessage.slice(0, 20), thirdMessage.slice(20)], 'silence'),
       respondStream([formatMessage('4')]),
     ];
-    const notices = await takeNotices(4, { after: '0', silenceMs: 1_000 });
-    expect(notices.map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
+    fakeTimeouts();
+    const ids: string[] = [];
+    for await (const { id } of createSite().stream({ after: '0', silenceMs: 1_000 })) {
+      ids.push(id);
+      if (id === '4') break;
+      // By then, the client waits for more data.
+      if (id === '3') setImmediate(() => jest.advanceTimersByTime(1_000));
+    }
+    expect(ids).toEqual(['1', '2', '3', '4']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '1', '1', '2', '2', '3']);
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
   });
@@ -281,7 +290,7 @@ describe('the event stream', () => {
   });
 
   it('does not reconnect while the caller processes a notice for longer than silenceMs', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    fakeTimeouts();
     let connection: ServerResponse | undefined;
     handlers = [
       (request, response) => respondStream([formatMessage('1')], 'silence')(request, (connection = response)),
