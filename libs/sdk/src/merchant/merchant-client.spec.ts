@@ -117,16 +117,19 @@ describe('the three look-ups of payments', () => {
   });
 
   it.each([
-    ['an object instead of a list', {}],
-    ['a fractional amount', [{ ...payment, tenderedAmount: 1.5 }]],
-    ['an unknown status', [{ ...payment, status: 7 }]],
-    ['a customer that is null', [{ ...payment, customer: null }]],
-    ['a voucher without its amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
-    ['a voucher without merchantLiable', [{ ...payment, vouchers: [{ amount: 1 }] }]],
-    ['no vouchers', [{ ...payment, vouchers: undefined }]],
-  ])('refuse a response with %s', async (_, body) => {
+    ['payments', {}],
+    ['payment', [7]],
+    ['tenderedAmount', [{ ...payment, tenderedAmount: 1.5 }]],
+    ['status', [{ ...payment, status: 7 }]],
+    ['customer', [{ ...payment, customer: null }]],
+    ['amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
+    ['merchantLiable', [{ ...payment, vouchers: [{ amount: 1 }] }]],
+    ['vouchers', [{ ...payment, vouchers: undefined }]],
+    ['vouchers', [{ ...payment, vouchers: [7] }]],
+  ])('refuse a response in which the field %s is malformed: %j', async (field, body) => {
     handlers = [respondJson(200, body)];
-    await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
+    const errors = [{ message: `The answer cannot be read: ${field} is missing or malformed` }];
+    await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, errors });
   });
 
   it('throw the error of the API', async () => {
@@ -329,19 +332,17 @@ describe('the event stream', () => {
   );
 
   it.each([
-    ['invalid JSON', `id: 1\ndata: {\n\n`],
-    ['no id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
-    [
-      'a refund without a valid amount',
-      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } }),
-    ],
-    [
-      'a refund with an unknown status',
-      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } }),
-    ],
-  ])('ends with an error at a message that has %s', async (_, sent) => {
+    ['notice', `id: 1\ndata: {\n\n`],
+    ['id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
+    ['type', formatMessage('1', payment)],
+    ['refund', formatMessage('1', { ...payment, type: 'refund' })],
+    ['amount', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
+    ['status', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
+  ])('ends with an error at a message in which the field %s is malformed', async (field, sent) => {
     handlers = [respondStream([sent])];
-    await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
+    const message = `A message of the stream cannot be read: ${field} is missing or malformed`;
+    const expected = { name: 'SvcApiError', httpStatus: 200, status: 'InternalServer', retryable: false };
+    await expect(takeNotices(1)).rejects.toMatchObject({ ...expected, errors: [{ message }] });
     expect(requests).toHaveLength(1);
   });
 
