@@ -44,7 +44,11 @@ function createClient(
 test('a refund is sent with an idempotency key, which is the same in every attempt', async () => {
   const { refund, sent } = createClient([503, {}], [409, {}, { 'retry-after': '2' }], [201, refundResponse]);
   expect(await refund()).toEqual({ paymentReference, ...refundFields });
-  const headers = expect.objectContaining({ 'idempotency-key': 'k-1', 'x-api-key': 'svc_test_x' }) as object;
+  const headers = expect.objectContaining({
+    'content-type': 'application/json',
+    'idempotency-key': 'k-1',
+    'x-api-key': 'svc_test_x',
+  }) as object;
   const expectedRequest = { method: 'POST', url: REFUNDS_URL, headers, body: { amount: 250, reason: 'broken' } };
   expect(sent).toEqual([expectedRequest, expectedRequest, expectedRequest]);
 });
