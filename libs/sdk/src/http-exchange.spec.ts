@@ -86,11 +86,11 @@ describe('sendOnce', () => {
   });
 
   it.each([
-    ['no body', { status: 204 }],
-    ['an empty body', { body: '' }],
-    ['a body that is not JSON', { body: '<html>' }],
-  ])('returns no parsed body if the response has %s', async (_, step) => {
-    expect((await createExchange([step]).sendOnce(GET)).body).toBeUndefined();
+    ['no body', { status: 204 }, ''],
+    ['an empty body', { body: '' }, ''],
+    ['a body that is not JSON', { body: '<html>' }, '<html>'],
+  ])('returns no parsed body if the response has %s', async (_, step, text) => {
+    expect(await createExchange([step]).sendOnce(GET)).toMatchObject({ body: undefined, text });
   });
 
   it('decodes a character whose bytes arrive in separate chunks', async () => {
@@ -137,6 +137,8 @@ describe('sendOnce', () => {
       }),
       'connect ::1; connect 127.0.0.1',
     ],
+    [new AggregateError([new Error('connect ::1')], 'all addresses failed'), 'all addresses failed'],
+    [new RangeError(''), 'RangeError'],
     ['refused', 'refused'],
   ])('throws a retryable error if fetch fails with %p', async (failure, message) => {
     const error: unknown = await createExchange([{ failure }])
@@ -271,11 +273,11 @@ describe('the error from createApiError', () => {
   });
 
   it.each([
-    ['https://api.example/api/v3.1/sessions', 'https://api.example has no such address'],
-    ['https://api.example/business/api/v1/merchants/7', 'Nothing was found here.'],
-  ])('with a problem body (RFC 9457) and status 404 from %s has the message %j', (url, expectedMessage) => {
-    const message = 'Nothing was found here.';
-    const response = createResponse(404, {}, { title: message, errors: [{ message }] });
+    ['https://api.example/api/v3.1/sessions', 'Not Found', 'https://api.example has no such address'],
+    ['https://api.example/api/v3.1/sessions', undefined, 'Nothing was found here.'],
+    ['https://api.example/business/api/v1/merchants/7', 'Not Found', 'Nothing was found here.'],
+  ])('with status 404 from %s and the title %p (RFC 9457) has the message %j', (url, title, expectedMessage) => {
+    const response = createResponse(404, {}, { title, errors: [{ message: 'Nothing was found here.' }] });
     expect(createApiError({ ...response, text: '{}', url }).errors[0]!.message).toContain(expectedMessage);
   });
 
@@ -301,8 +303,9 @@ describe('the error from createApiError', () => {
       errors,
       requestId: 'req-77',
     });
-    expect(createApiError(createResponse(500, {}, { status: 4 }))).toMatchObject({
+    expect(createApiError(createResponse(500, {}, { status: 4, code: 7 }))).toMatchObject({
       status: 'Unauthorized',
+      code: undefined,
       requestId: undefined,
     });
   });
@@ -310,6 +313,7 @@ describe('the error from createApiError', () => {
   it.each<[string | undefined, string | undefined]>([
     [undefined, undefined],
     ['<https://pages.example/errors/a.b>; rel="help"', 'https://pages.example/errors/a.b'],
+    ['<http://pages.example/errors/a.b>; rel="help"', 'http://pages.example/errors/a.b'],
     ['</errors/a.b>; rel="help"', 'https://api.example/errors/a.b'],
     ['</errors/a.b>; rel="next"', undefined],
     ['<javascript:alert(1)>; rel="help"', undefined],

@@ -1,3 +1,4 @@
+import type { BasketLine } from '../baskets/basket.js';
 import type { Total, TotalState } from '../baskets/total.repository.js';
 import type { BasketPayment } from '../payments/payment.repository.js';
 import { basketView } from './basket-view.js';
@@ -47,3 +48,42 @@ it.each<TotalState>(['open', 'queued', 'paid'])(
     expect(viewFields(createTotal(state), createPayment('Success'))).toEqual(['paid', 100, null]);
   },
 );
+
+describe('the lines of a basket', () => {
+  const apples: BasketLine = {
+    id: 1,
+    name: 'Apples',
+    productCode: 'AP',
+    price: 129,
+    quantity: 0.543,
+    total: 50.5,
+  };
+  const pears: BasketLine = { ...apples, id: 2, name: 'Pears' };
+  const order = { Products: [], BasketDiscounts: [], Tenders: [] };
+  const viewLines = (lines: readonly BasketLine[], content?: Total['content']) =>
+    basketView({
+      reference: '17',
+      token: 't',
+      lines,
+      current: content && { ...createTotal('open'), content },
+      payment: undefined,
+    }).lines;
+
+  it('show the rounded total that the till sent with each line', () => {
+    expect(viewLines([apples])).toEqual([{ name: 'Apples', quantity: 0.543, totalCents: 51 }]);
+  });
+
+  it('are the lines that the till sent one by one, also those that it sent after the total', () => {
+    expect(viewLines([apples, pears], { lines: [apples] }).map(({ name }) => name)).toEqual(['Apples', 'Pears']);
+  });
+
+  it('are the lines of the order, with price times quantity, if the basket was sent as a whole', () => {
+    expect(viewLines([pears], { lines: [apples], order })).toEqual([
+      { name: 'Apples', quantity: 0.543, totalCents: 70 },
+    ]);
+  });
+
+  it('show the product code of a product without a name', () => {
+    expect(viewLines([{ ...apples, name: '' }])).toEqual([{ name: 'AP', quantity: 0.543, totalCents: 51 }]);
+  });
+});

@@ -26,6 +26,13 @@ test.each<[string, string, unknown]>([
 
 test('a failure of kind `refused` has the error messages of the platform', () => {
   expect(classifyFailure(createApiError(422))).toEqual({ kind: 'refused', message: 'why' });
+  const errors = [{ message: 'amount is too large' }, { message: 'reason is too long' }];
+  const error = new SvcApiError({ httpStatus: 422, code: undefined, retryable: false, status: 'BadRequest', errors });
+  expect(classifyFailure(error)).toEqual({ kind: 'refused', message: 'amount is too large reason is too long' });
+});
+
+test('the message of a refused key tells the administrator to correct the key', () => {
+  expect(classifyFailure(createApiError(401)).message).toMatch(/^The site's key is refused\. ./);
 });
 
 test.each([

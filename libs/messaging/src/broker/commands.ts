@@ -1,6 +1,6 @@
 import { type CommandType, ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
-import { findViolation, type InvalidMessageError } from '../validation/message-validator.js';
+import { type InvalidMessageError, messageValidator } from '../validation/message-validator.js';
 import type { Broker } from './broker.js';
 
 /**
@@ -29,7 +29,7 @@ export class Commands {
   ): Promise<Reply> {
     const envelope = (await this.broker.request(type.name, payload, timeoutMs)) as ReplyEnvelope;
     if (envelope.ok) {
-      const invalid = findViolation('reply', type.name, envelope.reply);
+      const invalid = messageValidator.findViolation('reply', type.name, envelope.reply);
       // The outcome is unknown, as it is when a reply is lost.
       if (invalid) throw new DomainError('service.not-ready', { cause: invalid, retryAfterSeconds: 1 });
       return envelope.reply as Reply;

@@ -3,7 +3,7 @@ import type { Clock } from '@svc/kernel';
 import { inTransaction, loggableMessage, type Transaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from '../log.js';
-import { separateInvalid } from '../validation/message-validator.js';
+import { messageValidator } from '../validation/message-validator.js';
 import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
 import { failureCause } from './failure-cause.js';
 import { handleWithSpans } from './tracing.js';
@@ -102,7 +102,7 @@ export class Consumer {
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
     const supported = events.filter((event) => this.handlers.byType.has(event.type));
     if (supported.length < events.length) await this.deferUnknown(events.filter((event) => !supported.includes(event)));
-    const { valid, invalid } = separateInvalid(supported);
+    const { valid, invalid } = messageValidator.separateInvalid(supported);
     // There is no retry, because the events would be invalid again.
     for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));

@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import type { BrokerDeadLetters } from '../broker/broker.js';
 import type { EventHandler } from '../consumer/consumer.js';
 import { failureCause } from '../consumer/failure-cause.js';
-import { findViolation } from '../validation/message-validator.js';
+import { messageValidator } from '../validation/message-validator.js';
 
 export interface DeadLetter {
   messageId: string;
@@ -105,7 +105,7 @@ export class DeadLetters {
       const handle = this.handlers.get(row.envelope.type);
       if (!handle)
         throw new DomainError('resource.conflict', { message: `Nothing here handles ${row.envelope.type} any more.` });
-      const invalid = findViolation('event', row.envelope.type, row.envelope.payload);
+      const invalid = messageValidator.findViolation('event', row.envelope.type, row.envelope.payload);
       if (invalid) throw new DomainError('resource.conflict', { message: invalid.message, cause: invalid });
       await handle([row.envelope], { tx, connection: tx });
       await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);

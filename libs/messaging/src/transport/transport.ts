@@ -13,7 +13,7 @@ import { DeferredLoop } from '../consumer/deferred-loop.js';
 import { ReplayServedV1, SubscribedTypes } from '../consumer/subscribed-types.js';
 import type { MessagingLog } from '../log.js';
 import type { EventOrigin } from '../routing/rabbitmq-names.js';
-import { findViolation } from '../validation/message-validator.js';
+import { messageValidator } from '../validation/message-validator.js';
 import type { HandlerOptions } from './patterns.js';
 
 /**
@@ -181,7 +181,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   private async handleCommand(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
-    const invalid = findViolation('request', command, payload);
+    const invalid = messageValidator.findViolation('request', command, payload);
     if (invalid) {
       this.log.error({ err: invalid }, 'command refused: its request is invalid');
       return toErrorReply(newInvalidRequestError(invalid));

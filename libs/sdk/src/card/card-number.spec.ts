@@ -84,8 +84,13 @@ describe('cardBrand', () => {
     ['378282246310005', 'amex'],
     ['300', 'diners'],
     ['306', 'unknown'],
+    ['305', 'diners'],
     ['3095', 'diners'],
+    ['3096', 'unknown'],
     ['36', 'diners'],
+    ['37', 'amex'],
+    ['38', 'diners'],
+    ['39', 'diners'],
     ['6011', 'discover'],
     ['62', 'unionpay'],
     ['622126', 'unionpay'],
@@ -103,10 +108,29 @@ describe('cardBrand', () => {
     ['66', 'unknown'],
     ['643', 'unknown'],
     ['644', 'discover'],
+    ['649', 'discover'],
     ['65', 'discover'],
     ['', 'unknown'],
     ['9', 'unknown'],
   ])('the brand of %s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
+
+  const from = (least: number, most: number) => Array.from({ length: most - least + 1 }, (_, index) => least + index);
+
+  it.each([
+    ['4', 'Visa', [13, 16, 19], [3]],
+    ['51', 'Mastercard', [16], [3]],
+    ['34', 'Amex', [15], [4]],
+    ['36', 'Diners', from(14, 19), [3]],
+    ['65', 'Discover', from(16, 19), [3]],
+    ['3528', 'JCB', from(16, 19), [3]],
+    ['62', 'UnionPay', from(16, 19), [3]],
+    ['50', 'Maestro', from(12, 19), [3]],
+    ['9', '', from(12, 19), [3, 4]],
+  ])('the brand of %s has the label %p, numbers of %j digits and security codes of %j digits', (start, ...expected) => {
+    const isValidWithLength = (length: number) => isCardNumberValid(withCheckDigit(start.padEnd(length - 1, '0')));
+    const { label, cvvLengths } = cardBrand(start);
+    expect([label, from(1, 25).filter(isValidWithLength), cvvLengths]).toEqual(expected);
+  });
 
   it('returns the same brand for any further digits, once the first digits determine a brand', () => {
     const starts = fc.constantFrom(
@@ -155,7 +179,14 @@ describe('formatCardNumber', () => {
     ['36227206271667', '3622 720627 1667'],
     ['3622720627166712345', '3622 720627 166712345'],
     ['5555555555554444999', '5555 5555 5555 4444'],
+    ['4242424242424242777', '4242 4242 4242 4242 777'],
+    ['6011000990139424111', '6011 0009 9013 9424 111'],
+    ['3530111333300000111', '3530 1113 3330 0000 111'],
+    ['6200000000000005111', '6200 0000 0000 0005 111'],
+    ['5018000000000000111', '5018 0000 0000 0000 111'],
+    ['9000000000000000111', '9000 0000 0000 0000 111'],
     ['4242 42x42<b>', '4242 4242'],
+    ['４２４２４', '4242 4'],
     ['', ''],
   ])('formats %s as %s', (typed, formatted) => expect(formatCardNumber(typed)).toBe(formatted));
 

@@ -316,8 +316,16 @@ describe('HostedGatewayClient', () => {
     expect(await createClient().getSession('s-1')).toEqual({ ...rest, state: sessionState });
     expect(requests[1]).toMatchObject({ method: 'GET', url: '/edge/api/v3.1/sessions/s-1' });
     await expect(createClient().getSession('s-1')).rejects.toThrow('sessionState is missing or malformed');
-    await expect(createClient().getSession('..')).rejects.toThrow(TypeError);
+    await expect(createClient().getSession('..')).rejects.toThrow(new TypeError('sessionId is malformed'));
   });
+
+  it.each(['open', 'processing', 'completed', 'refused', 'expired', 'cancelled'])(
+    'returns the state %s of a session that an earlier request created',
+    async (state) => {
+      replies = [{ status: 200, body: { ...(sessionCreated.body as object), sessionState: state } }];
+      expect((await createClient().createSession(session)).state).toBe(state);
+    },
+  );
 
   it('sends a cancellation only once, and no request for a malformed id', async () => {
     replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];

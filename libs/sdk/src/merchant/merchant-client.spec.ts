@@ -117,16 +117,19 @@ describe('the three look-ups of payments', () => {
   });
 
   it.each([
-    ['an object instead of a list', {}],
-    ['a fractional amount', [{ ...payment, tenderedAmount: 1.5 }]],
-    ['an unknown status', [{ ...payment, status: 7 }]],
-    ['a customer that is null', [{ ...payment, customer: null }]],
-    ['a voucher without its amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
-    ['a voucher without merchantLiable', [{ ...payment, vouchers: [{ amount: 1 }] }]],
-    ['no vouchers', [{ ...payment, vouchers: undefined }]],
-  ])('refuse a response with %s', async (_, body) => {
+    ['payments', {}],
+    ['payment', [7]],
+    ['tenderedAmount', [{ ...payment, tenderedAmount: 1.5 }]],
+    ['status', [{ ...payment, status: 7 }]],
+    ['customer', [{ ...payment, customer: null }]],
+    ['amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
+    ['merchantLiable', [{ ...payment, vouchers: [{ amount: 1 }] }]],
+    ['vouchers', [{ ...payment, vouchers: undefined }]],
+    ['vouchers', [{ ...payment, vouchers: [7] }]],
+  ])('refuse a response in which the field %s is malformed: %j', async (field, body) => {
     handlers = [respondJson(200, body)];
-    await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
+    const errors = [{ message: `The answer cannot be read: ${field} is missing or malformed` }];
+    await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, errors });
   });
 
   it('throw the error of the API', async () => {
@@ -215,6 +218,8 @@ describe('the event stream', () => {
     status: 'succeeded',
     createdUTCDate: '2026-11-20T18:04:00.000Z',
   };
+  const fakeTimeouts = () =>
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   /** Reads the first `count` notices of the stream. */
   async function takeNotices(
     count: number,
@@ -253,12 +258,19 @@ describe('the event stream', () => {
       respondStream([formatMessage('1')], 'end'),
       respondJson(503, {}, { 'retry-after': '7' }),
       respondStream([formatMessage('2'), thirdMessage.slice(0, 40)], 'break'),
-      (request) => request.destroy(),
+      (request) => request.socket.destroy(),
       respondStream([thirdMessage.slice(0, 20), thirdMessage.slice(20)], 'silence'),
       respondStream([formatMessage('4')]),
     ];
-    const notices = await takeNotices(4, { after: '0', silenceMs: 1_000 });
-    expect(notices.map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
+    fakeTimeouts();
+    const ids: string[] = [];
+    for await (const { id } of createSite().stream({ after: '0', silenceMs: 1_000 })) {
+      ids.push(id);
+      if (id === '4') break;
+      // By then, the client waits for more data.
+      if (id === '3') setImmediate(() => jest.advanceTimersByTime(1_000));
+    }
+    expect(ids).toEqual(['1', '2', '3', '4']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '1', '1', '2', '2', '3']);
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
   });
@@ -281,7 +293,7 @@ describe('the event stream', () => {
   });
 
   it('does not reconnect while the caller processes a notice for longer than silenceMs', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    fakeTimeouts();
     let connection: ServerResponse | undefined;
     handlers = [
       (request, response) => respondStream([formatMessage('1')], 'silence')(request, (connection = response)),
@@ -320,19 +332,17 @@ describe('the event stream', () => {
   );
 
   it.each([
-    ['invalid JSON', `id: 1\ndata: {\n\n`],
-    ['no id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
-    [
-      'a refund without a valid amount',
-      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } }),
-    ],
-    [
-      'a refund with an unknown status',
-      formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } }),
-    ],
-  ])('ends with an error at a message that has %s', async (_, sent) => {
+    ['notice', `id: 1\ndata: {\n\n`],
+    ['id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
+    ['type', formatMessage('1', payment)],
+    ['refund', formatMessage('1', { ...payment, type: 'refund' })],
+    ['amount', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
+    ['status', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
+  ])('ends with an error at a message in which the field %s is malformed', async (field, sent) => {
     handlers = [respondStream([sent])];
-    await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
+    const message = `A message of the stream cannot be read: ${field} is missing or malformed`;
+    const expected = { name: 'SvcApiError', httpStatus: 200, status: 'InternalServer', retryable: false };
+    await expect(takeNotices(1)).rejects.toMatchObject({ ...expected, errors: [{ message }] });
     expect(requests).toHaveLength(1);
   });
 
@@ -371,6 +381,12 @@ describe('the event stream', () => {
 
   it('ends with an error if the server does not respond within the timeout', async () => {
     handlers = Array.from({ length: 4 }, () => () => undefined);
-    await expect(takeNotices(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({ httpStatus: 0, retryable: true });
+    await expect(takeNotices(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({
+      httpStatus: 0,
+      errors: [
+        { message: expect.stringMatching(/^http:\/\/127[\d.:]+: The answer does not begin in time$/) as string },
+      ],
+      retryable: true,
+    });
   });
 });

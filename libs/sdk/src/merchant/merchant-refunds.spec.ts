@@ -44,7 +44,11 @@ function createClient(
 test('a refund is sent with an idempotency key, which is the same in every attempt', async () => {
   const { refund, sent } = createClient([503, {}], [409, {}, { 'retry-after': '2' }], [201, refundResponse]);
   expect(await refund()).toEqual({ paymentReference, ...refundFields });
-  const headers = expect.objectContaining({ 'idempotency-key': 'k-1', 'x-api-key': 'svc_test_x' }) as object;
+  const headers = expect.objectContaining({
+    'content-type': 'application/json',
+    'idempotency-key': 'k-1',
+    'x-api-key': 'svc_test_x',
+  }) as object;
   const expectedRequest = { method: 'POST', url: REFUNDS_URL, headers, body: { amount: 250, reason: 'broken' } };
   expect(sent).toEqual([expectedRequest, expectedRequest, expectedRequest]);
 });
@@ -80,13 +84,15 @@ test('the refunds of a payment are listed', async () => {
 });
 
 test.each([
-  ['an object instead of a list', {}],
-  ['a refund without its payment', [{ ...refundResponse, svcId: undefined }]],
-  ['a refund of an unknown state', [{ ...refundResponse, status: 'lost' }]],
-  ['a refund whose amount is text', [{ ...refundResponse, amount: '250' }]],
-])('refunds() refuses a response with %s', async (_, body) => {
+  ['refunds', {}],
+  ['refund', [7]],
+  ['svcId', [{ ...refundResponse, svcId: undefined }]],
+  ['status', [{ ...refundResponse, status: 'lost' }]],
+  ['amount', [{ ...refundResponse, amount: '250' }]],
+])('refunds() refuses a response in which the field %s is malformed: %j', async (field, body) => {
   const result = createClient([200, body]).client.refunds(paymentReference);
-  await expect(result).rejects.toMatchObject({ status: 'InternalServer', retryable: false });
+  const errors = [{ message: `The answer cannot be read: ${field} is missing or malformed` }];
+  await expect(result).rejects.toMatchObject({ status: 'InternalServer', errors, retryable: false });
 });
 
 test("listing the refunds of another merchant's payment is an error", async () => {

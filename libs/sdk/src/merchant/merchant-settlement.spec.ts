@@ -66,6 +66,14 @@ test.each<[string, unknown]>([
   ['net', { ...statement, totals: [{ ...totals, net: 0.5 }] }],
   ['fees', { ...statement, totals: [{ ...totals, fees: 25 }] }],
   ['amount', { ...statement, totals: [{ ...totals, refunds: createItem(1, -1) }] }],
-])('settlement() refuses a statement with a malformed %s', async (field, body) => {
-  await expect(createClient([200, body]).client.settlement('2026-11-20')).rejects.toThrow(new RegExp(field));
+  ['count', { ...statement, totals: [{ ...totals, refunds: createItem(0.5, 1) }] }],
+  ['totals', { ...statement, totals: [7] }],
+  ['payments', { ...statement, totals: [{ ...totals, payments: 1 }] }],
+  ['day', { ...statement, day: 20_261_120 }],
+  ['ledgerRoot', { ...statement, ledgerRoot: 7 }],
+  ['currencyISOCode', { ...statement, totals: [{ ...totals, currencyISOCode: undefined }] }],
+])('settlement() refuses a statement with a malformed %s: %j', async (field, body) => {
+  await expect(createClient([200, body]).client.settlement('2026-11-20')).rejects.toThrow(
+    new RegExp(`: ${field} is missing or malformed$`),
+  );
 });
