@@ -12,7 +12,6 @@ const FIRST = [
   'without-neighbours',
   'distributed',
   'lan',
-  'rolling-restart',
   'kill',
   'refund-deaths',
   'main-job',
