@@ -20,6 +20,8 @@ test.each([
   ['2026-3-1', false],
   ['2026-03-01T00:00:00Z', false],
   ['0000-00-00', false],
+  // JavaScript parses this text as a month of the year 12026.
+  ['+012026-03', false],
   [undefined, false],
 ])('isDay(%s) returns %s', (text, expected) => {
   expect(isDay(text)).toBe(expected);

@@ -1,7 +1,8 @@
-import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
+import { type MakePaymentRequest, MAX_AMOUNT_CENTS, type MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import {
   addRegisteredName,
+  checkChosenAmounts,
   checkTerms,
   computeFingerprint,
   type Payer,
@@ -222,5 +223,30 @@ test('a customer without a name in the request gets the registered name', () => 
     id: 'c-1',
     firstName: '',
     lastName: 'L',
+  });
+});
+
+describe('the amounts that a payer chooses on the page of an invoice', () => {
+  const features = { amount: { editable: true }, tip: { enabled: true } };
+  const terms = { amount: MAX_AMOUNT_CENTS, features, minimumAmount: 1 };
+  const choose = (amount: number, tipAmount: number | null, changes: object = {}) =>
+    catchDomainError(() => checkChosenAmounts({ amount, tipAmount }, { ...terms, ...changes }));
+
+  it('may be as high as the limit of a charge, but not higher', () => {
+    expect(choose(MAX_AMOUNT_CENTS, null)).toBeUndefined();
+    expect(choose(MAX_AMOUNT_CENTS - 1, 1)).toBeUndefined();
+    expect(choose(MAX_AMOUNT_CENTS, 1)).toMatchObject({
+      code: 'payment.not-accepted',
+      fields: [{ field: 'tipAmount', message: `Amount and tip must not be more than ${MAX_AMOUNT_CENTS} together` }],
+    });
+  });
+
+  it('must follow the terms of the merchant', () => {
+    expect(choose(1, null, { features: {} })?.code).toBe('payable.mismatch');
+    expect(choose(1, null, { minimumAmount: 2 })?.code).toBe('payable.mismatch');
+    expect(choose(1, 1, { features: { amount: { editable: true } } })).toMatchObject({
+      code: 'payment.not-accepted',
+      fields: [{ field: 'tipAmount', message: 'This merchant does not take tips' }],
+    });
   });
 });
