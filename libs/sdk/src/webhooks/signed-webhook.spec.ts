@@ -11,6 +11,18 @@ it('both signatures of a test webhook are valid, like those of the platform', ()
   expect(verifyLegacySignature(payment, 'svc_test_site_A')).toBe(true);
 });
 
+it('a test webhook without a given payment and API key has the fields of a notification', () => {
+  const { headers, rawBody } = signTestWebhook({ secret });
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  const payment = verifyWebhook({ headers, rawBody, secret });
+  expect(payment).toMatchObject({
+    currencyISOCode: 'ZAR',
+    merchantOrderId: 'order-1',
+    paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  });
+  expect(verifyLegacySignature(payment, 'no key was given')).toBe(true);
+});
+
 it('a test webhook has the given content and id', () => {
   const payment = {
     merchantOrderId: 'A-7',

@@ -164,6 +164,82 @@ describe('verifyWebhook', () => {
   });
 });
 
+describe('the message of an error', () => {
+  function catchError(change: Partial<VerifyWebhookInput>): { message: string; cause?: unknown } {
+    try {
+      verifyWebhook({ ...validInput, ...change });
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return error;
+      throw error;
+    }
+    throw new Error('The webhook was accepted.');
+  }
+  const clock = 's from the present time, of which 300 s are accepted. Is the clock of this server right?';
+
+  it.each<[Partial<VerifyWebhookInput>, string]>([
+    [
+      { secret: otherSecret },
+      'No signature matches the body and the secret. Pass the body as it was received, before any JSON parser, and the secret of the site and mode',
+    ],
+    [{ expected: { merchantOrderId: 'x' } }, 'The payment is for another order'],
+    [{ expected: { amount: 1 } }, "The payment's amount is not the order's"],
+    [{ expected: { currencyISOCode: 'USD' } }, "The payment's currency is not the order's"],
+    [
+      { rawBody: {} as never },
+      'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
+    ],
+    [{ rawBody: ' '.repeat(256 * 1024 + 1) }, 'The body is too large'],
+    [{ headers: {} }, 'The header webhook-id is missing or unreadable'],
+    [{ headers: { ...headers, 'webhook-timestamp': 'x' } }, 'webhook-timestamp is not a time'],
+    [{ now: new Date(1795198117000) }, `The webhook was signed too long ago: 301 ${clock}`],
+    [{ now: new Date(1795197505000) }, `The webhook was signed in the future: 311 ${clock}`],
+    [{ secrets: [], secret: undefined as never }, 'No webhook secret was given: check the setting that it comes from'],
+  ])('for %j explains the reason', (change, message) => {
+    expect(catchError(change).message).toBe(message);
+  });
+
+  it.each<[Partial<VerifyWebhookInput>, string]>([
+    [{ rawBody: Buffer.from([0xff]) }, 'The body is not UTF-8'],
+    [
+      { secret: 'whsec_%%%' },
+      'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
+    ],
+    [signBody('not json'), 'The body is not JSON'],
+  ])('for %j contains the cause', (change, message) => {
+    const error = catchError(change);
+    expect(error).toMatchObject({ message, cause: expect.any(Error) });
+  });
+});
+
+describe('the bounds of a webhook', () => {
+  it('allow a body of 256 KiB, and a header of 4096 characters', () => {
+    expect(verify({ rawBody: ' '.repeat(256 * 1024) })).toBe('bad-signature');
+    const signature = `${headers['webhook-signature']} `.padEnd(4_096, 'A');
+    expect(verify({ headers: { ...headers, 'webhook-signature': signature } })).toBe('accepted');
+    expect(verify({ headers: { ...headers, 'webhook-signature': `${signature}A` } })).toBe('bad-headers');
+  });
+
+  it('do not remove a byte order mark, which would change the signed bytes', () => {
+    expect(verify({ rawBody: Buffer.from(`\uFEFF${rawBody}`) })).toBe('bad-signature');
+  });
+
+  it('are those of the system clock, if no time is given', () => {
+    const [signedAt, body] = [new Date(), Buffer.from(rawBody)];
+    const signed = {
+      ...headers,
+      'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(headers['webhook-id'], signedAt, body),
+    };
+    expect(errorCode(() => verifyWebhook({ headers: signed, rawBody, secret }))).toBe('accepted');
+  });
+
+  it('compare only the expected members that are given', () => {
+    expect(verify({ expected: {} })).toBe('accepted');
+    expect(verify({ expected: { merchantOrderId: 'order-1001' } })).toBe('accepted');
+    expect(verify({ expected: { amount: 12345 } })).toBe('accepted');
+  });
+});
+
 describe('verifySiteWebhook', () => {
   const payment = {
     invoiceReference: 'i-1',
