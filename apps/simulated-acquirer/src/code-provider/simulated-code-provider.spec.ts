@@ -23,8 +23,32 @@ test.each([
   expect([response.statusCode, response.json()]).toMatchObject([200, { invoice: { amount, state } }]);
 });
 
+test('the response is a complete invoice of the provider', async () => {
+  expect((await decodeCode('SIMPAY:125')).json()).toEqual({
+    merchant: {
+      merchantReference: 'simulated-1',
+      merchantName: 'Simulated Fuel',
+      currencyISOCode: 'ZAR',
+      currencySymbol: 'R',
+      features: { tip: { enabled: true } },
+    },
+    invoice: {
+      siteReference: 'PUMP-4',
+      currencyISOCode: 'ZAR',
+      amount: 125,
+      lineItems: [{ name: 'Unleaded 95', productCode: 'ULP95', unitPrice: '125', quantity: 1 }],
+      createdUTCDate: '2026-01-01T00:00:00.000Z',
+      origin: 'simulated',
+      originReference: 'pump-125',
+      state: 'open',
+    },
+  });
+});
+
 test.each([
   'https://pay.simulated-provider.example/0',
+  'https://pay.simulated-provider.example/open-1',
+  'SIMPAY:1x',
   'https://elsewhere.example/1',
   'SIMPAY:',
   '100',
@@ -35,9 +59,20 @@ test('an expired code gets a 410', async () => {
   expect((await decodeCode('https://pay.simulated-provider.example/expired')).statusCode).toBe(410);
 });
 
-test('the code …/broken gets a response that is not JSON', async () => {
-  const { body } = await decodeCode('https://pay.simulated-provider.example/broken');
+test('the code …/broken gets a response that is called JSON, but is not', async () => {
+  const { body, headers } = await decodeCode('https://pay.simulated-provider.example/broken');
+  expect([headers['content-type'], body]).toEqual([expect.stringContaining('application/json'), '{"merchant":']);
   expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
+});
+
+test('the code …/silent gets no response', async () => {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const code = Buffer.from('https://pay.simulated-provider.example/silent').toString('base64url');
+  const response = fetch(`${url}/code-provider/codes/${code}`, {
+    headers: { authorization: 'Bearer simulated-code-provider' },
+    signal: AbortSignal.timeout(200),
+  });
+  await expect(response).rejects.toThrow('aborted due to timeout');
 });
 
 test('a request with another API key gets a 401', async () => {
