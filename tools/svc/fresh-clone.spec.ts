@@ -1,3 +1,4 @@
+/** Tests that ./svc, which installs the packages itself, starts without them. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,6 @@ function loadWithoutPackages(file: string): string {
   return status === 0 ? 'loaded' : stderr;
 }
 
-// ./svc itself installs the packages, so everything that a command loads at its start is part of Node.js or of ./svc.
 test.each(commandFiles)('%s is loaded in a fresh clone, before packages are installed', (file) => {
   expect(loadWithoutPackages(file)).toBe('loaded');
 });

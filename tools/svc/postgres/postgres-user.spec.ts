@@ -11,7 +11,7 @@ describe('the ways to run PostgreSQL as root', () => {
     ]);
   });
 
-  it('continue with accounts that have a capability; the account of PostgreSQL comes before the account nobody', () => {
+  it('continue with accounts that have a capability: first the account postgres, then the account nobody', () => {
     expect(listCandidates(0, createPasswdFile(nobody, postgres)).map(({ description }) => description)).toEqual([
       'in a user namespace',
       'as postgres with dac_override',

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { readJson } from '../base/files.ts';
 import { findIdentity, isAlive } from '../base/process-identity.ts';
-import { findFreePort } from '../processes/ports.ts';
+import { findFreePort, isListening } from '../processes/ports.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import { tryLogin } from './amqp-login.ts';
 import { type RabbitMqPlan, startRabbitMq } from './rabbitmq.ts';
@@ -102,7 +101,7 @@ describe('the RabbitMQ server of ./svc', () => {
     const pid = findRabbitMq(plan.directory)?.pid ?? 0;
     expect(await stopRabbitMq(plan.directory)).toBe('stopped');
     expect(findIdentity(pid)).toBeUndefined();
-    expect(await isListening(epmd?.port ?? 0)).toBe(false);
+    expect(await isListening('127.0.0.1', epmd?.port ?? 0)).toBe(false);
     expect(await stopRabbitMq(plan.directory)).toBe('was not running');
     expect(await tryLogin(url)).toBe('no answer');
   });
@@ -145,15 +144,3 @@ const receive = (url: string): Promise<string | undefined> =>
     const message = await channel.get(QUEUE, { noAck: true });
     return message === false ? undefined : message.content.toString();
   });
-
-async function isListening(port: number): Promise<boolean> {
-  const socket = createConnection({ host: '127.0.0.1', port });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}

@@ -10,6 +10,7 @@ import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 import { buildPage } from '../install/build.ts';
 import { ensureChromium } from '../install/chromium.ts';
+import { ensurePhp } from '../install/php.ts';
 import { prepare } from '../install/prepare.ts';
 import { ensureOldestPostgres, OLDEST_POSTGRES } from '../postgres/postgres-oldest.ts';
 import { environmentFor } from '../processes/env-files.ts';
@@ -89,10 +90,10 @@ export async function test(settings: Settings, args: readonly string[]): Promise
 }
 
 /**
- * Installs everything first, so that the durations of the other phases do not depend on the network. Runs the unit tests
- * while the servers are started. Then starts two runs of Jest at the same time: the
- * first has a PostgreSQL for each worker, the second runs system tests, which start whole platforms and mostly wait. A
- * last run executes the tests that measure time (`*.timed.*`), one at a time.
+ * Installs everything first, so that the durations of the other phases do not depend on the network. Runs the unit
+ * tests while the servers are started. Then starts two runs of Jest at the same time: the first has a PostgreSQL for
+ * each worker, the second runs system tests, which start whole platforms and mostly wait. A last run executes the tests
+ * that measure time (`*.timed.*`), one at a time.
  */
 async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
   const steps = createSteps();
@@ -166,8 +167,10 @@ async function installPrograms(settings: Settings): Promise<string> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
   const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
   await ensureChromium(root, aptLog);
+  // Without the oldest PostgreSQL its tests are skipped, which its own step reports. Without PHP its test fails.
   await ensureOldestPostgres(root, aptLog);
-  return `a browser, PostgreSQL ${OLDEST_POSTGRES}, and RabbitMQ ${await ensureRabbitMq({ root, aptLog })}`;
+  await ensurePhp(root, aptLog).catch(() => undefined);
+  return `RabbitMQ ${await ensureRabbitMq({ root, aptLog })}`;
 }
 
 /** Starts the required servers. Returns environment variables with their addresses. */

@@ -23,26 +23,9 @@ test.each([
   expect([response.statusCode, response.json()]).toMatchObject([200, { invoice: { amount, state } }]);
 });
 
-test('the response is a complete invoice of the provider', async () => {
-  expect((await decodeCode('SIMPAY:125')).json()).toEqual({
-    merchant: {
-      merchantReference: 'simulated-1',
-      merchantName: 'Simulated Fuel',
-      currencyISOCode: 'ZAR',
-      currencySymbol: 'R',
-      features: { tip: { enabled: true } },
-    },
-    invoice: {
-      siteReference: 'PUMP-4',
-      currencyISOCode: 'ZAR',
-      amount: 125,
-      lineItems: [{ name: 'Unleaded 95', productCode: 'ULP95', unitPrice: '125', quantity: 1 }],
-      createdUTCDate: '2026-01-01T00:00:00.000Z',
-      origin: 'simulated',
-      originReference: 'pump-125',
-      state: 'open',
-    },
-  });
+test('the invoice has one line with its whole amount, and a reference that contains the amount', async () => {
+  const { invoice } = (await decodeCode('SIMPAY:125')).json<{ invoice: object }>();
+  expect(invoice).toMatchObject({ originReference: 'pump-125', lineItems: [{ unitPrice: '125', quantity: 1 }] });
 });
 
 test.each([
