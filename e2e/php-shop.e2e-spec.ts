@@ -2,12 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
-import { PATIENCE, waitUntil } from '@svc/testing';
+import { findFreePort, PATIENCE, waitUntil } from '@svc/testing';
 import { ensurePhp } from '../tools/svc/install/php.ts';
 import { gatewayClient } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
@@ -24,7 +22,7 @@ let log = '';
 beforeAll(async () => {
   platform = await sharedPlatform('embedded');
   php = await ensurePhp(ROOT, join(folder, 'apt.log'));
-  const port = await freePort();
+  const port = await findFreePort();
   shopUrl = `http://127.0.0.1:${port}`;
   const { merchant, siteId, apiKey, webhookSecret } = platform.site(0, 0);
   const env = {
@@ -51,14 +49,6 @@ afterAll(() => {
   if (shop?.pid !== undefined) process.kill(-shop.pid);
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Calls the shop, and returns the address to which it redirects. */
 async function follow(path: string, method = 'GET'): Promise<string> {

@@ -4,10 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitUntil } from '@svc/testing';
+import { findFreePort, waitUntil } from '@svc/testing';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
@@ -23,15 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Ends the shell and all processes that it has started: they are one process group. */
 async function endGroup(shell: ChildProcess): Promise<void> {
   const closed = once(shell, 'close');
@@ -43,7 +33,7 @@ it.each(FILES)('a webhook arrives at %s, for each order that is placed', async (
   const [receive, placeOrder] = documentedBlocks('receivers');
   const env = {
     ...platform.env(),
-    PORT: String(await freePort()),
+    PORT: String(await findFreePort()),
     ORDERS_FILE: join(folder, `${file}.sqlite`),
   };
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', receive!.replace(FILES[0]!, file)], {

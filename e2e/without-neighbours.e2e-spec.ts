@@ -15,7 +15,7 @@ import { Platform } from './platform/platform.js';
 /** The services that take no part in a partner's payments and reads. */
 const UNAVAILABLE_APPS = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Number of payments in each phase. Every third payment pays a hosted session, whose merchant must get a webhook. */
-const ROUNDS = 45;
+const ROUNDS = 24;
 const WARM_UP = 12;
 /** Half of the shortest timeout: a call that waits for an unavailable service would take longer. */
 const MAX_ADDED_MS = 500;

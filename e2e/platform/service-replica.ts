@@ -4,14 +4,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { waitUntil } from '@svc/testing';
+import { findFreePort, waitUntil } from '@svc/testing';
 import { environmentFor } from '../../tools/svc/processes/env-files.ts';
-import { findFreePort } from '../../tools/svc/processes/ports.ts';
 import { programArguments } from '../../tools/svc/processes/programs.ts';
 import type { Service } from '../../tools/svc/settings/settings.ts';
 import { type Platform, ROOT } from './platform.js';
 
 type Variables = Record<string, string>;
+
+const MAX_STARTS = 3;
 
 export class ServiceReplica {
   private constructor(
@@ -24,21 +25,40 @@ export class ServiceReplica {
     return parseEnv(readFileSync(join(platform.dataDir, 'env', `${service}.env`), 'utf8')) as Variables;
   }
 
-  /** Starts the process, and returns when it is ready. */
+  /**
+   * Starts the process, and returns when it is ready. A process that ends instead is started again, as the supervisor
+   * does: on a busy machine a start can exceed the timeout for its connection to PostgreSQL.
+   */
   static async start(platform: Platform, service: Service, changes: Variables = {}): Promise<ServiceReplica> {
+    for (let starts = 1; ; starts++) {
+      const started = await ServiceReplica.startOnce(platform, service, changes);
+      if (started instanceof ServiceReplica) return started;
+      if (starts === MAX_STARTS)
+        throw new Error(`${MAX_STARTS} starts of another ${service} failed: ${started.errors}`);
+      process.stdout.write(`another ${service} is started again, because it ended: ${started.errors}\n`);
+    }
+  }
+
+  /** Returns the output to stderr of a process that ends before it is ready. */
+  private static async startOnce(
+    platform: Platform,
+    service: Service,
+    changes: Variables,
+  ): Promise<ServiceReplica | { readonly errors: string }> {
     const port = await findFreePort();
     const variables = { ...ServiceReplica.variablesOf(platform, service), ...changes, SVC_PORT: String(port) };
     const child = spawn(process.execPath, programArguments(ROOT, service), {
       cwd: ROOT,
       env: environmentFor(variables),
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     const replica = new ServiceReplica(child, `http://127.0.0.1:${port}`);
-    await waitUntil(`another ${service}`, 60_000, async () => {
-      if (child.exitCode !== null) throw new Error(`The process ended with ${child.exitCode}.`);
-      return (await fetch(`${replica.url}/health/ready`)).ok;
+    return waitUntil(`another ${service}`, 60_000, async () => {
+      if (child.exitCode !== null) return { errors };
+      return (await fetch(`${replica.url}/health/ready`)).ok && replica;
     });
-    return replica;
   }
 
   /** Kills the process with SIGKILL, also during a request. */
