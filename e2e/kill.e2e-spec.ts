@@ -9,7 +9,7 @@ import { waitUntil } from '@svc/testing';
 import { BackOffice } from './callers/back-office.js';
 import { createSessions, gatewayClient } from './callers/merchant.js';
 import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { type PayRequest, preparePayRequest, resendPayRequest, sendPayRequest } from './callers/payer.js';
+import { type PayRequest, preparePayRequest, resendPayRequests, sendPayRequest } from './callers/payer.js';
 import { ConsistencyCheck } from './consistency/consistency-check.js';
 import { CALL_TIMEOUT_MS, payForRefund, readAcquirerRefunds, waitForRefunds } from './consistency/refund-records.js';
 import type { Interruption } from './consistency/repeated-posts.js';
@@ -82,13 +82,8 @@ describe('payments', () => {
     answer = 200;
     await platform.up();
     // Half of the payers repeat their request, as the page's script does. The other payers never come back.
-    const { gatewayUrl } = platform.demo;
     const again = payRequests.filter((_, index) => index % 2 === 0);
-    await Promise.all(
-      again.map((one) =>
-        waitUntil('a response to the repeated Pay request', 60_000, () => resendPayRequest(gatewayUrl, one)),
-      ),
-    );
+    await resendPayRequests(platform.demo.gatewayUrl, again, () => consistency.makeStatusQueriesDue());
     await consistency.waitUntilAcknowledged(killedAt);
     await consistency.expectConsistent(payRequests.length);
     interruptions.push({ from: killedAt, to: killedAt, drainMs: 0 });

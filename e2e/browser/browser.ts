@@ -95,21 +95,26 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
   };
 }
 
-/** Runs all rules of axe on the current page, and returns the violations. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/**
+ * Runs rules of axe on the current page, and returns the violations.
+ *
+ * @param options select the rules; defaults to all rules
+ */
+export async function axeFindings(page: Page, options: axe.RunOptions = {}): Promise<string[]> {
   // axe is loaded through the debugger, because the page's content security policy blocks other scripts. It is loaded
   // once for each document, because it is half a megabyte long.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (selected) => {
     // Waits for the end of all transitions, because during a transition of colours a button has the wrong colours.
     // Reading the animations starts pending transitions.
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+      ...selected,
       resultTypes: ['violations'],
     });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-  });
+  }, options);
 }
 
 /**

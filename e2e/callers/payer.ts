@@ -1,8 +1,11 @@
 /** A payer without a browser: reads the page, encrypts the card like its script, and sends the page's requests. */
 import { randomUUID } from 'node:crypto';
 import { type CardData, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
+import { waitUntil } from '@svc/testing';
 
 export const APPROVED = '4242424242424242';
+/** Shorter pauses would delay the services that recover. */
+const RESEND_PAUSE_MS = 1_000;
 
 /** The request of one click on Pay. Sending it again does not make a second payment. */
 export interface PayRequest {
@@ -62,13 +65,25 @@ export async function sendPayRequest(
 }
 
 /**
- * Sends the same request again, as the page's script does after a lost answer. Undefined if there is no outcome yet.
+ * Sends the same requests again until each has an outcome, as the page's script does after a lost answer.
+ *
+ * @param beforeRound is called before each round of requests
  */
-export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
-  try {
-    const answer = await sendPayRequest(gatewayUrl, payRequest);
-    return answer.httpStatus < 500 && answer.state !== 'processing' ? answer : undefined;
-  } catch {
-    return undefined;
-  }
+export async function resendPayRequests(
+  gatewayUrl: string,
+  payRequests: readonly PayRequest[],
+  beforeRound: () => Promise<void>,
+): Promise<void> {
+  let open = payRequests;
+  const sendOpen = async (): Promise<boolean> => {
+    await beforeRound();
+    const answers = await Promise.allSettled(open.map((one) => sendPayRequest(gatewayUrl, one)));
+    open = open.filter((_, index) => !hasOutcome(answers[index]!));
+    return open.length === 0;
+  };
+  await waitUntil('a response to every repeated Pay request', 120_000, sendOpen, RESEND_PAUSE_MS);
+}
+
+function hasOutcome(result: PromiseSettledResult<PayAnswer>): boolean {
+  return result.status === 'fulfilled' && result.value.httpStatus < 500 && result.value.state !== 'processing';
 }

@@ -10,7 +10,7 @@ import {
   type PayAnswer,
   type PayRequest,
   preparePayRequest,
-  resendPayRequest,
+  resendPayRequests,
   sendPayRequest,
 } from '../callers/payer.js';
 import { ConsistencyCheck, type Totals } from '../consistency/consistency-check.js';
@@ -99,15 +99,8 @@ export class FaultDrill {
   }
 
   /** Repeats each request until it has an answer. */
-  async resendAll(requests: readonly PayRequest[]): Promise<void> {
-    const { gatewayUrl } = this.platform.demo;
-    let open = requests;
-    await waitUntil('a response to every repeated Pay request', 120_000, async () => {
-      await this.consistency.makeStatusQueriesDue();
-      const answers = await Promise.all(open.map((one) => resendPayRequest(gatewayUrl, one)));
-      open = open.filter((_, index) => answers[index] === undefined);
-      return open.length === 0;
-    });
+  resendAll(requests: readonly PayRequest[]): Promise<void> {
+    return resendPayRequests(this.platform.demo.gatewayUrl, requests, () => this.consistency.makeStatusQueriesDue());
   }
 
   /** Leaves some notifications without the merchant's answer, and the other payments without the acquirer's answer. */

@@ -3,11 +3,13 @@
  * docs/reference and Swagger UI. It is a part of every build (tools/svc/install/build.ts, docker/steps/build.sh), and
  * needs no compiled code.
  */
-import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { readText, writeAtomically } from '../svc/base/files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PAGES_FOLDER = join(root, 'apps/identity/dist/reference-pages');
+const READABLE_BY_ALL = 0o644;
 
 /** File, title and content of each page, in the order of the navigation. */
 const PAGES: readonly (readonly [file: string, title: string, content: string])[] = [
@@ -26,10 +28,24 @@ const PAGES: readonly (readonly [file: string, title: string, content: string])[
   ['administration', 'Administration', 'on-boarding and operation; on a private network only'],
 ];
 
+/**
+ * Writes only files whose content has changed, each of them at once: a running service and a second build may read the
+ * folder meanwhile.
+ */
 export function writeSite(folder = PAGES_FOLDER): void {
-  rmSync(folder, { recursive: true, force: true });
+  const site = createSite();
   mkdirSync(folder, { recursive: true });
-  const files = [
+  for (const [name, content] of site) {
+    const file = join(folder, name);
+    if (readText(file) !== content) writeAtomically(file, content, READABLE_BY_ALL);
+  }
+  for (const name of readdirSync(folder)) if (!site.has(name) && extname(name) !== '.new') rmSync(join(folder, name));
+}
+
+/** Returns the content of each file, by the file's name. */
+function createSite(): Map<string, string> {
+  const site = new Map<string, string>();
+  const copied = [
     ...globSync('docs/reference/*.{openapi,asyncapi}.json', { cwd: root }),
     ...globSync('tools/reference/page/*', { cwd: root }),
     'node_modules/swagger-ui-dist/swagger-ui.css',
@@ -38,10 +54,10 @@ export function writeSite(folder = PAGES_FOLDER): void {
     'node_modules/swagger-ui-dist/NOTICE',
     'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
   ];
-  for (const file of files) cpSync(join(root, file), join(folder, basename(file)));
+  for (const file of copied) site.set(basename(file), readFileSync(join(root, file), 'utf8'));
   for (const [file, title] of PAGES)
-    writeFileSync(
-      join(folder, `${file}.html`),
+    site.set(
+      `${file}.html`,
       formatPage(title, file, `<div id="reference" data-document="/reference/${file}.openapi.json"></div>`),
     );
   const contents = PAGES.map(
@@ -50,7 +66,8 @@ export function writeSite(folder = PAGES_FOLDER): void {
   );
   const events = '<li>Events between services (<a href="/reference/events.asyncapi.json">AsyncAPI 3.0</a>)</li>';
   const index = `<main class="contents"><h1>Svc Payments: reference</h1><ul>${contents.join('')}${events}</ul></main>`;
-  writeFileSync(join(folder, 'index.html'), formatPage('Reference', 'index', index));
+  site.set('index.html', formatPage('Reference', 'index', index));
+  return site;
 }
 
 function formatPage(title: string, file: string, main: string): string {

@@ -2,7 +2,7 @@
 export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 
 /** The pause between two probes, as a share of the time that has passed. */
-const PAUSE_SHARE = 0.05;
+const PAUSE_SHARE = 0.1;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
 
@@ -13,11 +13,13 @@ const MAX_PAUSE_MS = 500;
  * processes that the test waits for.
  * @param condition what the test waits for, as a noun or with "to", for the error message
  * @param deadlineMs deadline on a machine without other load, which is multiplied by {@link PATIENCE}
+ * @param minPauseMs shortest pause, for probes that cost much
  */
 export async function waitUntil<T>(
   condition: string,
   deadlineMs: number,
   probe: () => Promise<T | undefined | false>,
+  minPauseMs = MIN_PAUSE_MS,
 ): Promise<T> {
   const patientMs = deadlineMs * PATIENCE;
   const from = Date.now();
@@ -31,7 +33,7 @@ export async function waitUntil<T>(
     } catch (error) {
       last = error;
     }
-    const pauseMs = Math.min(Math.max(passedMs() * PAUSE_SHARE, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    const pauseMs = Math.max(Math.min(passedMs() * PAUSE_SHARE, MAX_PAUSE_MS), minPauseMs);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   throw new Error(`Waited ${patientMs} ms for ${condition}; last: ${String(last)}`, { cause: last });
