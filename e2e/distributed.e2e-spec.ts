@@ -291,8 +291,8 @@ it('each key reads only its own payments, in every look-up and on the stream (A7
     const headers: Record<string, string> = key === undefined ? {} : { 'x-api-key': key };
     if (path.endsWith('/stream')) return statusOfStream(url, headers);
     const found = await fetch(url, { headers });
-    const payments = (await found.json()) as unknown[];
-    return found.status === 200 ? `200:${payments.length}` : String(found.status);
+    const body = await found.text();
+    return found.status === 200 ? `200:${(JSON.parse(body) as unknown[]).length}` : String(found.status);
   };
   const lookUps = [
     `/invoices/${sessionId}/payments`,

@@ -1,6 +1,9 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { serveCodeProvider } from './simulated-code-provider.js';
 
+/** Members of a JSON object, most of them texts. */
+type Texts = Readonly<Record<string, unknown>>;
+
 let app: FastifyInstance;
 beforeEach(() => {
   app = fastify();
@@ -26,6 +29,20 @@ test.each([
 test('the invoice has one line with its whole amount, and a reference that contains the amount', async () => {
   const { invoice } = (await decodeCode('SIMPAY:125')).json<{ invoice: object }>();
   expect(invoice).toMatchObject({ originReference: 'pump-125', lineItems: [{ unitPrice: '125', quantity: 1 }] });
+});
+
+test('the response has every member that a provider must send, with a valid value (D4)', async () => {
+  const { merchant, invoice } = (await decodeCode('SIMPAY:125')).json<Record<'merchant' | 'invoice', Texts>>();
+  const { features, ...merchantTexts } = merchant as Texts & { features: object };
+  const { amount, lineItems, createdUTCDate, ...invoiceTexts } = invoice as Texts & { lineItems: object[] };
+  const { unitPrice, quantity, ...lineTexts } = lineItems[0] as Texts;
+  expect([amount, unitPrice, quantity]).toEqual([125, '125', 1]);
+  expect(features).toEqual({ tip: { enabled: expect.any(Boolean) } });
+  expect(new Date(String(createdUTCDate)).toISOString()).toBe(createdUTCDate);
+  for (const texts of [merchantTexts, invoiceTexts, lineTexts])
+    for (const text of Object.values(texts)) expect(text).toMatch(/^\S.*$/);
+  for (const { currencyISOCode } of [merchant, invoice]) expect(currencyISOCode).toMatch(/^[A-Z]{3}$/);
+  expect(['open', 'closed']).toContain(invoice.state);
 });
 
 test.each([
