@@ -56,7 +56,7 @@ export default {
   // This limit only ends a test that hangs: no test must fail because a machine is slow. Tests that measure durations
   // have their own limits.
   testTimeout: 300_000 * Number(process.env.SVC_PATIENCE ?? 1),
-  testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
+  testSequencer: '<rootDir>/tools/jest/longest-first.mjs',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker,e2e}/**/*.spec.ts'] },
     {

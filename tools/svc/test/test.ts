@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { acquireLock } from '../base/lock.ts';
-import { PATIENCE } from '../base/patience.ts';
+import { PATIENCE, readPatience } from '../base/patience.ts';
 import { runProgram } from '../base/run-program.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -97,7 +97,11 @@ export async function test(settings: Settings, args: readonly string[]): Promise
  */
 async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
   const steps = createSteps();
-  const env: Record<string, string> = { SVC_TEST_LINES: 'yes' };
+  // The tests of a whole run keep all processors busy.
+  const env: Record<string, string> = {
+    SVC_TEST_LINES: 'yes',
+    SVC_PATIENCE: String(readPatience(process.env, true)),
+  };
   const run = (name: string, projects: readonly string[], workers: number) =>
     runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
   const installing = await phaseOf(INSTALLING, async () => {
@@ -249,7 +253,7 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const code = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...forwarded, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ SVC_PATIENCE: String(PATIENCE), ...env, ...forwarded, SVC_TEST_REPORT: report }),
     killedBy: stuck.signal,
   });
   ended.abort();
