@@ -94,8 +94,14 @@ describe('an error response for a browser', () => {
 
   it('contains texts for the payer on the host gateway, and a refresh if the service is unavailable', () => {
     const [unavailablePage, notFoundPage] = [UNAVAILABLE, NOT_FOUND].map((error) => writePage('gateway', error).body);
-    for (const words of PAGE_TEXTS.unavailable) expect(unavailablePage).toContain(words);
-    for (const words of PAGE_TEXTS.notFound) expect(notFoundPage).toContain(words);
+    for (const [page, [heading, ...notes]] of [
+      [unavailablePage, PAGE_TEXTS.unavailable],
+      [notFoundPage, PAGE_TEXTS.notFound],
+    ] as const) {
+      // The title repeats the heading.
+      expect(page!.replaceAll(/<[^>]*>/g, '')).toBe([heading, heading, ...notes].join(''));
+      for (const note of notes) expect(page).toContain(`<p>${note}</p>`);
+    }
     expect(unavailablePage).toContain('http-equiv="refresh"');
     expect(notFoundPage).not.toContain('http-equiv="refresh"');
   });
