@@ -1,28 +1,34 @@
-/** Mutants that no test can kill, each with the reason: tools/mutants/equivalent.json. */
+/** Mutants that no test can kill, each with the reason: equivalent.json, and stryker/equivalent.json for Stryker. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mutant } from './mutations/catalogue.ts';
 
-/** An entry of equivalent.json. It identifies mutants by their content, because line numbers change. */
-export interface Equivalent {
+/** Identifies a mutant by its content, because line numbers change. */
+export interface MutantContent {
   readonly file: string;
-  /** The function, method or constant that contains the guard, the condition that the mutant changes. */
+  /** The function, method or constant that contains the mutant; for Stryker, the line of code in which it begins. */
   readonly within: string;
-  /** The guard in the source, and its change, as the report shows them. */
+  /** The original code, and its change, as the report shows them. */
   readonly original: string;
   readonly what: string;
-  /** The number of the guard, from 1, if a function contains the same guard several times. By default, all match. */
+  /** Numbers, from 1, the mutants with the same content. */
+  readonly occurrence: number;
+}
+
+/** An entry of the list. */
+export interface Equivalent extends Omit<MutantContent, 'occurrence'> {
+  /** By default, all mutants with this content match. */
   readonly occurrence?: number;
-  /** The index, constraint or rule that makes the guard redundant. */
+  /** Why no test can fail, for example the index, constraint or rule that makes a guard redundant. */
   readonly reason: string;
 }
 
-export function readEquivalents(): Equivalent[] {
-  return JSON.parse(readFileSync(join(import.meta.dirname, 'equivalent.json'), 'utf8')) as Equivalent[];
+/** @param folder the folder of `equivalent.json` */
+export function readEquivalents(folder = import.meta.dirname): Equivalent[] {
+  return JSON.parse(readFileSync(join(folder, 'equivalent.json'), 'utf8')) as Equivalent[];
 }
 
-export interface EquivalentMatches {
-  readonly reasons: ReadonlyMap<Mutant, string>;
+export interface EquivalentMatches<M> {
+  readonly reasons: ReadonlyMap<M, string>;
   /** Entries that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
@@ -31,12 +37,12 @@ export interface EquivalentMatches {
  * @param mutants all mutants of `files`
  * @param files entries of other files are ignored
  */
-export function matchEquivalents(
-  mutants: readonly Mutant[],
+export function matchEquivalents<M extends MutantContent>(
+  mutants: readonly M[],
   entries: readonly Equivalent[],
   files: readonly string[],
-): EquivalentMatches {
-  const reasons = new Map<Mutant, string>();
+): EquivalentMatches<M> {
+  const reasons = new Map<M, string>();
   const stale: Equivalent[] = [];
   for (const entry of entries.filter(({ file }) => files.includes(file))) {
     const matched = mutants.filter((mutant) => isMatch(mutant, entry));
@@ -46,7 +52,7 @@ export function matchEquivalents(
   return { reasons, stale };
 }
 
-function isMatch(mutant: Mutant, { file, within, original, what, occurrence }: Equivalent): boolean {
+function isMatch(mutant: MutantContent, { file, within, original, what, occurrence }: Equivalent): boolean {
   const hasSameContent =
     mutant.file === file && mutant.within === within && mutant.original === original && mutant.what === what;
   return hasSameContent && (occurrence === undefined || occurrence === mutant.occurrence);

@@ -1,19 +1,19 @@
-// Stryker's settings; tools/mutants/stryker.ts selects the files. StrykerJS does not mutate decorators and numbers, so
+// Stryker's settings; tools/mutants/stryker/main.ts selects the files. StrykerJS does not mutate decorators and numbers, so
 // tables of tests cover the limits of requests (libs/contracts/src/http/*.spec.ts).
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   plugins: ['@stryker-mutator/jest-runner'],
   testRunner: 'jest',
-  jest: { configFile: 'tools/mutants/jest.unit.config.mjs', enableFindRelatedTests: true },
+  jest: { configFile: 'tools/mutants/stryker/jest.config.mjs', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
   // Jest compiles with swc, which checks no types.
   disableTypeChecks: false,
-  reporters: ['clear-text', 'json'],
-  clearTextReporter: { allowEmojis: false, logTests: false, reportTests: false, reportScoreTable: false },
+  // main.ts prints the mutants that survived.
+  reporters: ['progress-append-only', 'json'],
   logLevel: 'warn',
   warnings: { slow: false },
-  // tools/mutants/stryker.ts checks the score of each folder, so Stryker itself never fails a run.
+  // tools/mutants/stryker/main.ts checks the score of each folder, so Stryker itself never fails a run.
   thresholds: { high: 90, low: 90, break: null },
   // A slow test on a busy machine must not count as a mutant that hangs, so the limit grows with the duration of the
   // tests. A mutant that hangs costs the whole limit and a new worker; some files of the SDK have dozens of them.

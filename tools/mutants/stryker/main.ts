@@ -2,18 +2,21 @@
  * Mutation tests of the files that unit tests alone cover:
  * `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
  * Stryker changes one expression at a time and runs the unit tests that reach it. A mutant survives if no test fails.
- * The command fails if fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
+ * The command fails if fewer than 90 % of a folder's mutants are killed. A mutant that no
+ * test can kill has an entry with the reason in `equivalent.json`. Reports: `.data/mutants/`.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import { readEquivalents } from '../equivalents.ts';
+import { describe, judgeResults } from './judged-mutants.ts';
 import { findFoldersWithPureFiles, findPureFiles } from './pure-files.ts';
 import type { Score } from './score.ts';
 import { computeScore, formatScores } from './score.ts';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 const REPORTS = '.data/mutants';
 /** The required share of killed mutants, in percent. */
 const REQUIRED = 90;
@@ -29,13 +32,21 @@ const { values, positionals } = parseArgs({
 
 process.chdir(root);
 mkdirSync(REPORTS, { recursive: true });
+const equivalents = readEquivalents(import.meta.dirname);
 const scores: Score[] = [];
+const problems: string[] = [];
 for (const { folder, files } of selectTargets(positionals)) {
   console.log(`\n${folder}: ${files.length} files`);
-  scores.push(computeScore(folder, await mutate(folder, files)));
+  const { mutants, wrong } = judgeResults(await mutate(folder, files), equivalents, (file) =>
+    readFileSync(file, 'utf8'),
+  );
+  for (const mutant of mutants) if (mutant.verdict === 'survived') console.log(`survived: ${describe(mutant)}`);
+  scores.push(computeScore(folder, mutants));
+  problems.push(...wrong);
 }
+for (const problem of problems) console.log(`wrong entry of equivalent.json: ${problem}`);
 console.log(`\n${formatScores(scores, REQUIRED)}`);
-process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
+process.exit(problems.length === 0 && scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
 
 /** The files to mutate, grouped by app and lib. */
 function selectTargets(paths: readonly string[]): { folder: string; files: string[] }[] {
@@ -53,11 +64,11 @@ function selectTargets(paths: readonly string[]): { folder: string; files: strin
   return [...found].map(([folder, files]) => ({ folder, files }));
 }
 
-function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutationTest']> {
+async function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutationTest']> {
   const report = join(REPORTS, `stryker-${folder.replaceAll('/', '-')}`);
   const others = ['apps', 'libs'].map((group) => `/${group}/*`);
-  return new Stryker({
-    configFile: 'tools/mutants/stryker.config.mjs',
+  const results = await new Stryker({
+    configFile: 'tools/mutants/stryker/stryker.config.mjs',
     mutate: files,
     // Only this package has mutants; it imports the other packages unchanged through node_modules. Tests of messaging
     // read the schemas of contracts as files.
@@ -69,4 +80,5 @@ function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutatio
     incremental: values.incremental,
     incrementalFile: `${report}.incremental.json`,
   }).runMutationTest();
+  return results.map((result) => ({ ...result, fileName: relative(root, result.fileName) }));
 }

@@ -1,6 +1,6 @@
 // Stryker runs only the unit tests of jest.config.mjs. Stryker merges the folder under test into this configuration
-// (tools/mutants/stryker.ts).
-import jestConfig from '../../jest.config.mjs';
+// (tools/mutants/stryker/main.ts).
+import jestConfig from '../../../jest.config.mjs';
 
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 if (!unit) throw new Error('jest.config.mjs has no project "unit"');
