@@ -2,6 +2,8 @@
  * A process of payment-processor is killed (SIGKILL) just before each message of a refund to PostgreSQL or to the
  * acquirer. Only the state of PostgreSQL and of the acquirer survives. A kill after a message has the same effect as a
  * kill before the next message. Afterwards acquirer, refunds, ledger and the site's webhook agree on one refund.
+ *
+ * One kill can end several refunds: a proxy holds back another message of each of them until the kill.
  */
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
@@ -65,6 +67,8 @@ const startReplica = (): Promise<ServiceReplica> => {
   return ServiceReplica.start(platform, 'payment-processor', {
     SVC_DATABASE_URL: database.url,
     SVC_ACQUIRER_URL: acquirer.url,
+    // Each refund that is held back occupies a connection.
+    SVC_DATABASE_POOL_MAX: '40',
   });
 };
 const clientOf = (apiUrl: string): MerchantClient => {
@@ -79,33 +83,60 @@ interface Call {
 const refund = (apiUrl: string, { payment, key }: Call) =>
   clientOf(apiUrl).refund(payment, { idempotencyKey: key, amount: AMOUNT });
 
-/**
- * Requests a refund, and kills the process before the nth message of the refund.
- *
- * @returns the names of the messages up to the nth message; the names of all messages if `nth` is 0
- */
-async function callAndKill(replica: ServiceReplica, call: Call, nth: number): Promise<readonly string[]> {
+/** Requests a refund. Returns the names of all its messages. */
+async function listMessages(call: Call): Promise<readonly string[]> {
+  const replica = await startReplica();
   const messages = new RefundMessages();
   const names: string[] = [];
-  const watch = (text: string, connection: number): void => {
+  watchMessages((text, connection) => {
     const name = messages.nameOf(text, connection);
-    if (name === undefined || (nth > 0 && names.length === nth)) return;
-    names.push(name);
-    if (names.length !== nth) return;
-    // The process is killed before the connections are cut, so that it cannot react to the cut.
-    replica.kill();
-    for (const proxy of [database, acquirer]) proxy.cut();
-  };
-  database.onMessage = watch;
-  acquirer.onMessage = (text) => watch(text, 0);
-  const answer = await refund(replica.url, call).then(
-    ({ status }) => status,
-    () => 'no response',
-  );
-  for (const proxy of [database, acquirer]) proxy.onMessage = () => undefined;
-  expect(answer).toBe(nth === 0 ? 'succeeded' : 'no response');
+    if (name !== undefined) names.push(name);
+    return false;
+  });
+  expect((await refund(replica.url, call)).status).toBe('succeeded');
+  watchMessages(() => false);
   await replica.end();
   return names;
+}
+
+/** Requests refunds, one after the other, and holds each back before the given message. Then kills the process. */
+async function killBefore(stops: readonly { readonly call: Call; readonly message: number }[]): Promise<string[][]> {
+  const replica = await startReplica();
+  const answers: Promise<string>[] = [];
+  const seen: string[][] = [];
+  for (const { call, message } of stops) {
+    const messages = new RefundMessages();
+    const names: string[] = [];
+    seen.push(names);
+    const isHeld = new Promise<void>((resolve) => {
+      watchMessages((text, connection) => {
+        const name = names.length < message ? messages.nameOf(text, connection) : undefined;
+        if (name === undefined) return false;
+        names.push(name);
+        if (names.length === message) resolve();
+        return names.length === message;
+      });
+    });
+    const answer = refund(replica.url, call).then(
+      ({ status }) => status,
+      () => 'no response',
+    );
+    answers.push(answer);
+    await Promise.race([isHeld, answer]);
+  }
+  // The process is killed before its connections are cut, so that it cannot react to the cut.
+  replica.kill();
+  for (const proxy of [database, acquirer]) proxy.cut();
+  watchMessages(() => false);
+  expect(await Promise.all(answers)).toEqual(stops.map(() => 'no response'));
+  await replica.end();
+  return seen;
+}
+
+/** Sets which messages are held back. The acquirer's requests have no transaction, so their connection is 0. */
+function watchMessages(isHeldBack: (text: string, connection: number) => boolean): void {
+  database.onMessage = isHeldBack;
+  acquirer.onMessage = (text) => isHeldBack(text, 0);
 }
 
 /** The client and the jobs of other processes recover the refund, as after any kill. Either of them may be first. */
@@ -117,45 +148,68 @@ async function recover(call: Call, isClientFirst: boolean): Promise<void> {
   expect((await repeat()).status).toBe('succeeded');
 }
 
-// In each turn, the service is killed before one of the messages that it exchanges with PostgreSQL and the acquirer.
-it.each([
-  ['the acquirer responds', APPROVED, 0],
-  ['the acquirer’s response is lost, and the refund’s status is queried', REFUND_DROPS_THE_ANSWER, 1],
-])('when %s, a kill before any message leads to exactly one refund', async (situation, card, caseIndex) => {
-  const calls: Call[] = [];
-  const newCall = async (): Promise<Call> => {
-    const call = { payment: await payForRefund(platform, card), key: randomUUID() };
-    calls.push(call);
-    return call;
-  };
-  const all = await callAndKill(await startReplica(), await newCall(), 0);
-  // The messages before the acquirer's first answer are the same in both cases, so the second case leaves them out.
-  const first = caseIndex === 0 ? 1 : all.findIndex((name) => name.startsWith('acquirer')) + 2;
-  expect(all.length).toBeGreaterThanOrEqual(first + 5);
-  for (let nth = first; nth <= all.length; nth++) {
-    const [replica, call] = await Promise.all([startReplica(), newCall()]);
-    const seen = await callAndKill(replica, call, nth);
-    expect(seen).toEqual(all.slice(0, nth));
-    await recover(call, nth % 2 === 0);
-  }
-  process.stdout.write(
-    `${situation}: killed before\n${all
-      .slice(first - 1)
-      .map((name) => `  ${name}\n`)
-      .join('')}`,
-  );
+interface Situation {
+  readonly card: string;
+  /**
+   * The first and the last message before which the process is killed. The second case leaves out the messages that are
+   * the same in the first: those that request the refund, and those that record its outcome.
+   */
+  readonly range: (names: readonly string[]) => readonly [number, number];
+  /** The number of refunds that one kill ends. */
+  readonly refundsPerKill: number;
+}
 
-  const references: string[] = [];
-  for (const { payment } of calls) {
-    const records = await expectConsistentRefunds(platform, payment);
-    expect([records.acquirer.length, records.acquirerAmount]).toEqual([1, AMOUNT]);
-    references.push(...records.acquirer);
-  }
-  await waitUntil('the webhook of every refund', 60_000, () =>
-    Promise.resolve(references.every((reference) => backOffice.refunds().has(reference))),
-  );
-  for (const reference of references) {
-    const { id, refund: refund } = backOffice.refunds().get(reference)!;
-    expect([id, refund.status, refund.amount]).toEqual([reference, 'succeeded', AMOUNT]);
-  }
-});
+it.each<[string, Situation]>([
+  [
+    'the acquirer responds',
+    // The refunds are held back within a second, before a job queries the status of the first.
+    { card: APPROVED, range: (names) => [1, names.length], refundsPerKill: 20 },
+  ],
+  [
+    'the acquirer’s response is lost, and the refund’s status is queried',
+    {
+      card: REFUND_DROPS_THE_ANSWER,
+      range: (names) => {
+        const [sent, queried] = ['POST', 'GET'].map((method) =>
+          names.findIndex((name) => name.includes(` ${method} `)),
+        );
+        return [sent! + 2, queried! + 2];
+      },
+      // A query follows a lost response after a second, so that refunds would be held back too long.
+      refundsPerKill: 1,
+    },
+  ],
+])(
+  'when %s, a kill before any message leads to exactly one refund',
+  async (situation, { card, range, refundsPerKill }) => {
+    const newCall = async (): Promise<Call> => ({ payment: await payForRefund(platform, card), key: randomUUID() });
+    const firstCall = await newCall();
+    const all = await listMessages(firstCall);
+    const [first, last] = range(all);
+    expect(last - first).toBeGreaterThanOrEqual(5);
+    // A later message first: a refund in a transaction, or after the acquirer's call, is not held back for long.
+    const numbers = Array.from({ length: last - first + 1 }, (_, index) => last - index);
+    const stops = await Promise.all(numbers.map(async (message) => ({ call: await newCall(), message })));
+    for (let index = 0; index < stops.length; index += refundsPerKill) {
+      const killed = stops.slice(index, index + refundsPerKill);
+      expect(await killBefore(killed)).toEqual(killed.map(({ message }) => all.slice(0, message)));
+      await Promise.all(killed.map(({ call, message }) => recover(call, message % 2 === 0)));
+    }
+    const killedBefore = all.slice(first - 1, last).map((name) => `  ${name}\n`);
+    process.stdout.write(`${situation}: killed before\n${killedBefore.join('')}`);
+
+    const references: string[] = [];
+    for (const { payment } of [firstCall, ...stops.map(({ call }) => call)]) {
+      const records = await expectConsistentRefunds(platform, payment);
+      expect([records.acquirer.length, records.acquirerAmount]).toEqual([1, AMOUNT]);
+      references.push(...records.acquirer);
+    }
+    await waitUntil('the webhook of every refund', 60_000, () =>
+      Promise.resolve(references.every((reference) => backOffice.refunds().has(reference))),
+    );
+    for (const reference of references) {
+      const { id, refund: refund } = backOffice.refunds().get(reference)!;
+      expect([id, refund.status, refund.amount]).toEqual([reference, 'succeeded', AMOUNT]);
+    }
+  },
+);

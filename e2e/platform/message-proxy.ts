@@ -1,5 +1,6 @@
 /**
- * A TCP proxy between a process and a server. A test sees each message before the server, and can cut the connection.
+ * A TCP proxy between a process and a server. A test sees each message before the server, and can hold it back. It can
+ * also cut all connections.
  */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
@@ -13,8 +14,11 @@ export class MessageProxy {
   private connections = 0;
   /** While true, no bytes pass in either direction, and new connections end at once. */
   private isCut = false;
-  /** Called before the message is passed on. */
-  onMessage: (message: string, connection: number) => void = () => undefined;
+  /**
+   * Called before the message is passed on. If it returns true, the server gets neither this message nor a later one of
+   * the same connection.
+   */
+  onMessage: (message: string, connection: number) => boolean = () => false;
 
   private constructor(
     private readonly target: URL,
@@ -69,10 +73,10 @@ export class MessageProxy {
       socket.on('error', () => undefined);
       socket.on('close', () => (this.sockets.delete(socket), other.destroy()));
     }
+    let isHeld = false;
     near.on('data', (bytes) => {
-      for (const message of read(bytes)) this.onMessage(message, connection);
-      // If onMessage has cut the connection, the server must not get this message.
-      if (!this.isCut) far.write(bytes);
+      for (const message of read(bytes)) isHeld ||= this.onMessage(message, connection);
+      if (!isHeld && !this.isCut) far.write(bytes);
     });
     far.on('data', (bytes) => void (this.isCut || near.write(bytes)));
   }
