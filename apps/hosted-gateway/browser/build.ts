@@ -124,9 +124,12 @@ async function readJson<T>(file: string): Promise<T | undefined> {
   }
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const { scripts } = await buildPage();
   console.log(
     `page: ${Object.values(scripts).reduce((sum, { content }) => sum + content.length, 0)} characters of scripts`,
   );
 }
+
+// Without an await, because Jest compiles this file to CommonJS for tests that import it.
+if (import.meta.main) void main();

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -18,6 +16,7 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import type { ReplyEnvelope } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { buildPage } from '../browser/build.ts';
 import { hostedGatewayService } from '../src/index.js';
 import { createMerchant, type Merchant, type SiteOptions } from './merchants.js';
 
@@ -64,7 +63,7 @@ export interface HttpResponse {
 }
 
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../browser/build.ts')]);
+  await buildPage();
   const test = await startTestService(hostedGatewayService, {
     env: {
       SVC_GATEWAY_URL: 'https://pay.example',

@@ -34,6 +34,11 @@ export const RELAY_DEFAULTS: RelaySettings = {
 };
 
 const PARTITIONS_RETRY_MS = 60_000;
+/**
+ * A replay is requested rarely, and its request wakes the loop. Only a request that another process has accepted waits
+ * for a poll. An idle service would otherwise spend as much on these polls as on those of its log.
+ */
+const POLLS_PER_REPLAY_POLL = 4;
 
 /**
  * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
@@ -229,13 +234,11 @@ export class Relay {
   private async serveReplays(): Promise<void> {
     const { replays } = this;
     if (!replays || this.replayRequests) return;
-    const loop = this.startLoop({
-      name: 'replays',
-      step: async () => {
-        const deliveredCount = await replays.step();
-        return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
-      },
-    });
+    const step = async (): Promise<Step> => {
+      const deliveredCount = await replays.step();
+      return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
+    };
+    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL * this.settings.pollMs);
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
         await replays.accept(request);
@@ -245,9 +248,9 @@ export class Relay {
     );
   }
 
-  private startLoop(task: LoopTask): RelayLoop {
+  private startLoop(task: LoopTask, pollMs = this.settings.pollMs): RelayLoop {
     const { lease, log } = this;
-    const { pollMs, leaseMs } = this.settings;
+    const { leaseMs } = this.settings;
     const loop = new RelayLoop(task, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
     if (this.isStopping) loop.end();
     this.loops.set(
