@@ -5,7 +5,7 @@ import { waitUntil } from '@svc/testing';
 import type pg from 'pg';
 import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
-import { encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
+import { countRowsWith, encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
 import { Platform } from './platform/platform.js';
 
 /** No test pays with this number, so a scan finds the number only where this test planted it. */
@@ -70,25 +70,32 @@ describe('card data', () => {
       ]),
     );
     const missed: string[] = [];
-    for (const table of tables) {
-      const planted = table.columns.flatMap(({ name, type }) =>
-        (PLANTED_VALUES[type] ?? []).map((value) => ({ name, value })),
-      );
-      if (planted.length === 0) missed.push(`${table.name} has no column to plant a number in`);
-      for (const { name, value } of planted) {
-        if (!(await isFoundWhenPlanted(table, name, value))) missed.push(`${table.name}.${name}: ${value}`);
-      }
+    for (const { name, columns } of tables) {
+      const [planted, found] = await countPlantedAndFound(name, columns);
+      if (planted === 0) missed.push(`${name} has no column to plant a number in`);
+      if (found < planted) missed.push(`${found} of ${planted} numbers planted in ${name}`);
     }
     expect(missed).toEqual([]);
   });
 
-  /** Uses a copy with the table's columns but without its constraints, so that the number fits anywhere. */
-  async function isFoundWhenPlanted(table: Table, column: string, value: string): Promise<boolean> {
+  /**
+   * Plants each form of the number in a row of its own, in a copy with the table's columns. The copy has no
+   * constraints, so that the number fits anywhere.
+   */
+  async function countPlantedAndFound(name: string, columns: Table['columns']): Promise<[number, number]> {
+    let planted = 0;
     await client.query('BEGIN');
     try {
-      await client.query(`CREATE TEMP TABLE planted ON COMMIT DROP AS SELECT * FROM ${table.name} WITH NO DATA`);
-      await client.query(`INSERT INTO planted (${column}) VALUES ($1)`, [value]);
-      return (await scanTables(client, [{ ...table, name: 'planted' }], [PLANTED_NUMBER])).length === 1;
+      await client.query(`CREATE TEMP TABLE planted ON COMMIT DROP AS SELECT * FROM ${name} WITH NO DATA`);
+      for (const { name: column, type } of columns) {
+        const values = PLANTED_VALUES[type] ?? [];
+        if (values.length === 0) continue;
+        await client.query(`INSERT INTO planted (${column}) SELECT value::${type} FROM unnest($1::text[]) AS value`, [
+          values,
+        ]);
+        planted += values.length;
+      }
+      return [planted, await countRowsWith(client, 'planted', [PLANTED_NUMBER])];
     } finally {
       await client.query('ROLLBACK');
     }

@@ -93,11 +93,21 @@ export async function scanTables(
   tables: readonly Table[],
   cardNumbers: readonly string[],
 ): Promise<string[]> {
-  const forms = cardNumbers.flatMap((cardNumber) => encodingsOf(cardNumber)).map((form) => `%${form}%`);
   const found: string[] = [];
-  for (const { name } of tables) {
-    const { rowCount } = await client.query(`SELECT 1 FROM ${name} AS t WHERE t::text LIKE ANY ($1) LIMIT 1`, [forms]);
-    if (rowCount) found.push(name);
-  }
+  for (const { name } of tables) if ((await countRowsWith(client, name, cardNumbers)) > 0) found.push(name);
   return found;
+}
+
+/** Counts the rows of a table that contain one of the card numbers. */
+export async function countRowsWith(
+  client: pg.Client,
+  tableName: string,
+  cardNumbers: readonly string[],
+): Promise<number> {
+  const forms = cardNumbers.flatMap((cardNumber) => encodingsOf(cardNumber)).map((form) => `%${form}%`);
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM ${tableName} AS t WHERE t::text LIKE ANY ($1)`,
+    [forms],
+  );
+  return rows[0]!.count;
 }
