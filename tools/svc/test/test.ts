@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { acquireLock } from '../base/lock.ts';
@@ -76,7 +76,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   const servers = createTestServers(settings, memory);
   try {
     if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);
-    const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);
+    const phases =
+      args.length === 0 ? await runAll(settings, servers, memory) : await runSelected(settings, args, servers);
     await servers.stop();
     const runs = phases.flatMap((phase) => phase.runs);
     console.log(timeTable(phases));
@@ -85,8 +86,22 @@ export async function test(settings: Settings, args: readonly string[]): Promise
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
     await servers.stop();
+    if (memory !== undefined) rmSync(temporaryFolder(memory), { recursive: true, force: true });
     lock.release();
   }
+}
+
+function temporaryFolder(memory: string): string {
+  return `${memory}-tmp`;
+}
+
+/** Temporary files of tests, such as the databases of transformers, whose transactions would wait for the disk. */
+function createTemporaryFolder(memory: string): string {
+  const folder = temporaryFolder(memory);
+  mkdirSync(folder, { recursive: true });
+  // As in /tmp, any user may create files: PostgreSQL does not run as root.
+  chmodSync(folder, 0o1777);
+  return folder;
 }
 
 /**
@@ -94,13 +109,18 @@ export async function test(settings: Settings, args: readonly string[]): Promise
  * tests while the servers are started. Then starts two runs of Jest at the same time: the first has a PostgreSQL for
  * each worker, the second runs system tests, which start whole platforms and mostly wait. A last run executes the tests
  * that measure time (`*.timed.*`), one at a time.
+ *
+ * @param memory a folder in memory; the data of platforms and temporary files are beside it
  */
-async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
+async function runAll(settings: Settings, servers: TestServers, memory: string | undefined): Promise<Phase[]> {
   const steps = createSteps();
   // The tests of a whole run keep all processors busy.
   const env: Record<string, string> = {
     SVC_TEST_LINES: 'yes',
     SVC_PATIENCE: String(readPatience(process.env, true)),
+    ...(memory === undefined
+      ? {}
+      : { SVC_TEST_PLATFORMS: `${memory}-platforms`, TMPDIR: createTemporaryFolder(memory) }),
   };
   const run = (name: string, projects: readonly string[], workers: number) =>
     runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
@@ -116,8 +136,6 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
     Object.assign(env, await startServers(settings, all, servers, steps));
     return [await unit];
   });
-  const memory = memoryFolder(settings.dataDir);
-  if (memory !== undefined) env['SVC_TEST_PLATFORMS'] = `${memory}-platforms`;
   const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
   return [
     installing,
