@@ -45,6 +45,10 @@ test('the response has every member that a provider must send, with a valid valu
   expect(['open', 'closed']).toContain(invoice.state);
 });
 
+test('the simulated merchant accepts tips, so that partners can try the payment of a tip', async () => {
+  expect((await decodeCode('SIMPAY:125')).json()).toMatchObject({ merchant: { features: { tip: { enabled: true } } } });
+});
+
 test.each([
   'https://pay.simulated-provider.example/0',
   'https://pay.simulated-provider.example/open-1',
