@@ -102,14 +102,15 @@ test('a list of twenty providers is accepted', () => {
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-test('IsProviderList rejects a value that is not text', () => {
+test.each([
+  [7, 'providers must be a list of at most 20 providers'],
+  [['[]'], 'providers is not text'],
+])('IsProviderList rejects %j, which is not text, with the error: %s', (value, problem) => {
   class Config {
     @IsProviderList()
-    providers: unknown = 7;
+    providers: unknown = value;
   }
-  expect(validateSync(new Config()).map(({ constraints }) => constraints)).toEqual([
-    { isProviderList: 'providers must be a list of at most 20 providers' },
-  ]);
+  expect(validateSync(new Config()).map(({ constraints }) => constraints)).toEqual([{ isProviderList: problem }]);
 });
 
 test('loading an invalid configuration fails with the name of the invalid member, without the credentials', () => {

@@ -35,8 +35,8 @@ export function isCallerAllowed(
 }
 
 function isInNetworks(networks: NonNullable<TransformerSettings['allowedClients']>, address: string): boolean {
-  const unmapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(unmapped) !== 0 && networks.check(unmapped, isIPv6(unmapped) ? 'ipv6' : 'ipv4');
+  // `check` also finds an IPv4 address in IPv6 notation (`::ffff:192.168.1.7`). An invalid address is in no network.
+  return networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 function isOwnHost(host: string | undefined, publicUrl: string | undefined): boolean {

@@ -33,8 +33,9 @@ test.each([
   [0, 0],
 ])('%d is rounded to %d', (number, cents) => expect(roundHalfUp(decimalFromNumber(number))).toBe(cents));
 
-test('the arithmetic uses no floats: 0.1 + 0.2 is 0.3, and 1.005 × 100 is 100.5', () => {
+test('the arithmetic uses no floats: 0.1 + 0.2 is 0.3, 0.1 + 0.25 is 0.35, and 1.005 × 100 is 100.5', () => {
   expect(add(decimalFromNumber(0.1), decimalFromNumber(0.2))).toEqual(decimalFromNumber(0.3));
+  expect(add(decimalFromNumber(0.1), decimalFromNumber(0.25))).toEqual(decimalFromNumber(0.35));
   expect(roundHalfUp(multiply(decimalFromNumber(1.005), decimalFromNumber(100)))).toBe(101);
 });
 

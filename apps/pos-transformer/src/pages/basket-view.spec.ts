@@ -1,7 +1,7 @@
 import type { BasketLine } from '../baskets/basket.js';
 import type { Total, TotalState } from '../baskets/total.repository.js';
 import type { BasketPayment } from '../payments/payment.repository.js';
-import { basketView } from './basket-view.js';
+import { basketView, NO_BASKET } from './basket-view.js';
 
 const createTotal = (state: TotalState): Total => ({
   totalId: 7,
@@ -26,6 +26,11 @@ const viewFields = (current: Total | undefined, paid?: BasketPayment) => {
   });
   return [state, amountCents, codePath];
 };
+
+it('the view of a till without a basket equals the view of a basket without content, except for the state', () => {
+  const view = basketView({ reference: null, token: 't', lines: [], current: undefined, payment: undefined });
+  expect(NO_BASKET).toEqual({ ...view, state: 'empty' });
+});
 
 it.each<[TotalState | undefined, unknown[]]>([
   [undefined, ['filling', null, null]],

@@ -105,15 +105,21 @@ test('T7: a success counts before earlier and later failures; otherwise the newe
     localPayment(failedPayment, 3),
   ];
   expect(selectDecisivePayment([first, second, third])).toBe(second);
-  expect(selectDecisivePayment([third, first])).toBe(third);
+  for (const failures of [
+    [first, third],
+    [third, first],
+  ])
+    expect(selectDecisivePayment(failures)).toBe(third);
   expect(selectDecisivePayment([])).toBeUndefined();
 });
 
-test('T13: a missing first or last name leaves no blanks in CustomerFullName', () => {
+test('T13: blanks and missing names leave no additional blanks in CustomerFullName', () => {
   const anonymous = { ...payment, customer: { firstName: '', lastName: '' } };
   expect(getPaymentResponse(basket, localPayment(anonymous)).CustomerFullName).toBe('');
   const single = { ...payment, customer: { firstName: '', lastName: 'Nkosi' } };
   expect(getPaymentResponse(basket, localPayment(single)).CustomerFullName).toBe('Nkosi');
+  const padded = { ...payment, customer: { firstName: ' Thandi ', lastName: ' Nkosi ' } };
+  expect(getPaymentResponse(basket, localPayment(padded)).CustomerFullName).toBe('Thandi Nkosi');
 });
 
 test('T6: paymentDate has no milliseconds and no time zone', () => {
@@ -131,6 +137,7 @@ test.each([
   ['1e3', false],
   ['17x', false],
   ['17\n', false],
+  [['17'], false],
   [['17', '18'], false],
   [undefined, false],
 ])('T5: isIntegerReference(%j) is %s', (text, expected) => expect(isIntegerReference(text)).toBe(expected));

@@ -61,7 +61,11 @@ describe('T10: findRepeatedRefund', () => {
 
   it('returns the newest of several earlier refunds', () => {
     const [first, second] = [earlierRefund(), earlierRefund({ refundId: 2 })];
-    expect(findRepeatedRefund(newRefund(), [second, first], NOW)).toBe(second);
+    for (const earlier of [
+      [first, second],
+      [second, first],
+    ])
+      expect(findRepeatedRefund(newRefund(), earlier, NOW)).toBe(second);
   });
 });
 
