@@ -11,6 +11,7 @@ import {
   axeFindings,
   fillCard,
   holdReturn,
+  NOT_CONTRAST,
   payButton,
   recordPageErrors,
   screenshot,
@@ -43,7 +44,6 @@ const MAX_PAINT_MS = 1_000 * PATIENCE;
 /** Maximum number of loads until one is painted in time. */
 const MAX_LOADS = 10;
 /** At 400 % the page has the colours of the look phone-light, which axe has checked. */
-const NOT_CONTRAST = { rules: { 'color-contrast': { enabled: false } } };
 /** In forced colours, the page differs from the other looks only in its colours. */
 const ONLY_CONTRAST = { runOnly: ['color-contrast'] };
 /** States whose page has the status 404. */

@@ -95,6 +95,9 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
   };
 }
 
+/** Options of axe for pages whose contrast another test checks. This rule takes longer than all others together. */
+export const NOT_CONTRAST = { rules: { 'color-contrast': { enabled: false } } };
+
 /**
  * Runs rules of axe on the current page, and returns the violations.
  *

@@ -58,13 +58,15 @@ describe('PartnerGuard', () => {
   const organisationId = randomUUID();
   let apiKey: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startTestService(definition);
+  });
+  afterAll(() => service?.stop());
+  beforeEach(async () => {
     tokenKey = await createTokenKey();
     await publishTokenKey({ publicJwk: tokenKey.publicJwk, withdrawn: false });
     ({ apiKey } = await publishPartnerKey());
   });
-  afterEach(() => service.stop());
 
   const publishTokenKey = (payload: TokenKeyChanged, version = 1) =>
     service.deliver(anEvent(TokenKeyChangedV1, payload.publicJwk.kid, version, payload));
