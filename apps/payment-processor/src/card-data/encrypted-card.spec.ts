@@ -110,6 +110,7 @@ describe('an encrypted card', () => {
     ['a number as party info', /party/, changeHeader({ apu: 1 })],
     ['party info that is not base64url', /base64url/, changeHeader({ apv: 'a b' })],
     ['a list as header', /header/, (jwe) => withHeader(jwe, () => [])],
+    ['text as header', /header/, (jwe) => withHeader(jwe, () => 'header')],
     ['null as header', /header/, (jwe) => withHeader(jwe, () => null)],
     ['a header that is not JSON', /JSON/, replacePart(0, () => 'abcd')],
     ['a wrapped key', /wrapped key/, replacePart(1, () => 'AAAA')],
