@@ -71,6 +71,8 @@ describe('normaliseMerchantSettings', () => {
       unknownMember: 1,
     } as unknown as MerchantSettings['fees'];
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
+    const feesOfBothModes = { live: terms, test: { ...terms, fixedAmount: 0 } };
+    expect(normaliseMerchantSettings({ ...SETTINGS, fees: feesOfBothModes }).fees).toStrictEqual(feesOfBothModes);
   });
 
   it('accepts a second grant of an organisation if the second grant has no permission', () => {

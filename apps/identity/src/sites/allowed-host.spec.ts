@@ -32,6 +32,7 @@ describe('canonicalHost', () => {
     'shop.example ',
     '[::1',
     '::1]',
+    'x::1]',
     'shop.example?x',
     'shop.example#x',
     'shop\\example',
@@ -56,6 +57,7 @@ describe('canonicalHost', () => {
     '-shop.example',
     'shop%2eexample',
     '0x7f.1',
+    '0x7f.20.30.40',
     '127.1',
     '2130706433',
     '１２７.0.0.1',
@@ -64,6 +66,10 @@ describe('canonicalHost', () => {
     'fe80::1%eth0',
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(126)}aa`,
+    // A name that is too long, although a URL contains it without its soft hyphens.
+    `shop.example${'\u00ad'.repeat(300)}`,
+    // A name that is too long only after its conversion to ASCII.
+    `${'ü.'.repeat(60)}a`,
   ])('returns undefined for %j', (text) => {
     expect(canonicalHost(text)).toBeUndefined();
   });

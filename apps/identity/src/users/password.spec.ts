@@ -1,3 +1,4 @@
+import { argon2Sync } from 'node:crypto';
 import { hashPassword, isPassword } from './password.js';
 import { PasswordQueue } from './password-queue.js';
 
@@ -15,6 +16,15 @@ test('isPassword accepts a hash that another program has computed with other par
   const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   expect(await isPassword('password', reference)).toBe(true);
   expect(await isPassword('Password', reference)).toBe(false);
+});
+
+test('isPassword accepts a hash with 10 passes and 10 lanes', async () => {
+  const nonce = Buffer.from('saltsalt');
+  const cost = { memory: 80, passes: 10, parallelism: 10, tagLength: 32 };
+  const [salt, hash] = [nonce, argon2Sync('argon2id', { message: 'password', nonce, ...cost })].map((bytes) =>
+    bytes.toString('base64').replaceAll('=', ''),
+  );
+  expect(await isPassword('password', `$argon2id$v=19$m=80,t=10,p=10$${salt}$${hash}`)).toBe(true);
 });
 
 test('isPassword accepts a password in an equivalent Unicode form', async () => {

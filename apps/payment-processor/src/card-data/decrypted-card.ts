@@ -84,7 +84,7 @@ export function isLuhnValid(digits: string): boolean {
 function isNotExpired(month: unknown, year: unknown, now: Date): boolean {
   if (!Number.isInteger(month) || !Number.isInteger(year)) return false;
   const [monthNumber, yearNumber] = [month as number, year as number];
-  if (monthNumber < 1 || monthNumber > 12 || yearNumber < 2000 || yearNumber > now.getUTCFullYear() + 30) return false;
+  if (monthNumber < 1 || monthNumber > 12 || yearNumber > now.getUTCFullYear() + 30) return false;
   // `Date.UTC` counts months from 0, so this is the second day of the month after the expiry.
   return Date.UTC(yearNumber, monthNumber, 2) > now.getTime();
 }

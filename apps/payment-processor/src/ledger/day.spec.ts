@@ -23,6 +23,9 @@ test.each([
   // JavaScript parses this text as a month of the year 12026.
   ['+012026-03', false],
   [undefined, false],
-])('isDay(%s) returns %s', (text, expected) => {
+  [['2026-03-01'], false],
+  // A value from JSON that cannot be converted to a text.
+  [{ toString: null }, false],
+])('isDay(%j) returns %s', (text, expected) => {
   expect(isDay(text)).toBe(expected);
 });

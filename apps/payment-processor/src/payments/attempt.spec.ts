@@ -106,8 +106,19 @@ test('a response ends an attempt only by a transition in ATTEMPT_TRANSITIONS', (
   }
 });
 
+test('an approval is final, and an attempt that ended without a charge can only be reversed (P1)', () => {
+  expect(ATTEMPT_TRANSITIONS).toEqual({
+    started: ['approved', 'declined', 'notAttempted', 'unknown', 'reversing'],
+    unknown: ['approved', 'declined', 'notAttempted', 'reversing'],
+    reversing: ['notAttempted', 'reversed'],
+    approved: [],
+    declined: ['reversed'],
+    notAttempted: ['reversed'],
+    reversed: [],
+  });
+});
+
 test('after the decision to reverse no response leads to a success', () => {
-  expect(ATTEMPT_TRANSITIONS.reversing).toEqual(['notAttempted', 'reversed']);
   expect(statesEndedBy(RESPONSES.approved)).toEqual(CHARGEABLE_STATES);
 });
 

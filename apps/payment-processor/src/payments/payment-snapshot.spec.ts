@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { buildPayable } from '../../test/builders.js';
-import { type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 const { source, payableId } = buildPayable();
 const ROW: PaymentRow = {
@@ -59,6 +59,15 @@ const SNAPSHOT: PaymentSnapshot = {
 
 test('a row is converted to the payment that it stores', () => {
   expect(snapshotFromRow(ROW)).toStrictEqual(SNAPSHOT);
+});
+
+test('PAYMENT_COLUMNS selects exactly the columns of a row', () => {
+  const names = PAYMENT_COLUMNS.split(',').map((column) => /\w+$/.exec(column)?.[0]);
+  expect(names.toSorted()).toEqual(Object.keys(ROW).toSorted());
+});
+
+test('the fee terms of a payment are those that its row stores', () => {
+  expect(feeTermsFromRow(ROW)).toEqual({ basisPoints: 290, fixedAmount: 150 });
 });
 
 test('the snapshot of a hosted payment contains the merchant’s name and the site’s reference from the row', () => {

@@ -58,6 +58,26 @@ describe('the differences of a day', () => {
   });
 });
 
+test('merchants with equally many differences are sorted by their id, and at most a thousand merchants are listed', () => {
+  const report = new DayReportBuilder();
+  report.addDifferences(Array.from({ length: 1_001 }, (_, nth) => differenceOf(2_001 - nth)));
+  const { merchants, differences } = report.finish(true);
+  expect(merchants.map(({ merchantId }) => merchantId)).toEqual(Array.from({ length: 1_000 }, (_, nth) => 1_001 + nth));
+  expect(differences).toBe(1_001);
+});
+
+test('the counts of all slices are summed for each merchant and mode', () => {
+  const report = new DayReportBuilder();
+  const counts = { payments: 1, processed: 2, failed: 3, pending: 4, unknown: 5, refunds: 6, refunded: 7 };
+  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8 }]);
+  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8 }]);
+  const { books: _, ...row } = report.finish(true).merchants[0]!;
+  expect(row).toStrictEqual({
+    ...{ merchantId: 1001, mode: 'test', undelivered: 0 },
+    ...{ payments: 2, processed: 4, failed: 6, pending: 8, unknown: 10, refunds: 12, refunded: 14, refundsPending: 16 },
+  });
+});
+
 test('only rows without an outcome, and a day that is not over, are open', () => {
   const report = new DayReportBuilder();
   const counts = { payments: 100, processed: 100, failed: 100, refunds: 100, refunded: 100 };

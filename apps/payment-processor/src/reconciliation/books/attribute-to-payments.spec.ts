@@ -24,19 +24,36 @@ it('the same difference in books of two services is attributed to the payments o
   ]);
 });
 
-it('a row that only the books contain is reported as missing in the payments, and a row that only the payments contain as unexpected', () => {
+it('a row that only the books contain is reported as missing in the payments', () => {
   const unexpected = { kind: 'unexpected', field: null } as const;
   expect(
     attributeToPayments([buildDifference('retrieval', unexpected), buildDifference('history', unexpected)]),
   ).toMatchObject([{ book: 'payments', kind: 'missing' }]);
-  const missing = { kind: 'missing', field: null } as const;
-  expect(attributeToPayments([buildDifference('ledger', missing), buildDifference('history', missing)])).toMatchObject([
-    { book: 'payments', kind: 'unexpected' },
+});
+
+it.each(['ledger', 'acquirer'] as const)(
+  'a row that is missing in two books, one of them the %s, is reported as unexpected in the payments',
+  (book) => {
+    const missing = { kind: 'missing', field: null } as const;
+    expect(attributeToPayments([buildDifference(book, missing), buildDifference('history', missing)])).toMatchObject([
+      { book: 'payments', kind: 'unexpected' },
+    ]);
+  },
+);
+
+it('differences in two fields of one payment are attributed to the payments as one difference, the first', () => {
+  const differences = [
+    buildDifference('ledger'),
+    buildDifference('history', { field: 'state', expected: 'a', found: 'b' }),
+  ];
+  expect(attributeToPayments(differences)).toMatchObject([
+    { book: 'payments', field: 'amount', expected: 5, found: 7 },
   ]);
 });
 
 it.each<[string, BookDifference[]]>([
-  ['differences in two books of one service', [buildDifference('stream'), buildDifference('retrieval')]],
+  ['differences in two books of merchant-retrieval', [buildDifference('stream'), buildDifference('retrieval')]],
+  ['differences in two books of webhook-dispatcher', [buildDifference('notifications'), buildDifference('webhooks')]],
   [
     'rows that are missing in all books that depend on events',
     [buildDifference('history', { kind: 'missing' }), buildDifference('sessions', { kind: 'missing' })],

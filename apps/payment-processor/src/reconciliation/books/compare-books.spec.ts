@@ -1,4 +1,4 @@
-import type { BookDigest, BookLine } from '@svc/contracts';
+import { type BookDigest, type BookLine, MAX_DIGESTS } from '@svc/contracts';
 import type { BookSource } from './books.js';
 import { compareBook, MAX_DIFFERENCES_PER_MERCHANT } from './compare-books.js';
 
@@ -34,12 +34,21 @@ test('after a thousand differences, the result contains only one difference of t
   const linesOfMerchants = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [nth + 1, 30]));
   const { differences } = await compareSources(buildSource(linesOfMerchants), buildSource({}));
   expect(new Set(differences.map(({ merchantId }) => merchantId)).size).toBe(60);
-  expect(differences.at(-1)).toMatchObject({ merchantId: 60, field: 'digest' });
+  // The lines of 50 merchants lead to 20 differences each.
+  const digestDifference = { book: 'ledger', mode: 'test', key: RANGE.from, kind: 'differs', field: 'digest' };
+  expect(differences.slice(1_000)).toEqual(
+    Array.from({ length: 10 }, (_, nth) => ({
+      ...digestDifference,
+      merchantId: 51 + nth,
+      expected: null,
+      found: null,
+    })),
+  );
 });
 
 test('a book that has deleted rows of a day is not compared for that day; a range that must be empty is still compared', async () => {
   const found = buildSource({ 1: 1 }, '2026-03-01T00:30:00.000Z');
-  expect(await compareSources(buildSource({}), found)).toMatchObject({ isRetained: false, differences: [] });
+  expect(await compareSources(buildSource({}), found)).toEqual({ isRetained: false, differences: [], digests: [] });
   expect(await compareSources(buildSource({}), found, false)).toMatchObject({
     isRetained: true,
     differences: [{ merchantId: 1 }],
@@ -62,4 +71,48 @@ test('lines are read only for merchants whose digests differ', async () => {
   expect((await compareSources(...sources)).differences).toMatchObject([{ merchantId: 2 }]);
   const merchantIds = readsOfLines.flatMap(({ mock }) => mock.calls.map(([, owner]) => owner.merchantId));
   expect(merchantIds).toEqual([2, 2]);
+});
+
+test('digests are read page by page: each request contains the merchant, and the last owner of the page before', async () => {
+  const digests = Array.from({ length: MAX_DIGESTS + 1 }, (_, nth): BookDigest => {
+    return { merchantId: 1001 + nth, mode: 'live', count: 1, amount: 1, hash: '1', open: 0 };
+  });
+  const found = buildSource({});
+  const readDigests = jest.spyOn(found, 'digests').mockImplementation((_, { after }) =>
+    Promise.resolve({
+      digests: digests.filter(({ merchantId }) => merchantId > (after?.merchantId ?? 0)).slice(0, MAX_DIGESTS),
+    }),
+  );
+  const result = await compareBook({ name: 'ledger', expected: buildSource({}), found }, RANGE, 7, true);
+  expect(result.digests).toEqual(digests);
+  const last = { merchantId: 1001 + MAX_DIGESTS - 1, mode: 'live' };
+  expect(readDigests.mock.calls).toEqual([
+    [RANGE, { merchantId: 7, after: undefined }],
+    [RANGE, { merchantId: 7, after: last }],
+  ]);
+});
+
+test.each<[string, Partial<BookDigest>, boolean]>([
+  ['another hash', { hash: '2' }, true],
+  ['another count', { count: 2 }, true],
+  ['another mode', { mode: 'live' }, true],
+  ['another number of open rows', { open: 3 }, false],
+])('a digest with %s (%j) is compared by its lines: %p', async (_, change, isCompared) => {
+  const found = buildSource({ 1: 1 });
+  const { digests } = await found.digests(RANGE, { merchantId: undefined, after: undefined });
+  jest.spyOn(found, 'digests').mockResolvedValue({ digests: digests.map((digest) => ({ ...digest, ...change })) });
+  const readLines = jest.spyOn(found, 'lines');
+  await compareSources(buildSource({ 1: 1 }), found);
+  expect(readLines.mock.calls.length > 0).toBe(isCompared);
+});
+
+test('a missing digest equals a digest without final rows', async () => {
+  const found = buildSource({ 1: 1 });
+  const openRows = { merchantId: 1, mode: 'test', count: 0, amount: 0, hash: '0', open: 2 } as const;
+  jest.spyOn(found, 'digests').mockResolvedValue({ digests: [openRows] });
+  expect(await compareSources(buildSource({}), found)).toEqual({
+    isRetained: true,
+    differences: [],
+    digests: [openRows],
+  });
 });

@@ -72,6 +72,27 @@ it('a difference contains the name of a member that only one book has', async ()
   ]);
 });
 
+it('the first different member in the order of the names is reported', async () => {
+  const [expected, found] = [
+    { b: 1, a: 1, c: 1 },
+    { c: 1, b: 2, a: 2 },
+  ];
+  expect(await findDifferences([buildLine('k', expected)], [buildLine('k', found)])).toMatchObject([{ field: 'a' }]);
+});
+
+it.each<[unknown, unknown, boolean]>([
+  [undefined, null, true],
+  [null, 0, false],
+  [null, '', false],
+  [1, '1', false],
+  [[], {}, false],
+  [[1, 2], [2, 1], false],
+  [{ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }, true],
+])('the members %j and %j are equal: %p', async (expected, found, isEqual) => {
+  const differences = await findDifferences([buildLine('k', { m: expected })], [buildLine('k', { m: found })]);
+  expect(differences).toHaveLength(isEqual ? 0 : 1);
+});
+
 it('two rows with the same key are compared separately, because the second row gets the key with the suffix #2', async () => {
   expect(await findDifferences([buildLine('a')], [buildLine('a'), buildLine('a#2')])).toMatchObject([
     { key: 'a#2', kind: 'unexpected' },
@@ -88,6 +109,7 @@ describe('an open row', () => {
     ['is not final in the payments but final in the book', [buildLine('a', null, true)], [buildLine('a')]],
     ['differs', [buildLine('a', { amount: 1 }, true)], [buildLine('a')]],
     ['is only in the book', [], [buildLine('a', null, true)]],
+    ['is only in the book and has no content', [], [buildLine('a', null)]],
     ['is open in the book and differs', [buildLine('a')], [buildLine('a', null, true)]],
   ])('is not reported if it %s', async (_, expected, found) => {
     expect(await findDifferences(expected, found)).toEqual([]);

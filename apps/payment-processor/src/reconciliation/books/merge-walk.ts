@@ -27,10 +27,7 @@ export async function* differencesBetween(expected: Lines, found: Lines): AsyncG
   const [expectedLines, foundLines] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
   let [expectedLine, foundLine] = await Promise.all([expectedLines.next(), foundLines.next()]);
   while (expectedLine.done !== true || foundLine.done !== true) {
-    const order = compareKeys(
-      expectedLine.done === true ? undefined : expectedLine.value,
-      foundLine.done === true ? undefined : foundLine.value,
-    );
+    const order = compareKeys(lineFromResult(expectedLine), lineFromResult(foundLine));
     const difference = compareLines(
       order <= 0 ? lineFromResult(expectedLine) : undefined,
       order >= 0 ? lineFromResult(foundLine) : undefined,
