@@ -2,6 +2,8 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody } from './gateway-error-body.js';
+import { en } from './languages/en.js';
+import { zu } from './languages/zu.js';
 import type { PageManifest } from './page-views/pay-page-model.js';
 import { BuiltManifest } from './pay/built-manifest.js';
 
@@ -37,6 +39,33 @@ test('the API response contains one message for each invalid field, and no inter
   });
 });
 
+describe('the error message of a pay request', () => {
+  const findMessage = (code: ErrorCode, url: string, { method = 'POST', language = 'zu' } = {}): unknown => {
+    const request = { method, url, headers: { 'accept-language': language } } as unknown as FastifyRequest;
+    return buildErrorBody(new DomainError(code), request).body;
+  };
+
+  test.each<[url: string, language: string, code: ErrorCode, message: string]>([
+    ['/pay/12/payments', 'zu', 'payable.mismatch', zu.refusals['payable.mismatch']],
+    ['/pay/12/payments?lang=zu', 'en', 'payable.mismatch', zu.refusals['payable.mismatch']],
+    ['/c/01234567890123456789/payments', 'en', 'payable.mismatch', en.refusals['payable.mismatch']],
+    ['/pay/12/payments', 'zu', 'request.invalid', zu.formErrors.refused],
+    ['/pay/12/payments', 'en', 'request.invalid', ERROR_CATALOGUE['request.invalid'].message],
+  ])('to %s in the language %s, for the error %s, is: %s', (url, language, code, message) => {
+    expect(findMessage(code, url, { language })).toEqual({ status: 'BadRequest', errors: [{ message }] });
+  });
+
+  test.each([
+    ['GET', '/pay/12/payments'],
+    ['POST', '/pay/12/payments/1'],
+    ['POST', '/pay/12/3/payments'],
+    ['POST', '/api/pay/12/payments'],
+  ])('is not translated for another request: %s %s', (method, url) => {
+    const { message } = ERROR_CATALOGUE['request.invalid'];
+    expect(findMessage('request.invalid', url, { method })).toEqual({ status: 'BadRequest', errors: [{ message }] });
+  });
+});
+
 describe('an error response', () => {
   const asset = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
@@ -66,6 +95,8 @@ describe('an error response', () => {
   test.each<[string, FastifyRequest]>([
     ['a call of the page’s script', buildRequest('/pay/1/state')],
     ['a browser at another path', buildRequest('/pay/1/2')],
+    ['a browser at a path that only ends like the path of a page', buildRequest('/api/pay')],
+    ['a client without an Accept header', { method: 'GET', url: '/pay', headers: {} } as FastifyRequest],
     ['a client that does not accept HTML', buildRequest('/pay', { accept: 'application/json' })],
     ['a POST request', buildRequest('/pay', { method: 'POST' })],
     ['a call of the API', buildRequest('/api/v3.1/sessions')],

@@ -97,9 +97,10 @@ describe('readCheckout', () => {
   );
 
   it('rejects a form without any item', () => {
-    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe(
-      'Choose something first.',
-    );
+    expect(readCheckoutError({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' })).toMatchObject({
+      code: 'request.invalid',
+      message: 'Choose something first.',
+    });
   });
 
   it.each(['21', '-1', '1.5', '0001', 'x1', '1x', '', 1])('rejects the quantity %j', (quantity) => {

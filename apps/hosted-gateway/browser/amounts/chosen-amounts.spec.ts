@@ -26,6 +26,7 @@ test.each([
   ['12345678901', undefined],
   ['1e3', undefined],
   ['abc', undefined],
+  ['1R2', undefined],
 ])('the text %j is parsed as %p cents', (text, cents) => {
   expect(parseAmount(text)).toBe(cents);
 });
@@ -35,6 +36,7 @@ const LIMITS = { invoiceAmount: 8_950, amountMin: 100 };
 test.each([
   [{ amount: '89.50', tip: '' }, {}],
   [{ amount: '1', tip: '0' }, {}],
+  [{ amount: '1', tip: ' ' }, {}],
   [{ amount: '0.99', tip: '' }, { amount: 'tooLittle' }],
   [{ amount: 'x', tip: 'x' }, { amount: 'notAnAmount' }],
   [{ amount: '', tip: '' }, { amount: 'notAnAmount' }],
@@ -47,7 +49,7 @@ test.each([
   [{ amount: undefined, tip: '999999910.50' }, {}],
   [{ amount: undefined, tip: undefined }, {}],
 ] as const)('the input %j has the errors %j', (texts, problems) => {
-  expect(checkAmounts(texts, LIMITS)).toEqual(problems);
+  expect(checkAmounts(texts, LIMITS)).toStrictEqual(problems);
 });
 
 test.each([

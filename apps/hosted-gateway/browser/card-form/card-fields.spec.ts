@@ -96,6 +96,30 @@ describe('findCaretAfterFormat', () => {
   );
 });
 
+describe('shouldFormatAfter', () => {
+  it.each<[CardFieldName, string | undefined, caret: number, isFormatted: boolean]>([
+    // The form formats the text immediately after autofill, pasting and unknown edits.
+    ['cardNumber', undefined, 5, true],
+    ['expiry', undefined, 2, true],
+    ['expiry', 'insertFromPaste', 2, true],
+    ['expiry', 'insertFromDrop', 2, true],
+    ['expiry', 'insertReplacementText', 2, true],
+    ['expiry', 'reinsertText', 2, true],
+    ['expiry', 'undelete', 2, true],
+    ['cardNumber', 'insertText', 5, true],
+    ['cardNumber', 'insertText', 2, true],
+    ['expiry', 'insertText', 5, true],
+    ['expiry', 'insertText', 2, false],
+    ['cardNumber', 'deleteContentBackward', 5, false],
+    ['cardNumber', 'historyUndo', 5, false],
+    ['expiry', 'deleteContentForward', 5, false],
+  ])(
+    'of the field %s, after an edit of type %s with the caret at %d of 5, is %s',
+    (field, inputType, caret, expected) =>
+      expect(shouldFormatAfter(field, { inputType, caret, length: 5 })).toBe(expected),
+  );
+});
+
 /** Simulates a text field of a browser, formatted as card-form.ts does. */
 class SimulatedField {
   text = '';

@@ -52,7 +52,7 @@ describe('streamStates', () => {
     expect(source?.url).toBe('/pay/1/events');
     for (const data of ['{"state":"open","version":1}', '{"state":"processing"}', '{"version":3}', 'null', '{'])
       source?.emit('state', data);
-    expect(states).toEqual([
+    expect(states).toStrictEqual([
       { state: 'open', version: '1' },
       { state: 'processing', version: undefined },
     ]);
@@ -135,7 +135,9 @@ describe('the calls to the gateway', () => {
     'return the valid fields of the response to a payment, with status %i and body %s',
     async (httpStatus, text, received) => {
       respondWith(httpStatus, text);
-      const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
+      const result = await postPayment(CALLS, body);
+      const { received: _, ...outcome } = { received: undefined, ...result };
+      expect('received' in result).toBe('state' in received);
       expect(outcome).toStrictEqual({ kind: 'response', httpStatus, ...received });
     },
   );
@@ -181,7 +183,7 @@ describe('the calls to the gateway', () => {
     const [url, options] = fetchMock.mock.lastCall as unknown as [string, RequestInit];
     expect([url, options]).toEqual([
       '/pay/1/more-time?lang=zu',
-      expect.objectContaining({ method: 'POST', cache: 'no-store', credentials: 'same-origin', redirect: 'error' }),
+      { ...common, method: 'POST', headers: { accept: 'application/json' } },
     ]);
     respondWith(503, JSON.stringify(extended));
     expect(await requestMoreTime(CALLS)).toBeUndefined();
@@ -237,6 +239,7 @@ describe('the calls to the gateway', () => {
     [404, '{"status":"NotFound","errors":[]}', { state: 'not-found' }],
     [404, '<h1>proxy</h1>', undefined],
     [404, '{"state":"open"}', undefined],
+    [503, '{"status":"NotFound"}', undefined],
     [503, '{"state":"open"}', undefined],
   ])('return a state only from a valid response of the gateway: status %i, body %s', async (status, text, state) => {
     respondWith(status, text);

@@ -80,6 +80,51 @@ describe('IdleWatch', () => {
     expect(receivedStates).toEqual(['newer']);
   });
 
+  it('does nothing when the tab becomes visible before start, and after stop', async () => {
+    const { watch, streams, receivedStates, page } = createWatch();
+    watch.onVisibilityChange();
+    await jest.advanceTimersByTimeAsync(60_000);
+    watch.start();
+    watch.stop();
+    watch.onVisibilityChange();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([streams.length, receivedStates, page.fetchCount]).toEqual([0, [], 0]);
+  });
+
+  it('ignores a state that it fetches before start', async () => {
+    const { watch, receivedStates } = createWatch();
+    await watch.fetchNow();
+    expect(receivedStates).toEqual([]);
+  });
+
+  it('opens no stream after a start in a hidden tab', async () => {
+    const { watch, streams, page } = createWatch();
+    page.isVisible = false;
+    watch.start();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(streams).toEqual([]);
+  });
+
+  it('has only one open stream after repeated starts, and opens it after the delay of the last start', async () => {
+    const { watch, streams, countOpenStreams } = createWatch();
+    watch.start(0);
+    watch.start();
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS - 1);
+    expect(streams).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(streams).toHaveLength(1);
+    watch.start();
+    await jest.advanceTimersByTimeAsync(STREAM_DELAY_MS);
+    expect([streams.length, countOpenStreams()]).toEqual([2, 1]);
+  });
+
+  it('leaves no timer behind after stop', () => {
+    const { watch } = createWatch();
+    watch.start();
+    watch.stop();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('has no stream while the tab is hidden, and fetches the state when the tab becomes visible', async () => {
     const { watch, receivedStates, page, countOpenStreams } = createWatch();
     watch.start(0);

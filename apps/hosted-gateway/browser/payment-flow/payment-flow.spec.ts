@@ -42,11 +42,14 @@ describe('decideAfterPost', () => {
     [buildResponse(408), { do: 'poll', result: 'unknown' }],
     [buildResponse(500), { do: 'poll', result: 'unknown' }],
     [buildResponse(503), { do: 'poll', result: 'unknown' }],
+    // Only a 2xx response reports the state of the payment.
+    [buildResponse(199, 'succeeded'), { do: 'poll', result: 'unknown' }],
+    [buildResponse(300, 'succeeded'), { do: 'poll', result: 'unknown' }],
     [unreachable, { do: 'poll', result: 'unknown' }],
     [{ kind: 'unreachable', neverSent: false } as const, { do: 'poll', result: 'unknown' }],
     [{ kind: 'unreachable', neverSent: true } as const, { do: 'poll', result: 'not-sent' }],
   ])('returns for the result %j of a POST the step %j', (outcome, step) =>
-    expect(decideAfterPost(outcome)).toEqual(step),
+    expect(decideAfterPost(outcome)).toStrictEqual(step),
   );
 
   it('shows the form for the next attempt without a reload if the response contains all data for it', () => {
@@ -74,7 +77,8 @@ describe('decideAfterPost', () => {
       });
     expect(decideForUrl('https://bank.example/c/1')).toEqual({ do: 'redirect', url: 'https://bank.example/c/1' });
     expect(decideForUrl('http://127.0.0.1:7304/c/1')).toEqual({ do: 'redirect', url: 'http://127.0.0.1:7304/c/1' });
-    for (const address of ['javascript:alert(1)', 'data:text/html,x', '//bank.example', '', undefined])
+    const scriptWithUrl = 'javascript:alert("https://bank.example")';
+    for (const address of ['javascript:alert(1)', scriptWithUrl, 'data:text/html,x', '//bank.example', '', undefined])
       expect(decideForUrl(address)).toEqual({ do: 'reload' });
   });
 
@@ -106,7 +110,9 @@ describe('settlesReference', () => {
     expect([400, 402].every((status) => settles(buildResponse(status)))).toBe(true);
     // A response without a state comes from a proxy.
     expect([200, 202].some((status) => settles(buildResponse(status)))).toBe(false);
-    expect([409, 429, 500, 503].map((status) => settles(buildResponse(status)))).toEqual([false, false, false, false]);
+    for (const status of [199, 300, 409, 429, 500, 503])
+      for (const state of [undefined, 'processing'])
+        expect([status, state, settles(buildResponse(status, state))]).toEqual([status, state, false]);
     expect(settles({ kind: 'unreachable' })).toBe(false);
   });
 
@@ -256,6 +262,9 @@ describe('isChanged', () => {
     ['open', undefined, 'declined', undefined, true],
     ['processing', '2', 'processing', '3', false],
     ['processing', '2', 'succeeded', '2', true],
+    // The expiry of a session does not change its version.
+    ['open', '1', 'expired', '1', true],
+    ['expired', '1', 'open', '1', true],
     ['open', '1', 'verification', '3', true],
     // The page shows the form for another card while a payment waits for verification.
     ['open', '3', 'verification', '3', false],

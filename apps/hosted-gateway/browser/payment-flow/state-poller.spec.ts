@@ -10,8 +10,8 @@ interface Stream {
   isOpen: boolean;
 }
 
-/** Creates a poller whose polls return these states. */
-function createPoller(responses: (SessionState | undefined)[]) {
+/** Creates a poller whose polls return these states. A poll whose response is a pending promise hangs. */
+function createPoller(responses: (SessionState | undefined | Promise<undefined>)[]) {
   const results: (string | undefined)[] = [];
   const streams: Stream[] = [];
   let pollCount = 0;
@@ -74,6 +74,75 @@ describe('StatePoller', () => {
     await jest.advanceTimersByTimeAsync(0);
     expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
     expect(results).toEqual(['processing']);
+    poller.stop();
+  });
+
+  it('does not report a failure of a poll that pollNow aborts, and polls again immediately', async () => {
+    const results: string[] = [];
+    let pollCount = 0;
+    const poller = new StatePoller(
+      (signal) => {
+        const { promise, resolve } = Promise.withResolvers<SessionState | undefined>();
+        signal.addEventListener('abort', () => resolve(undefined));
+        if (++pollCount > 1) resolve(processing);
+        return promise;
+      },
+      (state) => results.push(state.state),
+      () => results.push('failure'),
+      () => () => undefined,
+    );
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250);
+    poller.pollNow();
+    await jest.advanceTimersByTimeAsync(0);
+    expect([pollCount, results]).toEqual([2, ['processing']]);
+    poller.stop();
+  });
+
+  it('ignores another start while it polls', async () => {
+    const { poller, countPolls } = createPoller([processing, processing]);
+    poller.start();
+    await jest.advanceTimersByTimeAsync(200);
+    poller.start();
+    await jest.advanceTimersByTimeAsync(50);
+    expect(countPolls()).toBe(1);
+    poller.stop();
+  });
+
+  it('does not poll again if onState stops it, for the state of a poll or of the stream', async () => {
+    let stopsAt = 'succeeded';
+    let pollCount = 0;
+    const streams: ((state: SessionState) => void)[] = [];
+    const poller = new StatePoller(
+      () => Promise.resolve({ state: ++pollCount === 1 ? 'processing' : 'succeeded' }),
+      ({ state }) => {
+        if (state === stopsAt) poller.stop();
+      },
+      () => undefined,
+      (emitState) => {
+        streams.push(emitState);
+        return () => undefined;
+      },
+    );
+    poller.start();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(pollCount).toBe(2);
+    stopsAt = 'declined';
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250);
+    streams.at(-1)!({ state: 'declined' });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([pollCount, streams.length]).toEqual([3, 2]);
+  });
+
+  it('starts no other poll while a poll is pending, also if the stream sends an event', async () => {
+    const { poller, streams, countPolls } = createPoller([processing, new Promise(() => undefined)]);
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250 + 350);
+    expect(countPolls()).toBe(2);
+    streams[0]!.emitState(processing);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(countPolls()).toBe(2);
     poller.stop();
   });
 

@@ -90,8 +90,8 @@ export class StatePoller {
     const controller = new AbortController();
     this.inFlight = controller;
     const state = await this.fetchState(controller.signal);
-    // Ignores the result if the poller was stopped, or if a newer poll is pending.
-    if (this.inFlight !== controller || controller.signal.aborted) return;
+    // Ignores the result after stop and pollNow.
+    if (controller.signal.aborted) return;
     this.inFlight = undefined;
     this.polls++;
     if (state) {

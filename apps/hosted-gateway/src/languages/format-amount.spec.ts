@@ -36,7 +36,9 @@ describe('formatAmount', () => {
   it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])(
     'rejects %p, which is not a whole number of cents from 0',
     (cents) => {
-      expect(() => formatAmount(cents, 'ZAR', findFormat('en'))).toThrow(RangeError);
+      expect(() => formatAmount(cents, 'ZAR', findFormat('en'))).toThrow(
+        expect.objectContaining({ name: 'RangeError', message: 'amountCents must be whole cents' }),
+      );
     },
   );
 });

@@ -62,6 +62,9 @@ describe('the language of a page', () => {
     ['', 'af'],
     ['z'.repeat(40), 'af'],
     [`zu-${'12345678-'.repeat(5)}`, 'af'],
+    // A locale of 35 characters is the longest.
+    ['zu-x-12345678-12345678-12345678-123', 'zu'],
+    ['zu-x-12345678-12345678-12345678-1234', 'af'],
   ])('depends on the locale %j of the session if the browser is in Afrikaans: %s', (locale, tag) =>
     expect(chooseTag('af', locale)).toBe(tag),
   );
@@ -71,6 +74,8 @@ describe('the language of a page', () => {
     ['de, zu;q=0.5, xh;q=0.8', 'xh'],
     ['zu;q=0.5, xh;q=0.5', 'zu'],
     ['zu;q=0, xh;q=0.1', 'xh'],
+    ['zu;q=0', 'en'],
+    ['zu;a=0;q=0.5', 'zu'],
     ['fr-CH, *;q=0.5', 'en'],
     ['zu;q=much', 'en'],
     [' st ; q=0.7 ', 'st'],

@@ -54,10 +54,13 @@ test.each([
   ['203.0.113.7', { address: '203.0.113.7' }],
   ['::ffff:203.0.113.7', { address: '203.0.113.7' }],
   ['2001:db8::7', { address: '2001:db8::7' }],
+  // Only an address that begins with ::ffff: and ends with an IPv4 address is a mapped IPv4 address.
+  ['::ffff:1234:5678', { address: '::ffff:1234:5678' }],
+  ['2::ffff:3.0.113.7', { address: '2::ffff:3.0.113.7' }],
   ['fe80::7%eth0', { address: 'fe80::7' }],
   ['unknown', {}],
 ])('the context of a request from the IP address %s contains %j', (ip, expected) => {
-  expect(readPayerContext({ ip, headers: {} }, undefined)).toEqual({ ...expected, browser: {} });
+  expect(readPayerContext({ ip, headers: {} }, undefined)).toStrictEqual({ ...expected, browser: {} });
 });
 
 test('the context omits unknown fields, and the script cannot override headers', () => {

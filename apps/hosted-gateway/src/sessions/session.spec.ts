@@ -1,11 +1,14 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 import {
+  buildRedirectUrl,
   computeFingerprint,
   describePayable,
   determineSessionState,
   type Session,
+  SESSION_EXTENSION_MS,
   SESSION_LIFETIME_MS,
+  SESSION_WARNING_MS,
 } from './session.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
@@ -13,6 +16,14 @@ const before = new Date(expiresAt.getTime() - 1);
 
 test('a session expires after 30 minutes and allows 5 payment attempts (H2)', () => {
   expect([SESSION_LIFETIME_MS, MAX_SESSION_ATTEMPTS]).toEqual([1_800_000, 5]);
+});
+
+test('a payer can extend a session by 15 minutes, from 5 minutes before it expires', () => {
+  expect([SESSION_EXTENSION_MS, SESSION_WARNING_MS]).toEqual([900_000, 300_000]);
+});
+
+test('the merchant redirects the payer to the page of the session (H1)', () => {
+  expect(buildRedirectUrl({ sessionId: 's-1' }, 'https://pay.example')).toBe('https://pay.example/pay?sessionId=s-1');
 });
 
 test.each<{ payableState: PayableState; stateBefore: SessionState; stateAfter: SessionState }>([

@@ -196,9 +196,47 @@ describe('the page', () => {
   });
 });
 
-test('a payment in verification without a deadline does not lead the payer to the bank: the page shows the form', () => {
-  const { verificationUntilUTCDate: _, ...inVerification } = buildVerification(1);
-  expect(decideSessionPage({ session: { tries: 1, payments: [inVerification] } }).state).toBe('open');
+test('a payment in verification without a deadline or a URL does not lead the payer to the bank: the page shows the form', () => {
+  const { verificationUntilUTCDate: _, ...withoutDeadline } = buildVerification(1);
+  const { verificationUrl: __, ...withoutUrl } = buildVerification(1);
+  for (const inVerification of [withoutDeadline, withoutUrl])
+    expect(decideSessionPage({ session: { tries: 1, payments: [inVerification] } }).state).toBe('open');
+});
+
+test.each([
+  { extended: false, canExtend: true },
+  { extended: true, canExtend: false },
+])('the payer can extend a session once: canExtend is $canExtend if extended is $extended', ({ extended, canExtend }) =>
+  expect(decideSessionPage({ session: { extended } })['canExtend']).toBe(canExtend),
+);
+
+test.each([
+  ['zu', 'zu'],
+  [null, undefined],
+])('the page of a session with the locale %j has the locale %j', (locale, expected) =>
+  expect(decideSessionPage({ session: { locale } })['locale']).toBe(expected),
+);
+
+test('a receipt names the card only if the payer paid by card', () => {
+  const decideReceipt = (paymentMethodType: HostedPaymentSnapshot['paymentMethodType']): object =>
+    decideSessionPage({
+      session: { payments: [buildPayment({ state: 'success', paymentMethodType, paymentMethodLabel: 'Label' })] },
+    });
+  expect(decideReceipt('Card')).toMatchObject({ charge: { cardLabel: 'Label' } });
+  expect(decideReceipt('Voucher')).not.toHaveProperty('charge.cardLabel');
+});
+
+test('the page after a failed payment without an error has no decline reason', () => {
+  const failed = buildPayment({ state: 'failed', errors: [] });
+  const page = decideSessionPage({ session: { tries: 1, payments: [failed] } });
+  expect([page.state, page['decline']]).toEqual(['declined', undefined]);
+});
+
+test('the first of two payments that were accepted in the same millisecond determines the page', () => {
+  const failed = buildPayment({ state: 'failed', errors: [] });
+  const inVerification = buildVerification(1, { paymentReference: 'q' });
+  expect(decideSessionPage({ session: { tries: 2, payments: [inVerification, failed] } }).state).toBe('verification');
+  expect(decideSessionPage({ session: { tries: 2, payments: [failed, inVerification] } }).state).toBe('declined');
 });
 
 test('the payer of a payment in verification can use another card only while the session can be paid', () => {
