@@ -118,6 +118,11 @@ describe('svc-webhook verify', () => {
       Buffer.concat([createSignedRequest(documentedBody.replace('{', '{\n')), Buffer.from('\n')]),
       'without the end of line after the body',
     ],
+    [
+      'a line break was added after a signed body that is no payment',
+      Buffer.concat([createSignedRequest('{"a":1}'), Buffer.from('\n')]),
+      'without the end of line after the body',
+    ],
     ['a value was changed', replaceInRequest('12345', '12346'), 'Either the secret'],
     ['a byte order mark was added to a value', replaceInRequest('order|42', 'order|\uFEFF42'), 'Either the secret'],
     [
