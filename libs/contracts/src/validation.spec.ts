@@ -1,5 +1,5 @@
 import { validateSync } from 'class-validator';
-import { IsAmountInCents, isAmountInCents, IsText, isText, MAX_AMOUNT_CENTS } from './validation.js';
+import { IsAmountInCents, isAmountInCents, isLocale, IsText, isText, MAX_AMOUNT_CENTS } from './validation.js';
 
 test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value) => {
   expect(isAmountInCents(value)).toBe(true);
@@ -24,6 +24,16 @@ test.each(['', ' ', '\t', 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', '\ud83d', 
     expect(isText(value, 100)).toBe(false);
   },
 );
+
+test.each([
+  ['zu-ZA', true],
+  ['en', true],
+  ['no_locale', false],
+  ['', false],
+  [undefined, false],
+])('isLocale(%j) is %s', (value, expected) => {
+  expect(isLocale(value)).toBe(expected);
+});
 
 class Request {
   @IsText(3)

@@ -21,7 +21,8 @@ const findProblemFields = (
 test('every rule is checked, in the order of the rules', () => {
   expect(findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [], [orderRule, itemsRule])).toEqual(['to', 'items']);
   expect(findProblemFields({ from: 2, to: 1, items: [{}, {}] }, [], [itemsRule, orderRule])).toEqual(['items', 'to']);
-  expect(findProblemFields({ from: 1, to: 1 })).toEqual([]);
+  expect(ruleProblems({ from: 2, to: 1 }, [orderRule, itemsRule])).toEqual([newProblem('to')]);
+  expect(ruleProblems({ from: 1, to: 1 }, [orderRule, itemsRule])).toEqual([]);
 });
 
 test.each([['from'], ['to'], ['items'], ['items.length'], ['items[0].name']])(

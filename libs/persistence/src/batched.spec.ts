@@ -159,7 +159,7 @@ describe('a batch', () => {
     expect(batches).toHaveLength(2);
   });
 
-  it.each(['08006', '57P01', '57014', undefined])(
+  it.each(['08006', '57P01', '57014', '42P22', undefined])(
     'rejects all its calls and is not repeated after any other error (%s)',
     async (code) => {
       const { batches, runBatch } = newHeldBatches();
@@ -196,6 +196,7 @@ describe('a batch', () => {
       await waitForNextTurn();
       expect(readIds(batches)).toEqual([[1]]);
       jest.advanceTimersByTime(1);
+      expect(await first).toMatchObject({ message: 'PostgreSQL has not answered.' });
       expect(isDatabaseUnavailable(await first)).toBe(true);
       await waitForNextTurn();
       batches[1]!.end();
@@ -212,6 +213,7 @@ describe('a batch', () => {
       const inTime = call(newItem(3));
       jest.advanceTimersByTime(MAX_WAIT_MS);
       batches[0]!.end();
+      expect(await late).toMatchObject({ message: 'PostgreSQL is too busy.' });
       expect(isDatabaseUnavailable(await late)).toBe(true);
       await waitForNextTurn();
       expect(readIds(batches)).toEqual([[1], [3]]);
@@ -224,7 +226,10 @@ describe('a batch', () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Array.from({ length: MAX_WAITING_BATCHES + 1 }, (_, id) => call(newItem(id)));
-    await expect(call(newItem(999))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    await expect(call(newItem(999))).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+      message: 'PostgreSQL is too busy.',
+    });
     for (let index = 0; index < results.length; index++) {
       batches[index]!.end();
       await waitForNextTurn();

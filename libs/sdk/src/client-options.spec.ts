@@ -1,3 +1,4 @@
+import { requiredBaseUrl, requiredDigits } from './client-options.js';
 import { HostedGatewayClient } from './hosted-gateway/hosted-gateway-client.js';
 import { MerchantClient } from './merchant/merchant-client.js';
 import { PartnerClient } from './partner/partner-client.js';
@@ -8,6 +9,19 @@ const partner = { apiUrl: 'https://api.example', apiKey: 'svc_test_partner_1', o
 const MISSING_ERROR = 'is missing: check the setting that it comes from';
 const ADDRESS_ERROR = 'must be an http(s) address, as in https://pay.example.com';
 const CHARACTER_ERROR = 'has a space, a line break or another invalid character';
+
+it.each([
+  ['https://pay.example', 'https://pay.example'],
+  ['http://127.0.0.1:7301/', 'http://127.0.0.1:7301'],
+  ['https://pay.example/svc', 'https://pay.example/svc'],
+  ['https://pay.example/a//b//', 'https://pay.example/a//b'],
+])('requiredBaseUrl(%p) is %p', (url, expected) => expect(requiredBaseUrl(url, 'gatewayUrl')).toBe(expected));
+
+it.each([
+  [1001, '1001'],
+  ['1001', '1001'],
+  ['0000000000000001', '0000000000000001'],
+])('requiredDigits(%p) is %p', (id, expected) => expect(requiredDigits(id, 'merchantId')).toBe(expected));
 
 it.each([
   ['gatewayUrl', undefined, MISSING_ERROR],
@@ -22,6 +36,7 @@ it.each([
   ['gatewayUrl', 'https://pay.example/?a=b', 'must be an address without a user, a query and a fragment'],
   ['merchantId', undefined, MISSING_ERROR],
   ['merchantId', 'shop', 'must be digits'],
+  ['merchantId', '12345678901234567', 'must be digits'],
   ['merchantId', [1001], 'must be digits'],
   ['siteId', null, MISSING_ERROR],
   ['siteId', '..', 'must be digits'],

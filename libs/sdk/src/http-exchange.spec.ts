@@ -298,9 +298,9 @@ describe('the error from createApiError', () => {
   it('has the status of the envelope, which may be text or a number', () => {
     const errors = [{ message: 'amount must be positive' }];
     const headers = { 'x-request-id': 'req-77' };
-    expect(createApiError(createResponse(500, headers, { status: 'NotFound', errors }))).toMatchObject({
-      status: 'NotFound',
-      errors,
+    const envelope = { status: 'NotFound', code: 'resource.not-found', errors };
+    expect(createApiError(createResponse(500, headers, envelope))).toMatchObject({
+      ...envelope,
       requestId: 'req-77',
     });
     expect(createApiError(createResponse(500, {}, { status: 4, code: 7 }))).toMatchObject({

@@ -53,6 +53,10 @@ describe('an API key', () => {
       'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
     ],
     [
+      `key=svc_live_partner_${random}`,
+      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
+    ],
+    [
       `svc_test_site_${random.slice(1)}`,
       'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
     ],

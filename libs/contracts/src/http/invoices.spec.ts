@@ -42,6 +42,8 @@ const createdUTCDate: Bounds = {
     ...['2026-02-29T00:00:00Z', '2026-02-31T00:00:00Z', '2026-13-01T00:00:00Z', '2026-11-20T24:00:00Z'],
     ...['2026-11-20T23:60:00Z', '2026-11-20T23:59:60Z', '2026-11-20T18:03:36', '2026-11-20T18:03:36+00:00'],
     ...['2026-11-20T18:03:36.1234Z', '2026-11-20T18:03:36.Z', 'x2026-11-20T18:03:36Z', '2026-11-20T18:03:36Zx'],
+    // JavaScript parses these texts: a year of six digits, and a date with a null character at its end.
+    ...['+012026-11-20T18:03:36Z', '2026-11-20T18:03:36Z\u0000'],
   ],
 };
 
@@ -97,5 +99,6 @@ test('each error message names the field and its limit', () => {
 
 test('a date must be a string', () => {
   expect(isUtcDate('2026-11-20T18:03:36Z')).toBe(true);
-  expect(isUtcDate(['2026-11-20T18:03:36Z'])).toBe(false);
+  // The object cannot be converted to text.
+  for (const value of [['2026-11-20T18:03:36Z'], { toString: 1 }]) expect(isUtcDate(value)).toBe(false);
 });

@@ -16,7 +16,8 @@ function rasterise(svg: string): { data: Uint8ClampedArray; width: number; dark:
   const dark = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
   for (const [, x, y, width, returnWidth] of svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
     expect(returnWidth).toBe(width);
-    // Adjacent dark modules must be in one rectangle. Otherwise the file would be ten times as large.
+    // No rectangle is empty, and adjacent dark modules are in one rectangle. Otherwise the file would be much larger.
+    expect(width).not.toBe('0');
     expect(dark[Number(y)]![Number(x) - 1]).not.toBe(true);
     for (let i = 0; i < Number(width); i++) dark[Number(y)]![Number(x) + i] = true;
   }

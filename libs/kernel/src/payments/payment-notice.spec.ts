@@ -46,6 +46,7 @@ test('a reversal is published as a refund of the whole charge, with a separate i
   });
   expect(id).not.toBe(noticeOf(failedPayment).id);
   expect(noticeOf(reversed).id).toBe(id);
+  expect(noticeOf({ ...reversed, paymentReference: 'Q' }).id).not.toBe(id);
 });
 
 test('a refund is published with its payment, and its id is the refund reference (M6)', () => {

@@ -59,7 +59,6 @@ function splitExpiry(text: string): { month: string; year: string } | undefined 
   if (first.length > 2 && first.startsWith('20')) return splitYearFirst(digits, first.length === 4 ? second : '');
   // True if a separator ends the month, as in "5/" and "5/27".
   const isWholeMonth = second === '' ? first.length === 1 && first !== trimmed : first.length <= 2;
-  if (first === '20' && !isWholeMonth) return { month: digits, year: '' };
   const isOneDigit = isWholeMonth ? first.length === 1 : /^([3-9]|1[3-9]|2[1-9])/.test(digits);
   const padded = isOneDigit ? `0${digits}` : digits;
   return { month: padded.slice(0, 2), year: padded.slice(2, 6) };

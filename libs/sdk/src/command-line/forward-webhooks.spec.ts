@@ -30,6 +30,7 @@ beforeEach(() => {
   lines = [];
   posted = [];
 });
+afterEach(() => void jest.useRealTimers());
 
 test('a notification is posted with its id and with a valid signature', async () => {
   expect(await postWebhook({ id: 'n-1', payment: createPayment('A-7') }, forwardOptions(fetchWithStatus(204)))).toBe(
@@ -76,16 +77,33 @@ test('old notifications are skipped; new ones are forwarded once, even after the
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next!);
     },
   };
-  await forwardWebhooks(
-    client,
-    { ...forwardOptions(fetchWithStatus(200)), wait: () => Promise.resolve() },
-    abort.signal,
-  );
+  const requestsBeforePauses: number[] = [];
+  const wait = () => Promise.resolve(void requestsBeforePauses.push(requestedCursors.length));
+  await forwardWebhooks(client, { ...forwardOptions(fetchWithStatus(200)), wait }, abort.signal);
   expect(requestedCursors).toEqual([undefined, 'a', 'b', 'c', 'd', 'd']);
+  // There is no pause before the next page of a feed that has more pages.
+  expect(requestsBeforePauses).toEqual([4, 5, 6]);
   expect(posted.map(({ body }) => (JSON.parse(body) as HostedPayment).merchantOrderId)).toEqual([
     'new 1',
     'new 2',
     'new 3',
   ]);
+  expect(lines[0]).toBe('Ready: notifications go to http://localhost:3000/hook. Ctrl+C ends it.');
   expect(lines).toContain('The feed cannot be read, trying again: 503');
+});
+
+test('the feed is requested once a second', async () => {
+  jest.useFakeTimers();
+  const abort = new AbortController();
+  const listNotifications = jest.fn((): Promise<NotificationPage> => {
+    if (listNotifications.mock.calls.length === 3) abort.abort();
+    return Promise.resolve({ notifications: [], after: 'a', hasMore: false });
+  });
+  const ended = forwardWebhooks({ listNotifications }, forwardOptions(fetchWithStatus(200)), abort.signal);
+  await jest.advanceTimersByTimeAsync(999);
+  expect(listNotifications).toHaveBeenCalledTimes(2);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(listNotifications).toHaveBeenCalledTimes(3);
+  await jest.advanceTimersByTimeAsync(1_000);
+  await ended;
 });

@@ -16,6 +16,20 @@ const secret = findInDocumentation(/`(whsec_\w{20,})`/);
 const apiKey = findInDocumentation(/API key of the site\s*\|\s*`(\w+)`/);
 const WRONG_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
+const documentedBody = request.toString('utf8').split('\n\n')[1]!;
+
+/** A request with a valid signature of the body. */
+function createSignedRequest(body: string, lineEnd = '\n'): Buffer {
+  const signedAt = new Date('2026-03-01T10:00:00Z');
+  const signature = new Webhook(secret).sign('id-1', signedAt, body);
+  const headers = [
+    'webhook-id: id-1',
+    `webhook-timestamp: ${signedAt.getTime() / 1000}`,
+    `webhook-signature: ${signature}`,
+  ];
+  return Buffer.from([...headers, '', body].join(lineEnd));
+}
+
 const replaceInRequest = (from: string, to: string): Buffer => Buffer.from(request.toString('utf8').replace(from, to));
 
 describe('the example request in docs/webhooks.md', () => {
@@ -29,7 +43,7 @@ describe('the example request in docs/webhooks.md', () => {
   });
 
   it('has the signed text that the documentation shows', () => {
-    const body = JSON.parse(request.toString('utf8').split('\n\n')[1]!) as LegacySignedFields;
+    const body = JSON.parse(documentedBody) as LegacySignedFields;
     const documentedText = findInDocumentation(/input of the older signature\s*\|\s*`(.*)`/).replaceAll('\\|', '|');
     expect(legacySignatureText(body, apiKey)).toBe(documentedText);
   });
@@ -45,17 +59,14 @@ it.each([
   ['\r\n', '\n\n'],
   ['\n', '\r\n\r\n'],
 ])('the headers end at the first empty line, if lines end with %j and the body contains %j', (end, blank) => {
-  const [, signedBody] = request.toString('utf8').split('\n\n') as [string, string];
-  const body = signedBody.replace('{', `{${blank}`);
-  const signedAt = new Date('2026-03-01T10:00:00Z');
-  const signature = new Webhook(secret).sign('id-1', signedAt, body);
-  const headers = [
-    'webhook-id: id-1',
-    `webhook-timestamp: ${signedAt.getTime() / 1000}`,
-    `webhook-signature: ${signature}`,
-  ];
-  const signedRequest = Buffer.from([...headers, '', body].join(end));
-  expect(webhookCommand(['verify', '--secret', secret], signedRequest).exitCode).toBe(0);
+  const body = documentedBody.replace('{', `{${blank}`);
+  expect(webhookCommand(['verify', '--secret', secret], createSignedRequest(body, end)).exitCode).toBe(0);
+});
+
+it('a line without a colon is not a header', () => {
+  // Without its last character, the line is the name of a header.
+  const input = replaceInRequest('\n\n', '\nwebhook-idx\n\n');
+  expect(webhookCommand(['verify', '--secret', secret], input).exitCode).toBe(0);
 });
 
 describe('svc-webhook verify', () => {
@@ -78,6 +89,8 @@ describe('svc-webhook verify', () => {
     ],
     ['another API key', ['--api-key', 'svc_test_site_B'], request, 'made with another key'],
     ['a body that is not JSON', ['--api-key', apiKey], replaceInRequest('{"', '{'), 'not JSON'],
+    ['a body that is null', ['--api-key', apiKey], Buffer.from('\n\nnull'), 'made with another key'],
+    ['a request without headers', ['--secret', secret], Buffer.from(`\n\n${documentedBody}`), 'bad-headers'],
   ])('reports %s, and exits with 1', (_, args, input, message) => {
     const { exitCode, lines } = webhookCommand(['verify', ...args], input);
     expect(exitCode).toBe(1);
@@ -100,7 +113,24 @@ describe('svc-webhook verify', () => {
       replaceInRequest('\n\n{', '\n\n\uFEFF{'),
       'without the byte order mark',
     ],
+    [
+      'a line break was added after a body that contains line breaks',
+      Buffer.concat([createSignedRequest(documentedBody.replace('{', '{\n')), Buffer.from('\n')]),
+      'without the end of line after the body',
+    ],
+    [
+      'a line break was added after a signed body that is no payment',
+      Buffer.concat([createSignedRequest('{"a":1}'), Buffer.from('\n')]),
+      'without the end of line after the body',
+    ],
     ['a value was changed', replaceInRequest('12345', '12346'), 'Either the secret'],
+    ['a byte order mark was added to a value', replaceInRequest('order|42', 'order|\uFEFF42'), 'Either the secret'],
+    [
+      'the JSON was serialised with spaces, and a value was changed',
+      replaceInRequest('","amount":12345', '", "amount":12346'),
+      'Either the secret',
+    ],
+    ['the body is not JSON', replaceInRequest('{"', '{'), 'Either the secret'],
   ])('reports why the signature does not match if %s', (_, input, message) => {
     expect(webhookCommand(['verify', '--secret', secret], input).lines[0]).toContain(message);
   });
@@ -115,6 +145,29 @@ describe('svc-webhook verify', () => {
     ]);
   });
 
+  it('does not report that the secret is wrong if the older signature does not match either', () => {
+    const args = ['verify', '--secret', WRONG_SECRET, '--api-key', 'svc_test_site_B'];
+    expect(webhookCommand(args, request).lines[0]).toContain('Either the secret');
+  });
+
+  it('explains the body only if the signature does not match', () => {
+    const input = replaceInRequest('webhook-id: ', 'x-id: ');
+    expect(webhookCommand(['verify', '--secret', secret], input).lines).toEqual([
+      'webhook-signature: bad-headers. The header webhook-id is missing or unreadable',
+    ]);
+  });
+
+  it('exits with 1 if only one of the two signatures is valid', () => {
+    const args = ['verify', '--secret', secret, '--api-key', 'svc_test_site_B'];
+    expect(webhookCommand(args, request)).toEqual({
+      exitCode: 1,
+      lines: [
+        expect.stringContaining('webhook-signature: right'),
+        'signature in the body: made with another key or over other values',
+      ],
+    });
+  });
+
   it('accepts several secrets and API keys, as during a rotation', () => {
     const args = [
       'verify',
@@ -123,21 +176,32 @@ describe('svc-webhook verify', () => {
       '--secret',
       secret,
       '--api-key',
-      'svc_test_site_B',
-      '--api-key',
       apiKey,
+      '--api-key',
+      'svc_test_site_B',
     ];
     expect(webhookCommand([...args, '--received-at', '2026-03-01T10:04:00Z'], request).exitCode).toBe(0);
   });
 
   it.each([
-    [[], request],
-    [['check', '--secret', secret], request],
-    [['verify'], request],
-    [['verify', '--secret', secret, '--received-at', 'noon'], request],
-    [['verify', '--password', 'x'], request],
-    [['verify', '--secret', secret], Buffer.from('only a line')],
-  ])('exits with 2 for invalid arguments or input: %j', (args, input) => {
-    expect(webhookCommand(args, input).exitCode).toBe(2);
+    [[], 'The commands are verify, listen and trigger'],
+    [['check', '--secret', secret], 'The commands are verify, listen and trigger'],
+    [['verify', 'request.txt', '--secret', secret], 'The commands are verify, listen and trigger'],
+    [['verify'], 'Give --secret, --api-key or both'],
+    [['verify', '--secret', secret, '--received-at', 'noon'], '--received-at is no time: noon'],
+    [['verify', '--password', 'x'], "Unknown option '--password'"],
+  ])('exits with 2 for the arguments %j, and prints the problem and the usage', (args, problem) => {
+    const { exitCode, lines } = webhookCommand(args, request);
+    const [firstLine, emptyLine, usage] = lines;
+    expect([exitCode, firstLine, emptyLine]).toEqual([2, expect.stringContaining(problem), '']);
+    expect(usage).toMatch(/^usage: svc-webhook verify .*< request$/);
+    expect(lines.at(-1)).toBe('Other commands: svc-webhook listen, svc-webhook trigger');
+  });
+
+  it('exits with 2 if the input has no body', () => {
+    expect(webhookCommand(['verify', '--secret', secret], Buffer.from('only a line'))).toEqual({
+      exitCode: 2,
+      lines: ['The input has no empty line between headers and body'],
+    });
   });
 });

@@ -120,7 +120,8 @@ const TYPICAL_CHANGES: readonly { name: string; undo: (body: string) => string |
   { name: 'without the byte order mark before the body', undo: (body) => body.replace(/^\uFEFF/, '') },
   {
     name: 'without the spaces and line breaks between its fields (it was parsed and serialised again)',
-    undo: (body) => (parseJson(body) === undefined ? undefined : JSON.stringify(parseJson(body))),
+    // Undefined if the body is not JSON.
+    undo: (body) => JSON.stringify(parseJson(body)),
   },
 ];
 
@@ -135,7 +136,7 @@ function explainMismatch(received: ReceivedRequest, { secrets, apiKeys }: Verify
     return !failsWith('bad-signature', request);
   });
   if (found) return `It matches ${found.name}: verify the bytes exactly as they were received`;
-  if (apiKeys.length > 0 && verifyBody(received, apiKeys).isValid)
+  if (verifyBody(received, apiKeys).isValid)
     return "The older signature in the body is right, so the body is authentic: the secret is not this site's, or is an older one";
   return "Either the secret is not this site's, or the body was changed";
 }

@@ -155,8 +155,8 @@ function readBody(rawBody: string | Uint8Array): string {
       'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
     );
   }
-  const size = typeof rawBody === 'string' ? Buffer.byteLength(rawBody) : rawBody.byteLength;
-  if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
+  if (Buffer.byteLength(rawBody) > MAX_BODY_BYTES)
+    throw new WebhookVerificationError('bad-body', 'The body is too large');
   if (typeof rawBody === 'string') return rawBody;
   try {
     // The decoder is strict and does not remove a byte order mark. Otherwise different bytes could decode to the signed
@@ -176,8 +176,7 @@ function readHeader(headers: SignedRequest['headers'], name: string): string {
 }
 
 function findHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): unknown {
-  const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
-  const value = key === undefined ? undefined : headers[key];
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 }
 

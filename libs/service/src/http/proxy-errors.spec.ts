@@ -1,18 +1,31 @@
 import { appForAddress, createProxyErrorResponse, NOT_FOUND, PAGE_TEXTS, type ProxyError } from './proxy-errors.js';
 
+// The host shop has a route for every path, so only the check of the path itself refuses these paths.
 test.each([
   '//admin/v1/merchants',
+  '//shop//admin',
+  '///shop/admin',
+  '/\\shop/admin',
+  '/\\[',
   '/pay;/../admin',
   '/pay/../admin/v1/dead-letters/hosted-gateway',
   '/pay/%2e%2e/admin/v1/dead-letters/hosted-gateway',
   '/pay\\..\\admin',
   '/pay/%',
-  '/%61dmin/v1/merchants',
-  '/PAY',
+  '/pay/ ',
   'http://gateway/pay',
+  'data:/pay',
+  'pay',
   '*',
+  '?a',
   '',
-])('the path %s is routed to no app', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
+])('the path %j is routed to no app of any host', (address) => {
+  for (const host of ['gateway', 'shop'] as const) expect(appForAddress(host, address, 'GET')).toBeUndefined();
+});
+
+test.each(['/%61dmin/v1/merchants', '/PAY'])('the path %s is routed to no app of the host gateway', (address) =>
+  expect(appForAddress('gateway', address, 'GET')).toBeUndefined(),
+);
 
 test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])(
   'the path %s is routed to hosted-gateway',
@@ -89,6 +102,8 @@ describe('an error response for a browser', () => {
       expect(headers['content-security-policy']).toContain("default-src 'none'");
       expect(body).toMatch(/^<!doctype html><html lang="en">.*<title>[^<]+<\/title>.*<h1>[^<]+<\/h1>/);
       expect(body).not.toMatch(/<script|<style|<link/);
+      // A browser in dark mode renders the page dark.
+      expect(body).toContain('<meta name="color-scheme" content="light dark">');
     }
   });
 

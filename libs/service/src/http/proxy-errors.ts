@@ -30,13 +30,11 @@ export const NOT_FOUND: ProxyError = {
 
 /**
  * The app to which a request is forwarded. Returns undefined for a path that a parser would change (`/pay/../admin`,
- * `/pay\admin`), because the app could otherwise handle another path than the path that is checked here.
+ * `/pay\admin`, `//host/admin`), because the app could otherwise handle another path than the path that is checked here.
  */
 export function appForAddress(host: Host, address: string, method = 'GET'): string | undefined {
   const path = address.split('?', 1)[0] ?? '';
-  if (!path.startsWith('/') || path.startsWith('//')) return undefined;
-  const parsed = URL.parse(path, 'http://proxy');
-  if (parsed?.pathname !== path || parsed.host !== 'proxy' || !isDecodable(path)) return undefined;
+  if (URL.parse(path, 'http://proxy')?.pathname !== path || !isDecodable(path)) return undefined;
   return appFor(host, path, method);
 }
 
