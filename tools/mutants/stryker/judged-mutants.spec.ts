@@ -45,6 +45,11 @@ it('a mutant with an entry in the list is equivalent', () => {
   expect([mutants.map(({ verdict }) => verdict), wrong]).toEqual([['survived', 'equivalent'], []]);
 });
 
+it('a mutant with an entry is equivalent also when it ran into the time limit', () => {
+  const { mutants, wrong } = judge([{ ...result(FIRST, 'true'), status: 'Timeout' }], [entry]);
+  expect([mutants.map(({ verdict }) => verdict), wrong]).toEqual([['equivalent'], []]);
+});
+
 it('an entry without a mutant, without a reason, or of a killed mutant is wrong', () => {
   const { mutants, wrong } = judge(
     [result(FIRST, 'true', 'Killed')],

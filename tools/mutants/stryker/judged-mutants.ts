@@ -9,6 +9,8 @@ export interface JudgedMutant extends MutantContent {
   readonly line: number;
   /** `not counted`: Stryker ignored the mutant, or it did not compile or run. */
   readonly verdict: 'killed' | 'survived' | 'equivalent' | 'not counted';
+  /** The mutant counts as killed, but on a busy machine it may only have been slow. */
+  readonly ranIntoTimeLimit: boolean;
 }
 
 const VERDICTS: Partial<Record<Result['status'], JudgedMutant['verdict']>> = {
@@ -41,13 +43,17 @@ export function judgeResults(
     const key = [file, within, original, what].join('\0');
     const occurrence = (occurrences.get(key) ?? 0) + 1;
     occurrences.set(key, occurrence);
-    return { file, line: start.line, within, original, what, occurrence, verdict: VERDICTS[status] ?? 'not counted' };
+    const identity = { file, line: start.line, within, original, what, occurrence };
+    return { ...identity, verdict: VERDICTS[status] ?? 'not counted', ranIntoTimeLimit: status === 'Timeout' };
   });
   const { reasons, stale } = matchEquivalents(all, equivalents, [...sources.keys()]);
-  const killed = all.filter((mutant) => reasons.has(mutant) && mutant.verdict === 'killed');
+  const isKilledByTest = (mutant: JudgedMutant) => mutant.verdict === 'killed' && !mutant.ranIntoTimeLimit;
+  const killed = all.filter((mutant) => reasons.has(mutant) && isKilledByTest(mutant));
   return {
     mutants: all.map((mutant) =>
-      reasons.has(mutant) && mutant.verdict === 'survived' ? { ...mutant, verdict: 'equivalent' } : mutant,
+      reasons.has(mutant) && mutant.verdict !== 'not counted' && !isKilledByTest(mutant)
+        ? { ...mutant, verdict: 'equivalent' }
+        : mutant,
     ),
     wrong: [
       ...stale.map(
