@@ -63,7 +63,7 @@ const MAX_LANGUAGE_RANGES = 20;
 function findPreferred(accepted: string): LanguageTag | undefined {
   const ranges = accepted.split(',', MAX_LANGUAGE_RANGES).map((rangeWithQuality) => {
     const [range = '', ...parameters] = rangeWithQuality.split(';').map((text) => text.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    const quality = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2) ?? '1';
     return { tag: findTagOfLocale(range), quality: Number(quality) };
   });
   // The sort is stable: languages of equal quality keep their order.

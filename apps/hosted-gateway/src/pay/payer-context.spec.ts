@@ -56,6 +56,7 @@ test.each([
   ['2001:db8::7', { address: '2001:db8::7' }],
   // Only an address that begins with ::ffff: and ends with an IPv4 address is a mapped IPv4 address.
   ['::ffff:1234:5678', { address: '::ffff:1234:5678' }],
+  ['::ffff:1234', { address: '::ffff:1234' }],
   ['2::ffff:3.0.113.7', { address: '2::ffff:3.0.113.7' }],
   ['fe80::7%eth0', { address: 'fe80::7' }],
   ['unknown', {}],

@@ -43,7 +43,7 @@ export function readPayerContext(
  * invalid.
  */
 function normaliseIp(ip: string): string | undefined {
-  const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
+  const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.[\d.]+$)/i, '');
   return isIP(address) === 0 ? undefined : address;
 }
 

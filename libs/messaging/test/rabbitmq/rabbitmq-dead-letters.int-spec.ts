@@ -61,8 +61,8 @@ test('count(), summary() and replay() include a message that the broker dead-let
   await broker.targets()[0]!.deliver(events);
   const eventQueue = brokers.topology.eventQueue('history');
   await waitUntil('the delivery limit', DEADLINE_MS, async () => {
-    const message = await channel.get(eventQueue);
-    if (message) channel.reject(message, true);
+    for (let message = await channel.get(eventQueue); message; message = await channel.get(eventQueue))
+      channel.reject(message, true);
     return (await channel.checkQueue(deadLetterQueue)).messageCount === 3;
   });
 

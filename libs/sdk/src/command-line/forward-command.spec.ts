@@ -78,6 +78,11 @@ test.each([
     ['trigger', 'payment.lost', '--secret', secret, '--forward-to', 'http://a'],
     'Trigger one of payment.succeeded, payment.failed',
   ],
+  [
+    // A name that every object inherits.
+    ['trigger', 'constructor', '--secret', secret, '--forward-to', 'http://a'],
+    'Trigger one of payment.succeeded, payment.failed',
+  ],
   [['trigger', 'payment.failed', '--secret', secret], '--forward-to is missing'],
   [['trigger', 'payment.failed', '--secret', '', '--forward-to', 'http://a'], '--secret is missing'],
   [['trigger', 'payment.failed', '--secret', secret, '--forward-to', 'shop'], '--forward-to must be an address'],

@@ -62,7 +62,7 @@ export async function forwardCommand(
       throw new TypeError('--forward-to must be an address, as in http://localhost:3000/webhooks');
     const [command, event = ''] = positionals;
     if (command === 'trigger') {
-      const paymentStatus = STATUSES[event];
+      const paymentStatus = Object.hasOwn(STATUSES, event) ? STATUSES[event] : undefined;
       if (!paymentStatus) throw new TypeError(`Trigger one of ${Object.keys(STATUSES).join(', ')}`);
       const amount = values.amount === undefined ? undefined : Number(values.amount);
       if (amount !== undefined && !Number.isSafeInteger(amount))

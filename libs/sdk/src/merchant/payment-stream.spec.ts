@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';
 
@@ -90,6 +91,52 @@ test('the stream ends without an error if its signal is aborted during the last 
   const notices = readStream([], { fetch, wait: async () => undefined }, { signal: abort.signal });
   expect(await notices.next()).toEqual({ done: true, value: undefined });
   expect(fetchCount).toBe(4);
+});
+
+test('the stream reports a response that is not a stream after the first attempts', async () => {
+  const page = toChunks('<!doctype html>', '<p>Not here</p>');
+  const notices = readStream([page, page, page, page, page], { wait: async () => undefined });
+  await expect(notices.next()).rejects.toMatchObject({
+    httpStatus: 200,
+    status: 'InternalServer',
+    message: expect.stringContaining('without the first message'),
+  });
+  expect(fetchCount).toBe(4);
+});
+
+test('the stream reports a connection that breaks off before its first message after the first attempts', async () => {
+  const fetch = async () => {
+    fetchCount++;
+    return new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }));
+  };
+  const notices = readStream([], { fetch, wait: async () => undefined });
+  await expect(notices.next()).rejects.toMatchObject({
+    httpStatus: 0,
+    status: 'InternalServer',
+    message: expect.stringContaining('The connection broke off'),
+  });
+  expect(fetchCount).toBe(4);
+});
+
+test('the stream begins again with the shortest pause after each connection that has sent a message', async () => {
+  const pauses: number[] = [];
+  const wait = async (ms: number): Promise<void> => void pauses.push(ms);
+  const connections = [...'123'].map((id) => toChunks(formatMessage(id)));
+  const notices = readStream([connections[0]!, [], [], connections[1]!, connections[2]!], { wait, random: () => 0.5 });
+  for (const id of ['1', '2', '3']) expect((await notices.next()).value).toMatchObject({ id });
+  await notices.return();
+  const [first, second, third, fourth] = pauses;
+  expect(pauses).toHaveLength(4);
+  expect([first! < second!, second! < third!, fourth]).toEqual([true, true, first]);
+});
+
+test('the stream leaves no listener on the caller’s signal after a pause', async () => {
+  const abort = new AbortController();
+  const connections = [...'123'].map((id) => toChunks(formatMessage(id)));
+  const notices = readStream(connections, { wait: async () => undefined }, { signal: abort.signal });
+  for (const id of ['1', '2', '3']) expect((await notices.next()).value).toMatchObject({ id });
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  await notices.return();
 });
 
 test('the stream decodes a character whose bytes arrive in separate chunks', async () => {

@@ -40,22 +40,24 @@ export async function* streamPayments(
 ): AsyncGenerator<PaymentNotice, void, undefined> {
   let lastId = after;
   let isOpened = false;
+  let attempt = 1;
   const onId = (id: string): void => {
     lastId = id;
     if (!isOpened) onOpen?.(id);
     isOpened = true;
+    // The stream is open, so the pauses between attempts begin again with the shortest pause.
+    attempt = 0;
   };
-  for (let attempt = 1; !signal?.aborted; attempt++) {
+  for (; !signal?.aborted; attempt++) {
     const connection = new AbortController();
     const signals = AbortSignal.any(signal ? [signal, connection.signal] : [connection.signal]);
     let retryAfterSeconds: number | undefined;
     try {
       const headers = lastId === undefined ? request.headers : { ...request.headers, 'last-event-id': lastId };
       const body = await http.openStream({ ...request, headers }, signals);
-      // The connection is open, so the pauses between attempts begin again with the shortest pause.
-      attempt = 0;
       const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
       yield* readNotices(body, { startTimer, onId });
+      if (!isOpened) throw notAStreamError();
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof SvcApiError && error.retryable)) throw error;
@@ -64,19 +66,30 @@ export async function* streamPayments(
     } finally {
       connection.abort();
     }
+    const pause = new AbortController();
     await Promise.race([
       http.waitBeforeRetry(Math.min(attempt + 1, MAX_BACKOFF_ATTEMPT), retryAfterSeconds),
-      waitForAbort(signal),
+      waitForAbort(signal, pause.signal),
     ]);
+    pause.abort();
   }
 }
 
-/** Resolves when the signal is aborted. Without a signal, it never resolves. */
-function waitForAbort(signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Resolves when the signal is aborted. Without a signal, it never resolves. Removes its listener when `until` is
+ * aborted.
+ */
+function waitForAbort(signal: AbortSignal | undefined, until: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
+    signal?.addEventListener('abort', () => resolve(), { signal: until });
   });
+}
+
+/** The response of a wrong URL, such as the page of another server. A stream begins with a message that has an id. */
+function notAStreamError(): SvcApiError {
+  const errors = [{ message: 'The response ended without the first message of a stream of payments' }];
+  return new SvcApiError({ httpStatus: 200, status: 'InternalServer', errors, retryable: true });
 }
 
 interface StreamCallbacks {
