@@ -87,9 +87,16 @@ const HOSTED_GATEWAY_ENVIRONMENT = {
   },
 };
 
-export async function startMainApi({ hostedGateway = false } = {}): Promise<MainApi> {
+interface MainApiOptions {
+  /** Whether the hosted gateway runs too. */
+  readonly hostedGateway?: boolean;
+  /** The first time of the clock. */
+  readonly startAt?: Date;
+}
+
+export async function startMainApi({ hostedGateway = false, startAt }: MainApiOptions = {}): Promise<MainApi> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-main-api-'));
-  const [broker, clock] = [new EmbeddedBroker(), new ManualClock()];
+  const [broker, clock] = [new EmbeddedBroker(), new ManualClock(startAt)];
   const bank = await startSimulatedAcquirer(
     { SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl'), SVC_ACQUIRER_LIVE: 'simulated' },
     () => clock.now(),

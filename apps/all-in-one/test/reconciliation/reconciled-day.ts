@@ -44,6 +44,8 @@ export interface AcquirerUnderTest {
 }
 
 export const DAY = '2026-03-01';
+/** Soon after midnight, because a reconciliation compares every hour of the day until now. */
+const START_AT = new Date(`${DAY}T00:10:00.000Z`);
 
 /**
  * Runs all services and simulates a day of payments, so that the day can be reconciled. Payers pay on the pages of
@@ -58,7 +60,7 @@ export class ReconciledDay {
   ) {}
 
   static async simulate(): Promise<ReconciledDay> {
-    const api = await startMainApi({ hostedGateway: true });
+    const api = await startMainApi({ hostedGateway: true, startAt: START_AT });
     const partners = await TwoPartners.onboard(api);
     const merchants = await TwoMerchants.onboard(api);
     const reconciledDay = new ReconciledDay(api, merchants, partners);
