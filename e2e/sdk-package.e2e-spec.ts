@@ -25,13 +25,14 @@ const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer'
 const AMOUNT = 8_950;
 
 let platform: Platform;
+/** The SDK is installed here, so that the projects below this folder find it. */
 let folder: string;
-let tarball: string;
 beforeAll(async () => {
   platform = await sharedPlatform('embedded');
   folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
   const output = await succeed(process.execPath, [join(ROOT, 'tools/sdk-package/pack.ts'), folder]);
-  tarball = output.trim().split('\n').at(-1)!;
+  const tarball = output.trim().split('\n').at(-1)!;
+  await succeed('npm', ['install', '--prefix', folder, '--prefer-offline', '--no-audit', '--no-fund', tarball]);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -41,12 +42,11 @@ async function succeed(command: string, args: readonly string[], env: NodeJS.Pro
   return output;
 }
 
-/** Creates a project with the SDK installed. */
-async function newProject(name: string, type: 'module' | 'commonjs', source: string): Promise<string> {
+/** Creates a project that imports the SDK. */
+function newProject(name: string, type: 'module' | 'commonjs', source: string): string {
   const project = join(folder, name);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name, version: '1.0.0', private: true, type }));
-  await succeed('npm', ['install', '--prefix', project, '--prefer-offline', '--no-audit', '--no-fund', tarball]);
   copyFileSync(join(ROOT, 'e2e/sdk-projects', source), join(project, source));
   return project;
 }
@@ -60,7 +60,7 @@ test.each([
     options: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
   },
 ] as const)('a server project with $name compiles with the SDK’s types, and pays', async ({ name, type, options }) => {
-  const project = await newProject(name, type, 'pay.ts');
+  const project = newProject(name, type, 'pay.ts');
   const compilerOptions = {
     ...{
       target: 'es2022',
@@ -90,7 +90,7 @@ test.each([
 });
 
 test('a page encrypts a card, and a payment with the encrypted card succeeds', async () => {
-  const project = await newProject('page', 'module', 'browser.ts');
+  const project = newProject('page', 'module', 'browser.ts');
   const outfile = join(project, 'page.js');
   // For a browser: the build fails if any module needs Node.js.
   await build({
@@ -128,7 +128,6 @@ test('a page encrypts a card, and a payment with the encrypted card succeeds', a
 });
 
 test('svc-webhook listen forwards the webhooks of a site to a local receiver', async () => {
-  const project = await newProject('listener', 'module', 'browser.ts');
   const { merchant, siteId, apiKey, webhookSecret } = platform.site(0, 0);
   const endpoint = await MerchantEndpoint.start(webhookSecret, () => 204);
   const env = {
@@ -140,7 +139,7 @@ test('svc-webhook listen forwards the webhooks of a site to a local receiver', a
     SVC_SITE_ID: String(siteId),
     SVC_API_KEY: apiKey,
   };
-  const listener = spawn(process.execPath, [join(project, 'node_modules/.bin/svc-webhook'), 'listen'], { env });
+  const listener = spawn(process.execPath, [join(folder, 'node_modules/.bin/svc-webhook'), 'listen'], { env });
   let said = '';
   listener.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   try {
