@@ -1,7 +1,6 @@
 import { type BatchObservableCallback, metrics, type Observable } from '@opentelemetry/api';
 import { newDataSource } from '@svc/persistence';
-import { newTestDatabase } from '@svc/testing';
-import { messagingMigrations } from '../index.js';
+import { newMessagingDatabase } from '@svc/testing';
 import { observeConsumer } from './consumer-metrics.js';
 
 test('the gauges count dead letters and deferred events until they are handled', async () => {
@@ -13,10 +12,9 @@ test('the gauges count dead letters and deferred events until they are handled',
     addBatchObservableCallback: (callback) => void callbacks.add(callback),
     removeBatchObservableCallback: (callback) => void callbacks.delete(callback),
   } as typeof meter);
-  const database = await newTestDatabase();
-  const dataSource = newDataSource({ url: database.url, applicationName: 'test', migrations: messagingMigrations });
+  const database = await newMessagingDatabase();
+  const dataSource = newDataSource({ url: database.url, applicationName: 'test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
 
   const end = observeConsumer(dataSource, 'things');
   await dataSource.query(

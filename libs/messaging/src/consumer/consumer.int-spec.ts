@@ -1,8 +1,8 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { Consumer, DeadLetters, type EventHandler, type MessagingLog, messagingMigrations } from '../index.js';
+import { Consumer, DeadLetters, type EventHandler, type MessagingLog } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
 
 const silentLog: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -11,10 +11,9 @@ let database: TestDatabase;
 let dataSource: DataSource;
 
 beforeAll(async () => {
-  database = await newTestDatabase();
-  dataSource = newDataSource({ url: database.url, applicationName: 'consumer test', migrations: messagingMigrations });
+  database = await newMessagingDatabase();
+  dataSource = newDataSource({ url: database.url, applicationName: 'consumer test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
 });
 afterAll(async () => {
   await dataSource.destroy();

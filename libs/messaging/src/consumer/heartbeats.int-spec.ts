@@ -1,13 +1,12 @@
 import { newDataSource } from '@svc/persistence';
-import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
+import { anEvent, ManualClock, newMessagingDatabase } from '@svc/testing';
 import { NotedV1 } from '../../test/harness/effects.js';
-import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, messagingMigrations, storeHeartbeats } from '../index.js';
+import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, storeHeartbeats } from '../index.js';
 
 test('missing heartbeats are logged once, but not in the first 30 s after the start, and their return is logged too', async () => {
-  const database = await newTestDatabase();
-  const dataSource = newDataSource({ url: database.url, applicationName: 'test', migrations: messagingMigrations });
+  const database = await newMessagingDatabase();
+  const dataSource = newDataSource({ url: database.url, applicationName: 'test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   const clock = new ManualClock();
   const storeHeartbeat = (sentAt: Date): Promise<void> =>
     storeHeartbeats(dataSource.manager, 'identity', [

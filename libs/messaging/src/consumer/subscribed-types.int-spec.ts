@@ -1,9 +1,8 @@
 /** Tests of the table `subscribed_types`: the event types that the releases of a service are bound to. */
 import { newDataSource, type Transaction } from '@svc/persistence';
-import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { anEvent, ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { EventReplay, ReplayRequest } from '../broker/broker.js';
-import { messagingMigrations } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
@@ -17,10 +16,9 @@ let subscribed: SubscribedTypes;
 let requests: ReplayRequest[];
 
 beforeAll(async () => {
-  database = await newTestDatabase();
-  dataSource = newDataSource({ url: database.url, applicationName: 'types test', migrations: messagingMigrations });
+  database = await newMessagingDatabase();
+  dataSource = newDataSource({ url: database.url, applicationName: 'types test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
 });
 beforeEach(() => {
   requests = [];

@@ -1,8 +1,8 @@
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note } from '../../test/harness/effects.js';
-import { ensureMonthPartitions, EventLog, messagingMigrations } from '../index.js';
+import { ensureMonthPartitions, EventLog } from '../index.js';
 import { joinCursors } from '../relay/separate-cursors.js';
 import {
   findCursor,
@@ -20,10 +20,9 @@ let dataSource: DataSource;
 let events: EventLog;
 
 beforeAll(async () => {
-  database = await newTestDatabase();
-  dataSource = newDataSource({ url: database.url, applicationName: 'log test', migrations: messagingMigrations });
+  database = await newMessagingDatabase();
+  dataSource = newDataSource({ url: database.url, applicationName: 'log test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   await ensureMonthPartitions(dataSource, clock);
   events = new EventLog(dataSource, clock);
 });

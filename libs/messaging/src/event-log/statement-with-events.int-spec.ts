@@ -1,8 +1,8 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { holdLocks, ManualClock, newTestDatabase, type TestDatabase, waitForBlockedBackends } from '@svc/testing';
+import { holdLocks, ManualClock, newMessagingDatabase, type TestDatabase, waitForBlockedBackends } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { EventLog, messagingMigrations, statementWithEvents } from '../index.js';
+import { EventLog, statementWithEvents } from '../index.js';
 
 const ThingMadeV1 = eventType<{ size: number }>('thing.made.v1');
 const ThingGrewV1 = eventType<{ size: number }>('thing.grew.v1');
@@ -29,13 +29,11 @@ let events: EventLog;
 let wakeUps: { types: readonly string[]; loggedIds: Promise<string[]> }[];
 
 beforeAll(async () => {
-  database = await newTestDatabase();
+  database = await newMessagingDatabase();
   dataSource = await newDataSource({
     url: database.url,
     applicationName: 'event statement test',
-    migrations: messagingMigrations,
   }).initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   await dataSource.query('CREATE TABLE things (id text PRIMARY KEY, size int CHECK (size > 0), first_size int)');
   events = new EventLog(dataSource, new ManualClock());
 });

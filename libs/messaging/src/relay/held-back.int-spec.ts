@@ -7,14 +7,14 @@ import { inTransaction, newDataSource, type Transaction } from '@svc/persistence
 import {
   GaugeReader,
   ManualClock,
-  newTestDatabase,
+  newMessagingDatabase,
   type OlderTransaction,
   openOlderTransaction,
   type TestDatabase,
   waitUntil,
 } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { DirectPublisher, EmbeddedBroker, EventLog, messagingMigrations, Relay, RELAY_DEFAULTS } from '../index.js';
+import { DirectPublisher, EmbeddedBroker, EventLog, Relay, RELAY_DEFAULTS } from '../index.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const DEADLINE_MS = 10_000;
@@ -37,13 +37,11 @@ const log = { info: write, warn: write, error: write };
 const clock = new ManualClock();
 
 beforeEach(async () => {
-  database = await newTestDatabase();
+  database = await newMessagingDatabase();
   dataSource = await newDataSource({
     url: database.url,
     applicationName: 'held back',
-    migrations: messagingMigrations,
   }).initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   [delivered, deliveriesToReject, logLines] = [[], 0, []];
   gauges = GaugeReader.begin();
   broker = new EmbeddedBroker();

@@ -1,7 +1,6 @@
 import { newDataSource } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { messagingMigrations } from '../index.js';
 import { Lease } from './lease.js';
 
 const LEASE_MS = 1_000;
@@ -10,10 +9,9 @@ let database: TestDatabase;
 let dataSource: DataSource;
 
 beforeAll(async () => {
-  database = await newTestDatabase();
-  dataSource = newDataSource({ url: database.url, applicationName: 'lease test', migrations: messagingMigrations });
+  database = await newMessagingDatabase();
+  dataSource = newDataSource({ url: database.url, applicationName: 'lease test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
 });
 afterEach(() => dataSource.query('DELETE FROM relay_lease'));
 afterAll(async () => {

@@ -1,10 +1,10 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { findLag } from '../event-log/log-reader.js';
-import { EmbeddedBroker, EventLog, type MessagingLog, messagingMigrations, Relay, RELAY_DEFAULTS } from '../index.js';
+import { EmbeddedBroker, EventLog, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
 
 // Tests of the limits, retries, order and cursors of a relay. Tests in test/contract/ check that every event is
 // delivered.
@@ -19,13 +19,11 @@ let clock: ManualClock;
 
 beforeEach(async () => {
   clock = new ManualClock();
-  database = await newTestDatabase();
+  database = await newMessagingDatabase();
   dataSource = await newDataSource({
     url: database.url,
     applicationName: 'relay test',
-    migrations: messagingMigrations,
   }).initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   events = new EventLog(dataSource, clock);
 });
 afterEach(async () => {

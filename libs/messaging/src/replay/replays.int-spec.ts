@@ -1,12 +1,12 @@
 /** Tests of the publishing service, which serves the replay requests of other services. */
 import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import type { EventReplay } from '../broker/broker.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
-import { EventLog, messagingMigrations, RELAY_DEFAULTS } from '../index.js';
+import { EventLog, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
 
 const clock = new ManualClock();
@@ -19,10 +19,9 @@ let delivered: string[];
 let fullServices: Set<string>;
 
 beforeAll(async () => {
-  database = await newTestDatabase();
-  dataSource = newDataSource({ url: database.url, applicationName: 'replays test', migrations: messagingMigrations });
+  database = await newMessagingDatabase();
+  dataSource = newDataSource({ url: database.url, applicationName: 'replays test' });
   await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
   events = new EventLog(dataSource, clock);
 });
 beforeEach(() => {

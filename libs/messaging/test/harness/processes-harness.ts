@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { newDataSource } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import {
   type Broker,
@@ -8,7 +8,6 @@ import {
   DeadLetters,
   EventLog,
   type MessagingLog,
-  messagingMigrations,
   Relay,
   RELAY_DEFAULTS,
   Transport,
@@ -167,14 +166,9 @@ export class ProcessesHarness implements MessagingHarness {
   }
 
   private async newDatabase(): Promise<{ database: TestDatabase; dataSource: DataSource }> {
-    const database = await newTestDatabase();
-    const dataSource = newDataSource({
-      url: database.url,
-      applicationName: 'contract test',
-      migrations: messagingMigrations,
-    });
+    const database = await newMessagingDatabase();
+    const dataSource = newDataSource({ url: database.url, applicationName: 'contract test' });
     await dataSource.initialize();
-    await dataSource.runMigrations({ transaction: 'each' });
     return { database, dataSource };
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { messagingMigrations } from '@svc/messaging';
+import { newDataSource } from '@svc/persistence';
 import { migrateService, type ServiceConfig, type ServiceDefinition } from '@svc/service';
 import pg from 'pg';
 
@@ -37,29 +38,51 @@ export async function newTestDatabase(): Promise<TestDatabase> {
 export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
 ): Promise<TestDatabase> {
-  const template = templateName(definition);
+  const role = roleOf(definition);
+  const name = await clone(templateName(`${definition.name}_owned`, definition.migrations), async (template) => {
+    await separateOwner(template, role);
+    await migrateService(definition, { SVC_DATABASE_URL: urlOf(template, ownerOf(role)) });
+  });
+  return testDatabase(name, role);
+}
+
+/** Creates a database with only the migrations of `libs/messaging`, which the superuser owns. */
+export async function newMessagingDatabase(): Promise<TestDatabase> {
+  const name = await clone(templateName('messaging', []), async (template) => {
+    const settings = { url: urlOf(template), applicationName: 'migrations', migrations: messagingMigrations };
+    const dataSource = await newDataSource(settings).initialize();
+    try {
+      await dataSource.runMigrations({ transaction: 'each' });
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+  return testDatabase(name);
+}
+
+/** Clones the template. Creates the template if it does not exist. Returns the name of the clone. */
+async function clone(template: string, migrate: (database: string) => Promise<void>): Promise<string> {
   const name = randomName('test');
-  const clone = () => onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  const createClone = () => onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   try {
-    await clone();
+    await createClone();
   } catch (error) {
     if (codeOf(error) !== UNKNOWN_DATABASE) throw error;
-    await createTemplate(definition, template);
-    await clone();
+    await createTemplate(template, migrate);
+    await createClone();
   }
-  return testDatabase(name, roleOf(definition));
+  return name;
 }
 
 /**
  * Creates the template under a temporary name and renames it when it is complete, so that an interrupted run leaves no
  * incomplete template.
  */
-async function createTemplate<C extends ServiceConfig>(definition: ServiceDefinition<C>, name: string): Promise<void> {
+async function createTemplate(name: string, migrate: (database: string) => Promise<void>): Promise<void> {
   const temporaryName = randomName('test');
   await onServer(`CREATE DATABASE ${temporaryName}`);
   try {
-    await separateOwner(temporaryName, roleOf(definition));
-    await migrateService(definition, { SVC_DATABASE_URL: urlOf(temporaryName, ownerOf(roleOf(definition))) });
+    await migrate(temporaryName);
     await onServer(`ALTER DATABASE ${temporaryName} RENAME TO ${name}`);
   } catch (error) {
     await testDatabase(temporaryName).drop();
@@ -97,12 +120,12 @@ function ownerOf(role: string): string {
 }
 
 /** Name of the template. It contains a hash of the migrations' code, so that changed migrations get a new template. */
-function templateName<C extends ServiceConfig>({ name, migrations }: ServiceDefinition<C>): string {
+function templateName(name: string, migrations: ServiceDefinition<ServiceConfig>['migrations']): string {
   const code = [...messagingMigrations, ...migrations]
     .map((migration) => `${migration.name}${migration.toString()}`)
     .join();
   const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
-  return `template_${name.replaceAll(/\W/g, '_')}_owned_${hash}`;
+  return `template_${name.replaceAll(/\W/g, '_')}_${hash}`;
 }
 
 function testDatabase(name: string, role?: string): TestDatabase {
