@@ -33,6 +33,11 @@ test.each<[Host, string, string | undefined]>([
   ['api', '/business/api/v1/merchants/1001/payments/P', 'merchant-retrieval'],
   ['api', '/business/api/v1/merchants/1001/refunds', 'payment-processor'],
   ['api', '/business/api/v1/merchants/1001/refunds/R', undefined],
+  ['api', '/business/api/v1/merchants/1001/settlements/2026-03-01', 'payment-processor'],
+  ['gateway', '/errors/session.expired', 'identity'],
+  ['admin', '/admin/v1/card-keys', 'payment-processor'],
+  ['admin', '/admin/v1/merchant-accounts', 'payment-processor'],
+  ['admin', '/admin/v1/settlements', 'payment-processor'],
   ['admin', '/admin/v1/refunds', 'payment-processor'],
   ['admin', '/admin/v1/ledger/days/2026-03-01', 'payment-processor'],
   ['api', '/admin/v1/ledger/days', undefined],
@@ -61,6 +66,10 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/history/rebuild', 'payment-history'],
   ['admin', '/', undefined],
 ])('%s %s is routed to %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
+
+test('each path of the route table begins with a slash', () => {
+  expect(ROUTES.filter(({ path }) => !path.startsWith('/'))).toEqual([]);
+});
 
 test.each([
   ['POST', '/v1/payments', 'payment-processor'],

@@ -1,5 +1,13 @@
 import { validateSync } from 'class-validator';
-import { IsAmountInCents, isAmountInCents, isLocale, IsText, isText, MAX_AMOUNT_CENTS } from './validation.js';
+import {
+  IsAmountInCents,
+  isAmountInCents,
+  IsLocale,
+  isLocale,
+  IsText,
+  isText,
+  MAX_AMOUNT_CENTS,
+} from './validation.js';
 
 test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value) => {
   expect(isAmountInCents(value)).toBe(true);
@@ -47,6 +55,12 @@ class Request {
 
   @IsAmountInCents({ message: '$property is no money' })
   tip: unknown = 0;
+
+  @IsLocale()
+  locale: unknown = 'x_';
+
+  @IsLocale({ message: '$property is no language' })
+  language: unknown = 'x_';
 }
 
 test('each validation decorator reports its rule name, with the given message or the default message', () => {
@@ -55,6 +69,8 @@ test('each validation decorator reports its rule name, with the given message or
     name: { isText: 'name must be text of 1 to 3 characters without control characters' },
     label: { isText: 'label is too long' },
     amount: { isAmountInCents: 'amount must be a whole number of cents from 1 to 100000000000' },
+    locale: { isLocale: 'locale must be a BCP 47 language tag such as zu-ZA' },
+    language: { isLocale: 'language is no language' },
     tip: { isAmountInCents: 'tip is no money' },
   });
 });
