@@ -75,8 +75,10 @@ export interface Processor extends TestService {
    * Seals the ledger once, with at most this number of transfers, and closes the days that are due. First waits for
    * short transactions of other connections, because a transaction of a background job or of autovacuum that began
    * before a transfer delays its sealing. Transactions that a test holds open are idle for longer.
+   *
+   * @param sealer by default the service's
    */
-  sealLedger(transfersMax?: number): Promise<number>;
+  sealLedger(transfersMax?: number, sealer?: SealLedger): Promise<number>;
 }
 
 export interface PayOptions {
@@ -190,7 +192,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
     recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
     runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
-    sealLedger: async (transfersMax) => {
+    sealLedger: async (transfersMax, sealer = testService.service.app.get(SealLedger)) => {
       await waitUntil('short transactions of other connections to end', 10_000, async () => {
         const { rowCount } = await testService.superuser.query(
           `SELECT FROM pg_stat_activity
@@ -199,7 +201,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         );
         return rowCount === 0;
       });
-      return testService.service.app.get(SealLedger).runOnce(transfersMax);
+      return sealer.runOnce(transfersMax);
     },
     stop: async () => {
       await testService.stop();

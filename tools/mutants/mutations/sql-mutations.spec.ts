@@ -62,6 +62,14 @@ it('sqlMutations mutates the condition of DO UPDATE, but not the index predicate
   ]);
 });
 
+it('sqlMutations mutates the predicate of an index, but not the name after ON in CREATE INDEX, CREATE TRIGGER and COMMENT', () => {
+  const sql = `CREATE UNIQUE INDEX one_open ON t (state) WHERE state = 'open';
+    CREATE TRIGGER t_version BEFORE UPDATE ON t (version) EXECUTE FUNCTION check_version();
+    COMMENT ON COLUMN t.state IS 'open or closed';
+    DELETE FROM t USING a JOIN b ON b.mode = a.mode WHERE t.id = a.id`;
+  expect(listChanges(sql)).toEqual([`state = 'open': always true`, 'b.mode = a.mode: always true']);
+});
+
 it('sqlMutations does not mutate an assignment, also not after a CASE', () => {
   const sql = `UPDATE t SET state = 'x', closed_at = CASE WHEN told.state = 'y' THEN $1 END, version = version + 1, lease_id = NULL WHERE id = $2`;
   expect(listChanges(sql)).toEqual([`told.state = 'y': always true`, `told.state = 'y': always false`]);

@@ -112,7 +112,11 @@ function findClause(tokens: readonly Token[], at: number, clause: Clause): Claus
   if (type !== 'word') return undefined;
   const before = tokens[at - 1]?.text;
   const after = tokens[at + 1]?.text;
-  if (text === 'ON') return after === 'CONFLICT' ? 'inference' : before === 'DISTINCT' ? 'value' : 'condition';
+  if (text === 'ON') {
+    if (after === 'CONFLICT') return 'inference';
+    if (before === 'DISTINCT') return 'value';
+    return isBeforeName(tokens, at) ? 'other' : 'condition';
+  }
   if (text === 'BY') return before === 'ORDER' ? 'order' : 'other';
   // The columns and predicate of ON CONFLICT select the index: PostgreSQL would find no index for changed ones.
   if (clause === 'inference') return text === 'DO' ? 'other' : 'inference';
@@ -121,6 +125,12 @@ function findClause(tokens: readonly Token[], at: number, clause: Clause): Claus
     return undefined;
   if (text === 'ASC' || text === 'DESC' || text === 'NULLS') return undefined;
   return CLAUSES[text] ?? (OTHER_KEYWORDS.has(text) ? 'other' : undefined);
+}
+
+/** Whether a table or a column follows ON, as in CREATE INDEX, CREATE TRIGGER and COMMENT, not a condition of a join. */
+function isBeforeName(tokens: readonly Token[], at: number): boolean {
+  const isDecisive = (token: Token) => token.text === ';' || isWord(token, 'JOIN', 'INDEX', 'TRIGGER', 'COMMENT');
+  return isWord(tokens.slice(0, at).findLast(isDecisive), 'INDEX', 'TRIGGER', 'COMMENT');
 }
 
 /** Whether WHEN belongs to `CASE WHEN condition`, not to `CASE expression WHEN value`, MERGE or plpgsql's EXCEPTION. */

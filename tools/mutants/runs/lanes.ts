@@ -32,7 +32,17 @@ const CHECK_INTERVAL_MS = 500;
 /** Ends a process after this many runs, because tests leak memory. */
 const RUNS_PER_PROCESS = 25;
 
-export function createLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
+/**
+ * @param hasOpenTransaction whether a transaction is still open on the server after a run. A failed test has left it, and
+ *   it could make later tests fail, so the process ends, and the transaction with it.
+ */
+export function createLane(
+  number: number,
+  folder: string,
+  serverLog: string,
+  env: () => NodeJS.ProcessEnv,
+  hasOpenTransaction: () => Promise<boolean> = () => Promise.resolve(false),
+): Lane {
   let child: ChildProcess | undefined;
   let runs = 0;
   const startChild = async (): Promise<ChildProcess> => {
@@ -48,6 +58,10 @@ export function createLane(number: number, folder: string, serverLog: string, en
     await new Promise((resolve) => newChild.once('message', resolve).once('exit', resolve));
     return newChild;
   };
+  const stopChild = (): void => {
+    child?.kill('SIGKILL');
+    child = undefined;
+  };
   return {
     number,
     serverLog,
@@ -57,9 +71,10 @@ export function createLane(number: number, folder: string, serverLog: string, en
       rmSync(out, { force: true });
       writeFileSync(file, JSON.stringify({ ...plan, out, serverLog }));
       const { end, error } = await runInChild(await startChild(), { spec, plan: file }, out);
+      if (await hasOpenTransaction()) stopChild();
       return { lines: readLines(out), end, error };
     },
-    stop: () => void child?.kill('SIGKILL'),
+    stop: stopChild,
   };
 }
 

@@ -63,3 +63,24 @@ it('runMutants judges each guard, also a guard that is evaluated only once or th
   // This spec runs for mutants that no other spec kills. The spec fails, but its failure changes no verdict.
   expect(failedSpecs).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });
+
+it.each([
+  ['the same process', false],
+  ['a new process', true],
+])('a lane runs the next spec in %s if a transaction is open after a run: %s', async (_, isOpen) => {
+  const otherLane = createLane(
+    2,
+    folder,
+    '',
+    () => process.env,
+    () => Promise.resolve(isOpen),
+  );
+  const findProcess = async (): Promise<string | undefined> => {
+    const { lines } = await otherLane.run(`${FOLDER}/process-id.spec.ts`, { kind: 'record', statements: [] });
+    return lines.find((line) => line.type === 'test')?.name;
+  };
+  const [first, second] = [await findProcess(), await findProcess()];
+  otherLane.stop();
+  expect(first).toMatch(/^\d+$/);
+  expect(second !== first).toBe(isOpen);
+});

@@ -37,7 +37,13 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   const all = Array.from({ length: LANES }, (_, index) => {
     const log = join(pathsOf(ownSettings).log, `postgres-worker-${index + 1}-test.log`);
     const database = urls[index] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[index] };
-    return createLane(index + 1, ownSettings.dataDir, log, () => environmentFor({ ...env, ...database }));
+    return createLane(
+      index + 1,
+      ownSettings.dataDir,
+      log,
+      () => environmentFor({ ...env, ...database }),
+      () => hasOpenTransaction(urls[index]),
+    );
   });
   return {
     all,
@@ -64,6 +70,18 @@ async function logSqlStates(url: string): Promise<void> {
   try {
     await client.query('ALTER SYSTEM SET log_error_verbosity = verbose');
     await client.query('SELECT pg_reload_conf()');
+  } finally {
+    await client.end();
+  }
+}
+
+async function hasOpenTransaction(url: string | undefined): Promise<boolean> {
+  if (url === undefined) return false;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query(`SELECT FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'`);
+    return rowCount !== 0;
   } finally {
     await client.end();
   }

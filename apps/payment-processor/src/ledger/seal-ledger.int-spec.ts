@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { GaugeReader, openOlderTransaction, waitUntil } from '@svc/testing';
+import { GaugeReader, type OlderTransaction, openOlderTransaction, waitUntil } from '@svc/testing';
+import type { QueryRunner } from 'typeorm';
 import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
@@ -10,7 +11,10 @@ import { VerifyLedger } from './verify-ledger.js';
 let gauges: GaugeReader;
 let processor: Processor;
 let writeTransfers: TransferWriter;
+/** Ends the transactions of a test. After a failed test, they would delay the seals of all later tests of the server. */
+let endTransactions: (() => Promise<void>)[];
 beforeEach(async () => {
+  endTransactions = [];
   gauges = GaugeReader.begin();
   processor = await startProcessor();
   writeTransfers = await createTransferWriter(processor);
@@ -18,10 +22,24 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
+  for (const end of endTransactions) await end();
   await processor.stop();
   gauges.end();
 });
 
+/** Begins a transaction, which may stay open until the end of the test. */
+async function beginTransaction(): Promise<QueryRunner> {
+  const transaction = processor.dataSource.createQueryRunner();
+  endTransactions.push(() => transaction.release());
+  await transaction.startTransaction();
+  return transaction;
+}
+/** Begins a transaction in another database, which may stay open until the end of the test. */
+async function beginInOtherDatabase(): Promise<OlderTransaction> {
+  const olderTransaction = await openOlderTransaction();
+  endTransactions.push(() => olderTransaction.end());
+  return olderTransaction;
+}
 /** Ids of the sealed transfers, without the first seal, which `beforeEach` creates. */
 const sealedIds = async (): Promise<string[]> =>
   (await readSeals(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
@@ -120,8 +138,7 @@ describe('seals', () => {
   });
 
   test('do not skip a transfer of an older transaction that commits later', async () => {
-    const olderTransaction = processor.dataSource.createQueryRunner();
-    await olderTransaction.startTransaction();
+    const olderTransaction = await beginTransaction();
     const [lateTransferId] = await writeTransfers(1, { connection: olderTransaction });
     const committedIds = await writeTransfers(2);
     expect(await processor.sealLedger()).toBe(0);
@@ -132,8 +149,7 @@ describe('seals', () => {
   });
 
   test('omit transfers that were rolled back', async () => {
-    const otherTransaction = processor.dataSource.createQueryRunner();
-    await otherTransaction.startTransaction();
+    const otherTransaction = await beginTransaction();
     await writeTransfers(1, { connection: otherTransaction });
     await otherTransaction.rollbackTransaction();
     await otherTransaction.release();
@@ -157,8 +173,7 @@ describe('seals', () => {
 
   test('are created by one replica at a time', async () => {
     await writeTransfers(1);
-    const otherTransaction = processor.dataSource.createQueryRunner();
-    await otherTransaction.startTransaction();
+    const otherTransaction = await beginTransaction();
     // SealRepository takes this advisory lock.
     await otherTransaction.query(`SELECT pg_advisory_xact_lock(4017016)`);
     expect(await processor.sealLedger()).toBe(0);
@@ -171,7 +186,7 @@ describe('seals', () => {
 test('the gauge reports the age of the oldest unsealed transfer, also while an older transaction delays the seal', async () => {
   const readAge = async () => (await gauges.read('svc.ledger.unsealed.age')).map(({ value }) => value);
   expect(await readAge()).toEqual([0]);
-  const olderTransaction = await openOlderTransaction();
+  const olderTransaction = await beginInOtherDatabase();
   await writeTransfers(1);
   processor.clock.advance(90_000);
   await processor.sealLedger();
@@ -202,7 +217,7 @@ describe('a day', () => {
   });
 
   test('stays open until all its transfers are sealed', async () => {
-    const olderTransaction = await openOlderTransaction();
+    const olderTransaction = await beginInOtherDatabase();
     await writeTransfers(1);
     advanceTo('2026-03-02T09:00:00.000Z');
     await processor.sealLedger();
@@ -217,7 +232,7 @@ describe('a day', () => {
 
   test('stays open until 00:05 UTC of the next day, also if the oldest unsealed transfer belongs to the next day', async () => {
     advanceTo('2026-03-03T00:04:59.999Z');
-    const olderTransaction = await openOlderTransaction();
+    const olderTransaction = await beginInOtherDatabase();
     await writeTransfers(1);
     await processor.sealLedger();
     const closedDays = await listDays();
@@ -248,10 +263,13 @@ describe('a day', () => {
     ]);
   });
 
-  test('causes a logged error if it receives a transfer after its closing', async () => {
+  test('causes a logged error if it receives a transfer after its closing; a transfer of the next day causes none', async () => {
     const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
     await processor.sealLedger();
+    await writeTransfers(1);
+    expect(await processor.sealLedger()).toBe(1);
+    expect(logSpy).not.toHaveBeenCalled();
     await writeTransfers(1, { createdAt: new Date('2026-03-01T23:59:59.999Z') });
     await processor.sealLedger();
     expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01' }, 'a transfer was committed after its day was closed']]);

@@ -99,12 +99,13 @@ export class SealRepository {
 
   /**
    * Undefined while the day is not closed. Transfers of this day are sealed only after the day has begun. Therefore the
-   * range omits the seals of each earlier day that was closed before this day began.
+   * range omits the seals of each earlier day that was closed before this day began. A day that was closed exactly when
+   * this day began is included, because its seals can already contain a transfer of that instant.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
       `SELECT ${CLOSED_DAY_COLUMNS},
-              (SELECT max(e.seal_number) FROM ledger_days e WHERE e.day < d.day AND e.closed_at <= d.day::timestamp AT TIME ZONE 'UTC') AS after
+              (SELECT max(e.seal_number) FROM ledger_days e WHERE e.day < d.day AND e.closed_at < d.day::timestamp AT TIME ZONE 'UTC') AS after
          FROM ledger_days d WHERE day = $1`,
       [day],
     );

@@ -263,9 +263,12 @@ describe('the statement of a day', () => {
       (await backOffice.readMovements('2026-02-20')).map((line) => Number(line.at(-1)));
     expect(await amounts()).toEqual(Array.from({ length: 3_000 }, (_, nth) => nth + 1));
     const olderTransaction = await openOlderTransaction();
-    await insertTransfers(processor.dataSource, 1);
-    expect(await amounts()).toHaveLength(3_000);
-    await olderTransaction.end();
+    try {
+      await insertTransfers(processor.dataSource, 1);
+      expect(await amounts()).toHaveLength(3_000);
+    } finally {
+      await olderTransaction.end();
+    }
     expect(await amounts()).toHaveLength(3_001);
   });
 

@@ -1,5 +1,6 @@
 import { waitUntil } from '@svc/testing';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
+import { TotalRepository } from '../baskets/total.repository.js';
 import { Store } from '../store/store.js';
 import { AlertRepository } from './alert.repository.js';
 import { OutgoingCallRepository } from './outgoing-call.repository.js';
@@ -247,6 +248,19 @@ it('an invoice whose response arrives after the refusal of a newer total is stil
   expect([(await first).body.Result, (await second).body.Result]).toEqual(['OK', 'STOP']);
   await pos.closeBasket('17', 'Complete');
   expect(openInvoiceAmounts()).toEqual([]);
+});
+
+it('an invoice whose response arrives after its total was replaced is stored, but does not make the total open', async () => {
+  const release = pos.platform.holdResponse();
+  const request = pos.sendBasket('17', 100);
+  await waitUntil('the invoice', 5_000, async () => openInvoiceAmounts().length === 1);
+  const [store, totals] = [pos.transformer.app.get(Store), pos.transformer.app.get(TotalRepository)];
+  const { totalId } = store.find<{ totalId: number }>('SELECT total_id AS totalId FROM totals')!;
+  store.transaction((tx) => totals.setState(tx, totalId, 'replaced'));
+  release();
+  await request;
+  const invoiceReference = pos.openInvoice().reference;
+  expect(totals.get(totalId)).toMatchObject({ state: 'replaced', invoiceReference });
 });
 
 describe('a call that the platform refuses', () => {

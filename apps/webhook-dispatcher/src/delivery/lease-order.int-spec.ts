@@ -114,6 +114,26 @@ test('a notification that is due a millisecond later is not leased with a notifi
   expect(await leaseIds()).toEqual([dueNow]);
 });
 
+test('the requests in flight of one merchant take no slot of another merchant', async () => {
+  await recordDue(7, 'a:443', 2);
+  const leasable = await recordDue(8, 'a:443', 1);
+  const usage = [{ merchantId: 7, endpoint: 'b:443', inFlight: 1 }];
+  expect(await leaseIds({ usage, maxPerMerchant: 1 })).toEqual([leasable]);
+});
+
+test.each([
+  ['newer', 0],
+  ['backlog', BACKLOG_AFTER_MS],
+])(
+  'at an endpoint of two merchants, a merchant without a free slot gets no slot of the other merchant (%s notifications)',
+  async (_, dueForMs) => {
+    await recordDue(7, 'a:443', dueForMs + 2);
+    const leasable = await recordDue(8, 'a:443', dueForMs + 1);
+    const usage = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
+    expect(await leaseIds({ usage, maxPerEndpoint: 1 })).toEqual([leasable]);
+  },
+);
+
 test('a half-open circuit allows one probe, and no probe if no notification of its endpoint is due', async () => {
   const probe = await recordDue(7, 'a:443', 2);
   await recordDue(7, 'a:443', 1);

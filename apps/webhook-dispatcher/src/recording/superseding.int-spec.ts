@@ -31,7 +31,11 @@ beforeEach(async () => {
   failed = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
   succeeded = dispatcher.newPayment(receiver.url, { sessionId });
 });
-afterEach(() => receiver.stop());
+afterEach(async () => {
+  await receiver.stop();
+  // Otherwise the notifications and circuits of a failed test would change the results of later tests.
+  await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
+});
 
 const readState = async (payment: HostedPaymentSnapshot): Promise<string> =>
   (await dispatcher.getNotificationRow(payment)).state;
