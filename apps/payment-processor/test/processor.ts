@@ -192,7 +192,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
     recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
     runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
-    sealLedger: async (transfersMax, sealer = testService.service.app.get(SealLedger)) => {
+    sealLedger: async (transfersMax, sealer) => {
       await waitUntil('short transactions of other connections to end', 10_000, async () => {
         const { rowCount } = await testService.superuser.query(
           `SELECT FROM pg_stat_activity
@@ -201,7 +201,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         );
         return rowCount === 0;
       });
-      return sealer.runOnce(transfersMax);
+      return (sealer ?? testService.service.app.get<SealLedger>(SealLedger)).runOnce(transfersMax);
     },
     stop: async () => {
       await testService.stop();

@@ -45,7 +45,7 @@ export interface AcquirerUnderTest {
 
 export const DAY = '2026-03-01';
 /** Soon after midnight, because a reconciliation compares every hour of the day until now. */
-const START_AT = new Date(`${DAY}T00:10:00.000Z`);
+const START_AT = new Date(Date.parse(DAY) + 600_000);
 
 /**
  * Runs all services and simulates a day of payments, so that the day can be reconciled. Payers pay on the pages of
