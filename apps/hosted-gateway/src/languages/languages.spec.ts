@@ -76,6 +76,7 @@ describe('the language of a page', () => {
     ['zu;q=0, xh;q=0.1', 'xh'],
     ['zu;q=0', 'en'],
     ['zu;Q=0.1, xh;q=0.2', 'xh'],
+    ['zu;xq=0.1, xh;q=0.2', 'zu'],
     ['zu;a=0;q=0.5', 'zu'],
     ['fr-CH, *;q=0.5', 'en'],
     ['zu;q=much', 'en'],
