@@ -57,7 +57,7 @@ export async function* streamPayments(
       const body = await http.openStream({ ...request, headers }, signals);
       const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
       yield* readNotices(body, { startTimer, onId });
-      if (!isOpened) throw notAStreamError();
+      throw endOfResponseError();
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof SvcApiError && error.retryable)) throw error;
@@ -86,8 +86,11 @@ function waitForAbort(signal: AbortSignal | undefined, until: AbortSignal): Prom
   });
 }
 
-/** The response of a wrong URL, such as the page of another server. A stream begins with a message that has an id. */
-function notAStreamError(): SvcApiError {
+/**
+ * The server ends an open stream when it restarts, and the stream reconnects. The error is reported only if no attempt
+ * has opened the stream, which begins with a message that has an id: then the URL is wrong.
+ */
+function endOfResponseError(): SvcApiError {
   const errors = [{ message: 'The response ended without the first message of a stream of payments' }];
   return new SvcApiError({ httpStatus: 200, status: 'InternalServer', errors, retryable: true });
 }
