@@ -130,6 +130,7 @@ export async function isReady(service: RunningService): Promise<boolean> {
 async function startProxyTo(address: string): Promise<{ network: TcpProxy; url: string }> {
   const url = new URL(address);
   const network = await TcpProxy.to(url.hostname, Number(url.port));
+  url.searchParams.delete('host'); // The folder of a Unix socket (tools/svc/postgres/postgres.ts).
   url.hostname = '127.0.0.1';
   url.port = String(network.localPort);
   return { network, url: url.href };
