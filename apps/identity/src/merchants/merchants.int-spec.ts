@@ -100,6 +100,21 @@ describe('the administration API of merchants', () => {
     expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ name: 'After', sites });
   });
 
+  it('does not increment the versions of another merchant’s sites when a merchant gets a new name', async () => {
+    const [renamed, other] = [
+      (await admin('POST', MERCHANTS, { name: 'Before' })).body,
+      (await admin('POST', MERCHANTS, { name: 'Other' })).body,
+    ];
+    const path = `${MERCHANTS}/${other.merchantId}/sites`;
+    const { siteId } = (await admin('POST', path, { name: 'Other', siteReference: 'A' })).body;
+    expect(await admin('PATCH', `${MERCHANTS}/${renamed.merchantId}`, { name: 'After' })).toMatchObject({
+      status: 200,
+    });
+    expect(await admin('PATCH', `${path}/${siteId}`, { name: 'Changed' })).toMatchObject({ status: 200 });
+    const events = (await identity.published(SiteChangedV1)).filter(({ payload }) => payload.siteId === siteId);
+    expect(events.map(({ aggregateVersion }) => aggregateVersion)).toEqual([1, 2]);
+  });
+
   it('lists merchants with the number of their sites, in pages of 50', async () => {
     for (let i = 0; i < 101; i++) await admin('POST', MERCHANTS, { name: `Merchant ${i}` });
     const listedMerchants = [];
