@@ -11,6 +11,7 @@ import { appFor, type Host, SessionCreatedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { ManualClock, startTestService, type TestService } from '@svc/testing';
+import { request } from 'undici';
 import { createHostListener } from '../src/host-listener.js';
 import { SERVICES } from '../src/services.js';
 
@@ -24,7 +25,8 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number;
-  readonly headers: Headers;
+  /** The names are in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
@@ -126,17 +128,17 @@ export async function startMainApi({ hostedGateway = false, startAt }: MainApiOp
   ): Promise<ApiResponse> => {
     const { port } = listeners[host].address() as AddressInfo;
     const json = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    // A call of `fetch` takes four times as much processor time, and some tests send thousands of requests.
+    const response = await request(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { ...json, ...headers },
-      redirect: 'manual',
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      await response.body?.cancel();
-      return { status: response.status, headers: response.headers, text: '' };
-    }
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const responseHeaders = new Map(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+    const isStream = responseHeaders.get('content-type')?.startsWith('text/event-stream') === true;
+    if (isStream) response.body.destroy();
+    const text = isStream ? '' : await response.body.text();
+    return { status: response.statusCode, headers: responseHeaders, text };
   };
   return {
     clock,
