@@ -1,4 +1,4 @@
-import type { QueryRunner } from 'typeorm';
+import type { OpenTransaction } from '@svc/testing';
 import { buildPayable } from './builders.js';
 import type { Processor } from './processor.js';
 
@@ -40,20 +40,20 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
 /** Inserts this number of transfers of one cent, by default created now. Returns their ids, in order. */
 export type TransferWriter = (
   count: number,
-  overrides?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
+  overrides?: { readonly connection?: Pick<OpenTransaction, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
 /** Returns a function that inserts transfers. The transfers belong to a payment that is created here. */
 export async function createTransferWriter(processor: Processor): Promise<TransferWriter> {
   const { paymentReference } = await processor.pay(buildPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {
-    const rows = (await connection.query(
+    const rows = await connection.query<{ id: string }[]>(
       `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
        SELECT gen_random_uuid(), 'voucher', 'test:service:vouchers', 'test:merchant:1001:payable', 1, 'ZAR', 'test', 1001, payment_id, $3
          FROM payments, generate_series(1, $2::int) WHERE payment_reference = $1
        RETURNING transfer_id AS id`,
       [paymentReference, count, createdAt],
-    )) as { id: string }[];
+    );
     return rows.map(({ id }) => id);
   };
 }

@@ -34,16 +34,13 @@ test('the service is ready while its relay is held back, and reports "held back"
   const waitForRelayState = (state: string | undefined): Promise<boolean> =>
     waitUntil(`the relay to be ${state}`, 10_000, async () => (await getReadiness()).body.relay === state);
   expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok' } });
-  const olderTransaction = await openOlderTransaction();
-  try {
-    const events = running.service.app.get(EventLog);
-    const event = { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
-    await inTransaction(running.dataSource, (tx) => events.append(tx, event));
-    await waitForRelayState('held back');
-    expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
-  } finally {
-    await olderTransaction.end();
-  }
+  await using olderTransaction = await openOlderTransaction();
+  const events = running.service.app.get(EventLog);
+  const event = { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
+  await inTransaction(running.dataSource, (tx) => events.append(tx, event));
+  await waitForRelayState('held back');
+  expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
+  await olderTransaction.end();
   await waitForRelayState(undefined);
   expect(await getReadiness()).toEqual({ status: 200, body: { status: 'ok' } });
 });

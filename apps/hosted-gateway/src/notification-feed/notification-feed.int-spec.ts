@@ -1,6 +1,6 @@
 import { type HostedPaymentSnapshot, notificationFields } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
-import { planOf, waitUntil } from '@svc/testing';
+import { openTransaction, planOf, waitUntil } from '@svc/testing';
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createOtherCallers, OTHER_CALLERS } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
@@ -130,9 +130,8 @@ test('the query of the feed reads a page in the order of an index, without sorti
 
 test('the feed skips no notification if the transaction that began first commits last', async () => {
   const [first, second] = [await createPayment(), await createPayment()];
-  const openTransaction = gateway.dataSource.createQueryRunner();
-  await openTransaction.startTransaction();
-  await openTransaction.query(
+  await using transaction = await openTransaction(gateway.dataSource);
+  await transaction.query(
     `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)`,
     [first.paymentReference, first.source.sessionId, JSON.stringify(first)],
   );
@@ -140,8 +139,7 @@ test('the feed skips no notification if the transaction that began first commits
   // The second payment is committed, but not in the feed until the transaction that began first has ended.
   const meanwhile = await readAll();
   expect(meanwhile.references).toEqual([]);
-  await openTransaction.commitTransaction();
-  await openTransaction.release();
+  await transaction.commit();
   expect((await readUntil(2, meanwhile.after)).references).toEqual([first.paymentReference, second.paymentReference]);
 });
 

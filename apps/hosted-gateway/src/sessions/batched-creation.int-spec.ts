@@ -75,7 +75,7 @@ test('if the database rejects one of a hundred concurrent sessions, only that se
   const newSessions = Array.from({ length: 100 }, (_, index) =>
     buildSession(index === invalidIndex ? { amount: 0 } : {}),
   );
-  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  await using lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const countNewInserts = countInserts();
   const results = Promise.allSettled(newSessions.map((session) => sessions.create(session, FINGERPRINT)));
   await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
@@ -100,7 +100,7 @@ test('one batch handles new requests, retries, conflicts, and two concurrent req
   const [usedId, identicalId, conflictingId] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await create(usedId);
   const before = await gateway.published(SessionCreatedV1);
-  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  await using lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const countNewInserts = countInserts();
   const createCalls = jest.spyOn(sessions, 'create');
   const firstRequests = Array.from({ length: CONCURRENT_STATEMENTS }, () => create(randomUUID()));
@@ -139,8 +139,8 @@ test('if the connection breaks, no session is created, the statement is not retr
   const firstIds = Array.from({ length: CONCURRENT_STATEMENTS }, () => randomUUID());
   const blockedId = randomUUID();
   const batchIds = [blockedId, ...Array.from({ length: 48 }, () => randomUUID())];
-  const firstLock = await insertInOpenTransaction(firstIds);
-  const batchLock = await insertInOpenTransaction([blockedId]);
+  await using firstLock = await insertInOpenTransaction(firstIds);
+  await using batchLock = await insertInOpenTransaction([blockedId]);
   const countNewInserts = countInserts();
   const createCalls = jest.spyOn(sessions, 'create');
   const firstRequests = firstIds.map((requestId) => create(requestId));
@@ -164,7 +164,7 @@ test('if the connection breaks, no session is created, the statement is not retr
 test('the event of each session has the trace of the request that created the session', async () => {
   const stopTraces = startTraces();
   const newSessions = Array.from({ length: 9 }, () => buildSession());
-  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  await using lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const results = newSessions.map((session, index) =>
     runInTrace(index + 1, () => sessions.create(session, FINGERPRINT)),
   );
@@ -189,7 +189,7 @@ test('a statement that inserts sessions wakes the relay once, and a statement of
     { isCreated: false, wakeUps: 0 },
   ]) {
     onCommitted.mockClear();
-    const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+    await using lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
     const results = newSessions.map((session) => sessions.create({ ...session, sessionId: randomUUID() }, FINGERPRINT));
     await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     expect(onCommitted).not.toHaveBeenCalled();

@@ -79,7 +79,7 @@ describe('concurrent calls that store payments:', () => {
         ? buildPayment(describePayable(session), { version: 2, tries: 101 })
         : buildPaidPayment(session),
     );
-    const lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
+    await using lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
     const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
     await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
     await lock.release();
@@ -109,7 +109,7 @@ describe('concurrent calls that store payments:', () => {
     const firstPayments = newSessions.slice(0, CONCURRENT_STATEMENTS).map((session) => buildPaidPayment(session));
     const newPayment = buildPaidPayment(withNew);
     const countNewStatements = countStatements(UPSERT_TEXT);
-    const lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
+    await using lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
     const payments = [...firstPayments, newPayment, outdated, second, first];
     const results = payments.map((payment) => sessions.upsertPayment(payment));
     await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);
@@ -127,8 +127,10 @@ describe('concurrent calls that store payments:', () => {
   test('if the connection breaks, no payment is stored, the statement is not retried, and callers can retry', async () => {
     const newSessions = await createSessions(CONCURRENT_STATEMENTS + 49);
     const payments = newSessions.map((session) => buildPaidPayment(session));
-    const firstLock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
-    const batchLock = await lockInOpenTransaction(newSessions.slice(CONCURRENT_STATEMENTS, CONCURRENT_STATEMENTS + 1));
+    await using firstLock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
+    await using batchLock = await lockInOpenTransaction(
+      newSessions.slice(CONCURRENT_STATEMENTS, CONCURRENT_STATEMENTS + 1),
+    );
     const countNewStatements = countStatements(UPSERT_TEXT);
     const firstCalls = payments.slice(0, CONCURRENT_STATEMENTS).map((payment) => sessions.upsertPayment(payment));
     const batchedCalls = Promise.allSettled(
@@ -176,7 +178,7 @@ describe('concurrent calls that read sessions:', () => {
       ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
-    const lock = await lockTable();
+    await using lock = await lockTable();
     const countNewStatements = countStatements(FIND_TEXT);
     const results = addresses.map((address) => sessions.findByAddress(address));
     await waitForBlockedBackends(gateway.dataSource, 2 * CONCURRENT_STATEMENTS);
@@ -203,7 +205,7 @@ describe('concurrent calls that read sessions:', () => {
 
   test('if the connection breaks, all calls fail, the statement is not retried, and callers can retry', async () => {
     const newSessions = await createSessions(CONCURRENT_STATEMENTS + 10);
-    const lock = await lockTable();
+    await using lock = await lockTable();
     const countNewStatements = countStatements(FIND_TEXT);
     const results = Promise.allSettled(newSessions.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
     const pids = await waitForBlockedBackends(gateway.dataSource, CONCURRENT_STATEMENTS);

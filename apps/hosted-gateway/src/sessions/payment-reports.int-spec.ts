@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { anEvent, waitUntil } from '@svc/testing';
+import { anEvent, openTransaction, waitForBlockedBackends } from '@svc/testing';
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from './session.repository.js';
 
@@ -103,22 +103,15 @@ test.each(['an older', 'an identical'])(
   '%s report that waits for the row lock of another process does not replace the report of that process',
   async (kind) => {
     const { sessionId, processing, paid } = await createSessionWithReports();
-    const otherProcess = gateway.dataSource.createQueryRunner();
-    await otherProcess.startTransaction();
-    const [{ row }] = (await otherProcess.query(
+    await using otherProcess = await openTransaction(gateway.dataSource);
+    const [{ row }] = await otherProcess.query<[{ row: string }]>(
       `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)
      RETURNING ctid::text AS row`,
       [paid.paymentReference, sessionId, JSON.stringify(paid)],
-    )) as [{ row: string }];
+    );
     const waiting = newRepository().upsertPayments([kind === 'an identical' ? paid : processing]);
-    await waitUntil('the report to wait for the lock', 10_000, async () => {
-      const locked = await gateway.dataSource.query<unknown[]>(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return locked.length > 0;
-    });
-    await otherProcess.commitTransaction();
-    await otherProcess.release();
+    await waitForBlockedBackends(gateway.dataSource, 1);
+    await otherProcess.commit();
     await waiting;
     expect(await readRows(sessionId)).toMatchObject({ payment: 'success', version: 3, paymentRow: row });
   },

@@ -1,6 +1,6 @@
 import { newSealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1 } from '@svc/contracts';
-import { anEvent, httpClient, type TestService, waitUntil } from '@svc/testing';
+import { anEvent, httpClient, openTransaction, type TestService, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 import { AuditLog } from './audit-log.js';
 
@@ -144,8 +144,7 @@ describe('the audit log', () => {
     const lastIdBefore = await findLastId();
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     const author = { actor: 'admin:slow', requestId: 'slow' };
-    const slowTransaction = identity.dataSource.createQueryRunner();
-    await slowTransaction.startTransaction();
+    await using slowTransaction = await openTransaction(identity.dataSource);
     await identity.service.app
       .get(AuditLog)
       .append(slowTransaction.manager, author, { action: 'merchant.renamed', merchantId, after: { name: 'Slow' } });
@@ -162,8 +161,7 @@ describe('the audit log', () => {
       return hasResponse || waiting.length > 0;
     });
     const pageBeforeCommit = await readPage(lastIdBefore);
-    await slowTransaction.commitTransaction();
-    await slowTransaction.release();
+    await slowTransaction.commit();
     await concurrentChange;
 
     const extractNames = ({ entries }: { entries: { after: { name: string } }[] }) =>

@@ -1,4 +1,4 @@
-import { paymentEvent, planOf, waitUntil } from '@svc/testing';
+import { holdLocks, paymentEvent, planOf, waitUntil } from '@svc/testing';
 import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { PaymentRepository } from './payment.repository.js';
 import { PaymentPartitions } from './payment-partitions.js';
@@ -50,9 +50,7 @@ test('a partition and its payments are dropped one day after all its payments ar
 
 test('a replica waits longer than its lock timeout of two seconds while another replica creates partitions', async () => {
   const { dataSource } = retrieval;
-  const blocker = dataSource.createQueryRunner();
-  await blocker.startTransaction();
-  await blocker.query(`LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
+  await using lock = await holdLocks(dataSource, `LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
   const creating = runOnce();
   await waitUntil('the replica to wait for more than two seconds', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(
@@ -61,8 +59,7 @@ test('a replica waits longer than its lock timeout of two seconds while another 
     );
     return row.waits;
   });
-  await blocker.commitTransaction();
-  await blocker.release();
+  await lock.release();
   await expect(creating).resolves.toBeUndefined();
 });
 

@@ -1,7 +1,7 @@
 /** Tests how notices get their positions, and how notices are read and deleted by position. */
-import { paymentEvent } from '@svc/testing';
+import { paymentEvent, waitForBlockedBackends } from '@svc/testing';
 import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
+import { insertWithoutCommit } from '../../test/uncommitted-notices.js';
 import type { Channel } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 
@@ -105,9 +105,9 @@ test('a reader skips a position that was assigned but not used', async () => {
 
 test('the notice of an event is stored once if two replicas write it concurrently', async () => {
   const events = Array.from({ length: 20 }, () => newEvent(channels[0]!));
-  const first = await insertWithoutCommit(retrieval, events);
+  await using first = await insertWithoutCommit(retrieval, events);
   const second = notices.insertNew([...events, newEvent(channels[0]!)]);
-  await waitForBlockedWriter(retrieval);
+  await waitForBlockedBackends(retrieval.dataSource, 1);
   await first.commit();
   await second;
   const positions = await readPositions(channels[0]!);

@@ -230,7 +230,7 @@ describe('each notice', () => {
   test('is received once even if its transaction is committed late, after another writer has begun', async () => {
     const reader = await openStream();
     const [slow, quick] = [newPayment(), newPayment()];
-    const first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
+    await using first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
     // The second writer must wait. Otherwise its notice would be sent now, and the reader would skip the first notice.

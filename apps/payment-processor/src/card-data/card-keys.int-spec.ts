@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CardKeyPublishedV1, ERROR_CATALOGUE, type PublicKeyJwk } from '@svc/contracts';
 import { type RunningService, startService } from '@svc/service';
-import { httpClient, waitUntil } from '@svc/testing';
+import { httpClient, openTransaction, waitForBlockedBackends } from '@svc/testing';
 import { encryptCard } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -188,25 +188,18 @@ test('concurrent rotations succeed or are rejected with 409, and the start of a 
 });
 
 test('a rotation that waits for a concurrent rotation is rejected with 409 and changes nothing', async () => {
-  const concurrentRotation = processor.dataSource.createQueryRunner();
-  await concurrentRotation.startTransaction();
+  await using concurrentRotation = await openTransaction(processor.dataSource);
   const kid = randomUUID();
   await concurrentRotation.query(`UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current`, [
     processor.clock.now(),
   ]);
   const rotation = admin('POST', PATH);
-  await waitUntil('the rotation to wait for the row', 10_000, async () => {
-    const blockedSessions = await processor.dataSource.query<unknown[]>(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return blockedSessions.length === 1;
-  });
+  await waitForBlockedBackends(processor.dataSource, 1);
   await concurrentRotation.query(
     `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version) VALUES ($1, '{}', 'x', $2, true, 2)`,
     [kid, processor.clock.now()],
   );
-  await concurrentRotation.commitTransaction();
-  await concurrentRotation.release();
+  await concurrentRotation.commit();
   expect(await rotation).toMatchObject({ status: 409 });
   expect((await listKeyStates()).map(([listedKid]: string[]) => listedKid)).toEqual([kid, processor.cardKey.kid]);
 });

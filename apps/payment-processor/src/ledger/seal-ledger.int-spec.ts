@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { GaugeReader, type OlderTransaction, openOlderTransaction, waitUntil } from '@svc/testing';
-import type { QueryRunner } from 'typeorm';
+import { GaugeReader, holdLocks, openOlderTransaction, openTransaction, waitUntil } from '@svc/testing';
 import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
@@ -11,10 +10,7 @@ import { VerifyLedger } from './verify-ledger.js';
 let gauges: GaugeReader;
 let processor: Processor;
 let writeTransfers: TransferWriter;
-/** Ends the transactions of a test. After a failed test, they would delay the seals of all later tests of the server. */
-let endTransactions: (() => Promise<void>)[];
 beforeEach(async () => {
-  endTransactions = [];
   gauges = GaugeReader.begin();
   processor = await startProcessor();
   writeTransfers = await createTransferWriter(processor);
@@ -22,24 +18,10 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  for (const end of endTransactions) await end();
   await processor.stop();
   gauges.end();
 });
 
-/** Begins a transaction, which may stay open until the end of the test. */
-async function beginTransaction(): Promise<QueryRunner> {
-  const transaction = processor.dataSource.createQueryRunner();
-  endTransactions.push(() => transaction.release());
-  await transaction.startTransaction();
-  return transaction;
-}
-/** Begins a transaction in another database, which may stay open until the end of the test. */
-async function beginInOtherDatabase(): Promise<OlderTransaction> {
-  const olderTransaction = await openOlderTransaction();
-  endTransactions.push(() => olderTransaction.end());
-  return olderTransaction;
-}
 /** Ids of the sealed transfers, without the first seal, which `beforeEach` creates. */
 const sealedIds = async (): Promise<string[]> =>
   (await readSeals(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
@@ -138,21 +120,21 @@ describe('seals', () => {
   });
 
   test('do not skip a transfer of an older transaction that commits later', async () => {
-    const olderTransaction = await beginTransaction();
+    await using olderTransaction = await openTransaction(processor.dataSource);
     const [lateTransferId] = await writeTransfers(1, { connection: olderTransaction });
     const committedIds = await writeTransfers(2);
     expect(await processor.sealLedger()).toBe(0);
-    await olderTransaction.commitTransaction();
-    await olderTransaction.release();
+    await olderTransaction.commit();
     expect(await processor.sealLedger()).toBe(3);
     expect(await sealedIds()).toEqual([lateTransferId, ...committedIds]);
   });
 
   test('omit transfers that were rolled back', async () => {
-    const otherTransaction = await beginTransaction();
-    await writeTransfers(1, { connection: otherTransaction });
-    await otherTransaction.rollbackTransaction();
-    await otherTransaction.release();
+    {
+      // Is rolled back at the end of this block.
+      await using otherTransaction = await openTransaction(processor.dataSource);
+      await writeTransfers(1, { connection: otherTransaction });
+    }
     const committedIds = await writeTransfers(1);
     await processor.sealLedger();
     expect(await sealedIds()).toEqual(committedIds);
@@ -173,12 +155,10 @@ describe('seals', () => {
 
   test('are created by one replica at a time', async () => {
     await writeTransfers(1);
-    const otherTransaction = await beginTransaction();
     // SealRepository takes this advisory lock.
-    await otherTransaction.query(`SELECT pg_advisory_xact_lock(4017016)`);
+    await using lock = await holdLocks(processor.dataSource, `SELECT pg_advisory_xact_lock(4017016)`);
     expect(await processor.sealLedger()).toBe(0);
-    await otherTransaction.rollbackTransaction();
-    await otherTransaction.release();
+    await lock.release();
     expect(await processor.sealLedger()).toBe(1);
   });
 });
@@ -186,7 +166,7 @@ describe('seals', () => {
 test('the gauge reports the age of the oldest unsealed transfer, also while an older transaction delays the seal', async () => {
   const readAge = async () => (await gauges.read('svc.ledger.unsealed.age')).map(({ value }) => value);
   expect(await readAge()).toEqual([0]);
-  const olderTransaction = await beginInOtherDatabase();
+  await using olderTransaction = await openOlderTransaction();
   await writeTransfers(1);
   processor.clock.advance(90_000);
   await processor.sealLedger();
@@ -217,7 +197,7 @@ describe('a day', () => {
   });
 
   test('stays open until all its transfers are sealed', async () => {
-    const olderTransaction = await beginInOtherDatabase();
+    await using olderTransaction = await openOlderTransaction();
     await writeTransfers(1);
     advanceTo('2026-03-02T09:00:00.000Z');
     await processor.sealLedger();
@@ -232,7 +212,7 @@ describe('a day', () => {
 
   test('stays open until 00:05 UTC of the next day, also if the oldest unsealed transfer belongs to the next day', async () => {
     advanceTo('2026-03-03T00:04:59.999Z');
-    const olderTransaction = await beginInOtherDatabase();
+    await using olderTransaction = await openOlderTransaction();
     await writeTransfers(1);
     await processor.sealLedger();
     const closedDays = await listDays();

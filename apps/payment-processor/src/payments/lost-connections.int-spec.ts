@@ -71,17 +71,16 @@ function loseResults(dataSource: DataSource): void {
 
 describe('the shared statement for fifty outcomes', () => {
   /**
-   * Starts the payments. When this function returns, the bank has charged all payments, and their outcomes wait in a
-   * batch until `held` is released.
+   * Starts the payments, and returns when the bank has charged all of them. `respond` lets the bank respond, and
+   * returns when all outcomes have arrived.
    */
   async function pay(
     payables: readonly PayableDescriptor[],
-  ): Promise<{ held: HeldLocks; results: Promise<unknown[]> }> {
-    const payments = processor.service.app.get(PaymentRepository);
+  ): Promise<{ respond: () => Promise<void>; results: Promise<unknown[]> }> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
-    let respond: () => void = () => undefined;
-    const bankResponse = new Promise<void>((resolve) => (respond = resolve));
+    let endCharges: () => void = () => undefined;
+    const bankResponse = new Promise<void>((resolve) => (endCharges = resolve));
     let chargesAtBank = 0;
     jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
       const outcome = await charge(...args);
@@ -94,17 +93,21 @@ describe('the shared statement for fifty outcomes', () => {
       payables.map((payable): Promise<HostedPaymentSnapshot | string> => processor.pay(payable).catch(getErrorCode)),
     );
     await waitUntil('fifty charges', 20_000, () => Promise.resolve(chargesAtBank === payables.length));
-    const held = await holdSettlements(processor, payments);
-    const settle = jest.spyOn(payments, 'settle');
-    respond();
-    await waitUntil('fifty responses', 20_000, () => Promise.resolve(settle.mock.calls.length === payables.length));
-    return { held, results };
+    const respond = async (): Promise<void> => {
+      const settle = jest.spyOn(processor.service.app.get(PaymentRepository), 'settle');
+      endCharges();
+      await waitUntil('fifty responses', 20_000, () => Promise.resolve(settle.mock.calls.length === payables.length));
+    };
+    return { respond, results };
   }
 
   test('records no outcome if its connection is lost before the commit, and the recovery queries the bank', async () => {
     const payables = buildPayables();
-    const { held, results } = await pay(payables);
-    const lock = await lockPayables(processor, [payables[25]!]);
+    const { respond, results } = await pay(payables);
+    // The outcomes wait in a batch until these statements are released.
+    await using held = await holdSettlements(processor, processor.service.app.get(PaymentRepository));
+    await respond();
+    await using lock = await lockPayables(processor, [payables[25]!]);
     const statements = spyOnStatements(processor.dataSource);
     await held.release();
     await terminateBlockedBackend(processor.dataSource);
@@ -118,7 +121,10 @@ describe('the shared statement for fifty outcomes', () => {
 
   test('records all outcomes if its connection is lost after the commit, and the recovery changes nothing', async () => {
     const payables = buildPayables();
-    const { held, results } = await pay(payables);
+    const { respond, results } = await pay(payables);
+    // The outcomes wait in a batch until these statements are released.
+    await using held = await holdSettlements(processor, processor.service.app.get(PaymentRepository));
+    await respond();
     loseResults(processor.dataSource);
     await held.release();
     expect(await results).toEqual(payables.map(() => 'service.not-ready'));
@@ -136,7 +142,7 @@ describe('the shared statement for fifty new payments', () => {
    */
   async function acceptInOneStatement(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);
-    const held = await holdAccepts(processor, replica.payments);
+    await using held = await holdAccepts(processor, replica.payments);
     if (!lock) loseResults(replica.dataSource);
     const statements = spyOnStatements(replica.dataSource);
     const accepts = payables.map((payable) =>
@@ -156,7 +162,7 @@ describe('the shared statement for fifty new payments', () => {
 
   test('accepts no payment if its connection is lost before the commit, and all payables can be paid immediately', async () => {
     const payables = [...buildPayables().slice(1), await createStoredPayable(processor, { expiresAt: LATER })];
-    const lock = await lockPayables(processor, payables.slice(-1));
+    await using lock = await lockPayables(processor, payables.slice(-1));
     await acceptInOneStatement(payables, lock);
     expect(await readTotals(payables)).toEqual(NO_PAYMENTS);
     await Promise.all(payables.map((payable) => processor.pay(payable)));

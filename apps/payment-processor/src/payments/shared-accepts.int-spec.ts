@@ -103,7 +103,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   );
   const before = await readPayables(rejectedPayables.map(([payable]) => payable));
 
-  const held = await holdAccepts(processor, replica.payments);
+  await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const rejections = rejectedPayables.map(([payable, nth]) => accept(payable, { try: nth }));
   const accepts = availablePayables.map((payable) =>
@@ -140,7 +140,7 @@ test('a payment with the reference of an earlier try is rejected without an effe
   const [payable, reference] = [await createStoredPayable(processor), randomUUID()];
   await createFailedTry(payable, reference);
   const validPayables = Array.from({ length: 9 }, () => buildPayable());
-  const held = await holdAccepts(processor, replica.payments);
+  await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = validPayables.map((validPayable) => accept(validPayable));
   const paymentWithUsedReference = accept(payable, { try: 2, reference });
@@ -155,7 +155,7 @@ test('a payment with the reference of an earlier try is rejected without an effe
 test('if the database rejects one of a hundred rows, only the payment of that row fails', async () => {
   const payable = { ...buildPayable(), amount: -1 };
   const validPayables = Array.from({ length: 99 }, () => buildPayable());
-  const held = await holdAccepts(processor, replica.payments);
+  await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = validPayables.slice(0, 30).map((validPayable) => accept(validPayable));
   const invalidPayment = accept(payable).catch((error: unknown) => error);
@@ -179,7 +179,7 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
 test('one of many concurrent payments of a payable is accepted, even if some contain its id in upper case', async () => {
   const payable = await createStoredPayable(processor);
   const payableWithUppercaseId = { ...payable, payableId: payable.payableId.toUpperCase() };
-  const held = await holdAccepts(processor, replica.payments);
+  await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = Array.from({ length: 30 }, (_, nth) => accept(nth % 2 === 0 ? payable : payableWithUppercaseId));
   const otherAccepts = Array.from({ length: 10 }, () => accept(buildPayable()));
@@ -194,7 +194,7 @@ test('one of many concurrent payments of a payable is accepted, even if some con
 test('each statement wakes the relay once, and only for the events that it has written', async () => {
   const wakeUps: (readonly string[])[] = [];
   replica.events.onCommitted = (types) => wakeUps.push(types);
-  const held = await holdAccepts(processor, replica.payments);
+  await using held = await holdAccepts(processor, replica.payments);
   const accepts = [buildPayable(), buildPayable(), buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map(
     (payable) => accept(payable),
   );
@@ -209,7 +209,7 @@ test('each statement wakes the relay once, and only for the events that it has w
     `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
     ended!.paymentId,
   );
-  const heldSettlements = await holdSettlements(processor, replica.payments);
+  await using heldSettlements = await holdSettlements(processor, replica.payments);
   const settled = [replica.payments.settle(first!, DECLINED, CHARGEABLE_STATES)];
   settled.push(replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES));
   await heldSettlements.release();
@@ -233,11 +233,11 @@ test('each event belongs to the trace of its own payment', async () => {
     const ids = payables.map(({ payableId }) => payableId);
     const runInTraces = <T>(run: (index: number) => Promise<T>) =>
       ids.map((id, index) => trace.run(`trace of ${id}`, () => run(index)));
-    const held = await holdAccepts(processor, replica.payments);
+    await using held = await holdAccepts(processor, replica.payments);
     const accepts = runInTraces((index) => accept(payables[index]!));
     await held.release();
     const openAttempts = await Promise.all(accepts);
-    const heldSettlements = await holdSettlements(processor, replica.payments);
+    await using heldSettlements = await holdSettlements(processor, replica.payments);
     const settled = runInTraces((index) => replica.payments.settle(openAttempts[index]!, APPROVED, CHARGEABLE_STATES));
     await heldSettlements.release();
     await Promise.all(settled);

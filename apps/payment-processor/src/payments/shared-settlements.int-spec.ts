@@ -65,7 +65,7 @@ test('each payment is settled by the response to its attempt, unless payment, pa
   const attemptWithUnknownId = await createOpenAttempt(processor);
   const before = await readAllRows([...changedAttempts, attemptWithUnknownId]);
 
-  const held = await holdSettlements(processor, replica.payments);
+  await using held = await holdSettlements(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const rejections = changedAttempts.map((openAttempt) => settle(openAttempt, APPROVED));
   const settlements = expectedSettlements.map(([openAttempt, end, from]) => settle(openAttempt, end, from));
@@ -103,7 +103,7 @@ test('each payment is settled by the response to its attempt, unless payment, pa
 
 test('if one of nine rows is invalid, only the payment of that row is not settled', async () => {
   const attempts = await Promise.all(Array.from({ length: 9 }, () => createOpenAttempt(processor)));
-  const held = await holdSettlements(processor, replica.payments);
+  await using held = await holdSettlements(processor, replica.payments);
   const settlements = attempts.map((openAttempt, index) =>
     // PostgreSQL rejects text that contains this character.
     settle(index === INVALID_INDEX ? { ...openAttempt, acquirer: 'x\u0000' } : openAttempt, APPROVED).catch(sqlState),
@@ -120,7 +120,7 @@ test('if one of nine rows is invalid, only the payment of that row is not settle
 
 test('the settlement of a payment that requires a verification does not wait for a batch', async () => {
   const attempt = await createOpenAttempt(processor);
-  const held = await holdSettlements(processor, replica.payments);
+  await using held = await holdSettlements(processor, replica.payments);
   const end = attemptEndFor({ kind: 'verificationRequired', challenge: CHALLENGE });
   expect(await settle(attempt, end)).toMatchObject({ state: 'verificationRequired', verificationUrl: CHALLENGE.url });
   await held.release();
@@ -140,7 +140,7 @@ test('payments with and without vouchers can share a statement, and each has its
   );
   const vouchers = [{ merchantLiable: false, amount: 345 }] as unknown as OpenAttempt['payment']['vouchers'];
   const attemptToSettle = { ...attemptWithVouchers, payment: { ...attemptWithVouchers.payment, vouchers } };
-  const held = await holdSettlements(processor, replica.payments);
+  await using held = await holdSettlements(processor, replica.payments);
   const settled = [settle(attemptToSettle as OpenAttempt, APPROVED), settle(attemptWithoutVouchers, APPROVED)];
   await held.release();
   expect(await Promise.all(settled)).toMatchObject([{ processedAmount: 12_000 }, { processedAmount: 12_345 }]);

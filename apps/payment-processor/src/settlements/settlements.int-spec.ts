@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SettlementStatement } from '@svc/contracts';
-import { httpClient, openOlderTransaction, planOf, waitUntil } from '@svc/testing';
+import { httpClient, openOlderTransaction, openTransaction, planOf, waitUntil } from '@svc/testing';
 import { buildPayable } from '../../test/builders.js';
 import { createRefundClient, type KeyOwner, type RefundClient } from '../../test/merchant-key.js';
 import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
@@ -262,25 +262,20 @@ describe('the statement of a day', () => {
     const amounts = async (): Promise<number[]> =>
       (await backOffice.readMovements('2026-02-20')).map((line) => Number(line.at(-1)));
     expect(await amounts()).toEqual(Array.from({ length: 3_000 }, (_, nth) => nth + 1));
-    const olderTransaction = await openOlderTransaction();
-    try {
-      await insertTransfers(processor.dataSource, 1);
-      expect(await amounts()).toHaveLength(3_000);
-    } finally {
-      await olderTransaction.end();
-    }
+    await using olderTransaction = await openOlderTransaction();
+    await insertTransfers(processor.dataSource, 1);
+    expect(await amounts()).toHaveLength(3_000);
+    await olderTransaction.end();
     expect(await amounts()).toHaveLength(3_001);
   });
 
   test('is exported without the transfers of transactions that were open at the start of the export', async () => {
     const { paymentReference } = await processor.pay(buildPayable(merchant));
     const settlements = processor.service.app.get(SettlementRepository);
-    const openTransaction = processor.dataSource.createQueryRunner();
-    await openTransaction.startTransaction();
-    await insertTransferAt('2026-02-25T10:00:00Z', paymentReference, { connection: openTransaction });
+    await using transaction = await openTransaction(processor.dataSource);
+    await insertTransferAt('2026-02-25T10:00:00Z', paymentReference, { connection: transaction });
     const horizonBefore = await settlements.snapshotHorizon();
-    await openTransaction.commitTransaction();
-    await openTransaction.release();
+    await transaction.commit();
     const horizonAfter = await settlements.snapshotHorizon();
     expect(await readPages('2026-02-25', horizonBefore)).toEqual([]);
     expect(await readPages('2026-02-25', horizonAfter)).toMatchObject([[{ amount: 1 }]]);

@@ -92,13 +92,20 @@ export async function holdSettlements(processor: Processor, payments: PaymentRep
   );
 }
 
-/** Releases the lock, waits for the held statements, and checks that each of them has changed something. */
+/**
+ * `release` releases the lock, waits for the held statements, and checks that each of them has changed something. The
+ * end of the scope releases the lock and waits, without a check, because the test may have failed already.
+ */
 function releaseAndCheck(lock: HeldLocks, heldResults: readonly Promise<unknown>[]): HeldLocks {
   return {
     release: async () => {
       await lock.release();
       if ((await Promise.all(heldResults)).includes(undefined))
         throw new Error('A held statement has changed nothing.');
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lock.release();
+      await Promise.allSettled(heldResults);
     },
   };
 }

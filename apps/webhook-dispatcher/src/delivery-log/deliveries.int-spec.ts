@@ -9,7 +9,7 @@ import {
   ResendDeliveryV1,
 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
-import { planOf } from '@svc/testing';
+import { holdLocks, planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { TEST_SITE } from '../../test/payment.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
@@ -235,17 +235,15 @@ describe('a resend', () => {
 });
 
 test('reads use only some of the database connections, and a read is rejected when too many reads wait', async () => {
-  const { superuser, dataSource } = dispatcher.test;
-  const blocker = await superuser.connect();
-  await blocker.query(`BEGIN; LOCK TABLE notifications`);
+  const { dataSource } = dispatcher.test;
+  await using lock = await holdLocks(dataSource, `LOCK TABLE notifications`);
   const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, () => requestDeliveries());
   await expect(requestDeliveries()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   await expect(sendCommand(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
     code: 'service.not-ready',
   });
   expect(await dataSource.query(`SELECT 1 AS free`)).toEqual([{ free: 1 }]);
-  await blocker.query(`ROLLBACK`);
-  blocker.release();
+  await lock.release();
   expect(await Promise.all(reads)).toHaveLength(MAX_READS + MAX_WAITING_READS);
 });
 

@@ -1,6 +1,6 @@
 /** Tests the effects of the result of an attempt: database statements, log messages, and the next lease request. */
 import { randomUUID } from 'node:crypto';
-import { waitUntil } from '@svc/testing';
+import { holdLocks, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
@@ -85,9 +85,10 @@ describe('results that arrive at the same time', () => {
       await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [host]);
     for (let count = 0; count < 4; count++) await recordNotification();
     const [first, ...leased] = await leaseAll();
-    const holder = dispatcher.test.dataSource.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
+    await using lock = await holdLocks(
+      dispatcher.test.dataSource,
+      `SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`,
+    );
     const recorder = new AttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
@@ -96,16 +97,9 @@ describe('results that arrive at the same time', () => {
       recordDelivered(recorder, first!),
       ...leased.map((notification, nth) => recordDelivered(recorder, { ...notification, endpoint: endpoints[nth]! })),
     ];
-    await waitUntil('the statement to wait', 5_000, async () => {
-      const [row] = await query<[{ count: number }]>(
-        `SELECT count(*) AS count FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()
-            AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
-      );
-      return row.count > 0;
-    });
+    await waitForBlockedBackends(dispatcher.test.dataSource, 1);
     const unlockedCircuits = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
-    await holder.commitTransaction();
-    await holder.release();
+    await lock.release();
     expect(await Promise.all(recording)).toEqual([true, true, true, true]);
     expect(unlockedCircuits).toEqual([{ endpoint: 'b.example:443' }, { endpoint: 'c.example:443' }]);
   });

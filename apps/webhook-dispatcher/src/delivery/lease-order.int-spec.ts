@@ -1,6 +1,6 @@
 /** Tests the order in which due notifications are leased, and that a lease request skips no endpoint. */
 import { randomUUID } from 'node:crypto';
-import { waitUntil } from '@svc/testing';
+import { holdLocks, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { DeliveryLeaseRepository, type LeaseRequest } from './delivery-lease.repository.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -173,19 +173,11 @@ describe('a probe', () => {
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
       CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
-    const holder = dataSource.createQueryRunner();
-    await holder.query(`SELECT pg_advisory_lock(1)`);
+    await using lock = await holdLocks(dataSource, `SELECT pg_advisory_xact_lock(1)`);
     const leasing = leaseIds();
-    await waitUntil('the lease request to wait', 5_000, async () => {
-      const rows = await dataSource.query<unknown[]>(
-        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      );
-      return rows.length > 0;
-    });
+    await waitForBlockedBackends(dataSource, 1);
     await dataSource.query(`UPDATE circuits SET open_until = $1`, [dispatcher.clock.later(30 * SECOND)]);
-    await holder.query(`SELECT pg_advisory_unlock(1)`);
-    await holder.release();
+    await lock.release();
     expect(await leasing).toEqual([]);
     await superuser.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
   });

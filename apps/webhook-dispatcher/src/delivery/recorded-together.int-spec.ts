@@ -68,7 +68,7 @@ async function readStates(notifications: readonly LeasedNotification[]): Promise
 test('if the database rejects one of a hundred results, the other results are recorded', async () => {
   const invalidIndex = 60;
   const notifications = await recordAndLease(100);
-  const lock = await lockRows(notifications[0]!);
+  await using lock = await lockRows(notifications[0]!);
   const results = Promise.allSettled(
     notifications.map((notification, nth) =>
       recordDelivered(notification, nth === invalidIndex ? INVALID_DURATION_MS : nth),
@@ -99,7 +99,7 @@ test('a result under a lost lease is not recorded, although the result under the
   const leased = await recordAndLease(5);
   const renewedLease = leased.find(({ id }) => id === expiredLease!.id)!;
   const [first, lostLease, ...others] = leased.filter((notification) => notification !== renewedLease);
-  const lock = await lockRows(first!);
+  await using lock = await lockRows(first!);
   const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
   const notifications = [first!, { ...lostLease!, leaseId: randomUUID() }, expiredLease!, renewedLease, ...others];
   const results = notifications.map((notification) => recordDelivered(notification));
@@ -117,7 +117,8 @@ test('a result under a lost lease is not recorded, although the result under the
 
 test('if the connection is lost, no result is recorded or retried, and all notifications are later leased again', async () => {
   const [first, blocked, ...others] = await recordAndLease(51);
-  const [lockOnFirst, lockOnBlocked] = [await lockRows(first!), await lockRows(blocked!)];
+  await using lockOnFirst = await lockRows(first!);
+  await using lockOnBlocked = await lockRows(blocked!);
   const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
   const firstRecorded = recordDelivered(first!);
   const recordedTogether = Promise.allSettled(

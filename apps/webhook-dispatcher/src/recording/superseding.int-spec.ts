@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
+import { openTransaction } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
@@ -193,8 +194,7 @@ describe('when concurrent transactions record a Failed and a Success of one sess
   ])('the second transaction waits for the first, and only the Success is sent (first: %s)', async (firstStatus) => {
     const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
     const { dataSource } = dispatcher.test;
-    const firstTransaction = dataSource.createQueryRunner();
-    await firstTransaction.startTransaction();
+    await using firstTransaction = await openTransaction(dataSource);
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
       { payload: first },
     ]);
@@ -209,8 +209,7 @@ describe('when concurrent transactions record a Failed and a Success of one sess
       });
     await waitForBlockedBackend('advisory');
     expect(secondDone).toBe(false);
-    await firstTransaction.commitTransaction();
-    await firstTransaction.release();
+    await firstTransaction.commit();
     await secondRecording;
 
     expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'pending']);
@@ -220,16 +219,14 @@ describe('when concurrent transactions record a Failed and a Success of one sess
 
   it('the recording of the Success waits for an uncommitted lease of the Failed', async () => {
     await dispatcher.deliverPayments(failed);
-    const leasing = dispatcher.test.dataSource.createQueryRunner();
-    await leasing.startTransaction();
+    await using leasing = await openTransaction(dispatcher.test.dataSource);
     await leasing.query(
       `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
       [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
     );
     const recording = dispatcher.deliverPayments(succeeded);
     await waitForBlockedBackend('transactionid');
-    await leasing.commitTransaction();
-    await leasing.release();
+    await leasing.commit();
     await recording;
 
     expect(await dispatcher.getNotificationRow(failed)).toMatchObject({
@@ -243,14 +240,12 @@ describe('when concurrent transactions record a Failed and a Success of one sess
 
   it('a lease request skips a Failed that is being superseded', async () => {
     await dispatcher.deliverPayments(failed);
-    const recording = dispatcher.test.dataSource.createQueryRunner();
-    await recording.startTransaction();
+    await using recording = await openTransaction(dispatcher.test.dataSource);
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
       { payload: succeeded },
     ]);
     expect(await leaseAll()).toEqual([]);
-    await recording.commitTransaction();
-    await recording.release();
+    await recording.commit();
     expect(await leaseAll()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();

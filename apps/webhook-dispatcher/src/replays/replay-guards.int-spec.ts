@@ -3,7 +3,7 @@
  * of a successful payment, a Failed is the notification of a failed payment.
  */
 import { randomUUID } from 'node:crypto';
-import { waitUntil } from '@svc/testing';
+import { holdLocks, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
 const HOST = 'shop.example:443';
@@ -147,20 +147,12 @@ describe('a replay of many notifications', () => {
       await updateNotification(await recordExhausted(), `endpoint = $2`, endpoint);
       await openCircuit(7, endpoint);
     }
-    const holder = dispatcher.test.dataSource.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query(`SELECT FROM circuits WHERE endpoint = 'a:443' FOR UPDATE`);
+    const { dataSource } = dispatcher.test;
+    await using lock = await holdLocks(dataSource, `SELECT FROM circuits WHERE endpoint = 'a:443' FOR UPDATE`);
     const replaying = replayMany(EXHAUSTED);
-    await waitUntil('the replay to wait', 5_000, async () => {
-      const rows = await query<unknown[]>(
-        `SELECT FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()
-            AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
-      );
-      return rows.length > 0;
-    });
+    await waitForBlockedBackends(dataSource, 1);
     const unlockedCircuits = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
-    await holder.commitTransaction();
-    await holder.release();
+    await lock.release();
     expect(await replaying).toEqual([6, 0]);
     expect(unlockedCircuits).toEqual(endpoints.slice(1).map((endpoint) => ({ endpoint })));
   });

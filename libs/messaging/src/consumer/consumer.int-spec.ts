@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
-import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
+import { holdLocks, ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { Consumer, DeadLetters, type EventHandler, type MessagingLog } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
@@ -281,10 +281,7 @@ describe('an event whose handler fails because of the database', () => {
       },
     });
     await dataSource.query('CREATE TABLE awaited ()');
-    const lock = dataSource.createQueryRunner();
-    await lock.startTransaction();
-    await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    await lock.query('LOCK TABLE awaited IN SHARE MODE');
+    await using lock = await holdLocks(dataSource, 'LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
     // The consumer attempts the whole batch and then each event separately. The wait is shorter than the statement
     // timeout, because the transaction is open meanwhile, and an open transaction holds back every relay of the server.
@@ -294,7 +291,6 @@ describe('an event whose handler fails because of the database', () => {
       expect(await consumer.retryDeferred()).toBe(0);
     }
     expect(lockTimeouts.splice(0)).toEqual(Array.from({ length: 10 }, () => '250ms'));
-    await lock.commitTransaction();
     await lock.release();
     clock.advance(2_000);
     expect(await consumer.retryDeferred()).toBe(1);

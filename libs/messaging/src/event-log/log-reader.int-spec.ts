@@ -1,5 +1,5 @@
-import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
+import { inTransaction, newDataSource } from '@svc/persistence';
+import { ManualClock, newMessagingDatabase, openTransaction, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog } from '../index.js';
@@ -72,16 +72,14 @@ test('events of one transaction are read in the order of their positions, even i
 });
 
 test('readLog returns no events of an open transaction or of later transactions, and reports that they are blocked', async () => {
-  const openTransaction = dataSource.createQueryRunner();
-  await openTransaction.startTransaction();
-  await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
+  await using transaction = await openTransaction(dataSource);
+  await events.append(transaction.manager, newNoteEvent('open'));
   await append('after it');
   const blocked = await read();
   expect([readTexts(blocked), blocked.end, blocked.isBlocked]).toEqual([[], LOG_BEGINNING, true]);
   const withoutNotes = await read({ types: new Set(['other.v1']) });
   expect([withoutNotes.end, withoutNotes.isBlocked]).toEqual([LOG_BEGINNING, false]);
-  await openTransaction.commitTransaction();
-  await openTransaction.release();
+  await transaction.commit();
   const afterCommit = await read();
   expect([readTexts(afterCommit), afterCommit.isBlocked]).toEqual([['open', 'after it'], false]);
 });

@@ -1,5 +1,5 @@
-import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import { inTransaction, newDataSource } from '@svc/persistence';
+import { holdLocks, ManualClock, newTestDatabase, openTransaction, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource, EntityManager } from 'typeorm';
 import { newNoteEvent } from '../../test/harness/effects.js';
 import { EmbeddedBroker, ensureMonthPartitions, EventLog, messagingMigrations, Relay } from '../index.js';
@@ -61,44 +61,31 @@ test('processes that create the partitions concurrently while events are logged 
   expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
 });
 
-/** A transaction that stays open until the test ends it. */
-async function openTransaction() {
-  const runner = dataSource.createQueryRunner();
-  await runner.startTransaction();
-  return {
-    tx: runner.manager,
-    end: async () => {
-      await runner.commitTransaction();
-      await runner.release();
-    },
-  };
-}
 const insertInboxRow = (tx: EntityManager) =>
   tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
 
 test('partitions of future months are created while transactions write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);
-  const writer = await openTransaction();
-  await events.append(writer.tx as Transaction, newNoteEvent('a'));
-  await insertInboxRow(writer.tx);
+  await using writer = await openTransaction(dataSource);
+  await events.append(writer.manager, newNoteEvent('a'));
+  await insertInboxRow(writer.manager);
   clock.advance(31 * 24 * 3_600_000);
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
-  await writer.end();
+  await writer.commit();
 });
 
 test('a transaction that reads all partitions delays the creation of partitions, but events are still logged', async () => {
-  const backup = await openTransaction();
-  await backup.tx.query('SELECT FROM event_log');
+  await using backup = await holdLocks(dataSource, 'SELECT FROM event_log');
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(false);
   await append('meanwhile');
-  await backup.end();
+  await backup.release();
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
   expect(await countByPartition('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
 });
 
 test('a transaction that writes to the inbox and then to the event log does not deadlock with the creation of partitions', async () => {
-  const consumer = await openTransaction();
-  await insertInboxRow(consumer.tx);
+  await using consumer = await openTransaction(dataSource);
+  await insertInboxRow(consumer.manager);
   const areCreated = ensureMonthPartitions(dataSource, clock);
   await waitUntil('the creation of partitions to wait for the inbox', 10_000, async () => {
     const [{ waits }] = await dataSource.query<[{ waits: boolean }]>(
@@ -106,8 +93,8 @@ test('a transaction that writes to the inbox and then to the event log does not 
     );
     return waits;
   });
-  await events.append(consumer.tx as Transaction, newNoteEvent('an effect'));
-  await consumer.end();
+  await events.append(consumer.manager, newNoteEvent('an effect'));
+  await consumer.commit();
   expect(await areCreated).toBe(true);
 });
 

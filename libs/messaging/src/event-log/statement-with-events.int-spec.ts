@@ -89,7 +89,7 @@ test('a statement writes rows and their events together, and wakes the relay onc
 });
 
 test('the relay is not woken while the statement waits for a lock', async () => {
-  const lock = await holdLocks(dataSource, 'LOCK TABLE things IN SHARE MODE');
+  await using lock = await holdLocks(dataSource, 'LOCK TABLE things IN SHARE MODE');
   const upserted = upsertThings(dataSource, ['a']);
   await waitForBlockedBackends(dataSource, 1);
   expect(wakeUps).toEqual([]);

@@ -1,7 +1,14 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newMessagingDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import {
+  holdLocks,
+  ManualClock,
+  newMessagingDatabase,
+  openTransaction,
+  type TestDatabase,
+  waitUntil,
+} from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { findLag } from '../event-log/log-reader.js';
 import { EmbeddedBroker, EventLog, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
@@ -94,8 +101,7 @@ test('while an older transaction blocks events, the relay reads the log less and
   const broker = await newBroker(() => Promise.resolve());
   const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
   events.onCommitted = (types) => relay.nudge(types);
-  const olderTransaction = dataSource.createQueryRunner();
-  await olderTransaction.startTransaction();
+  await using olderTransaction = await openTransaction(dataSource);
   await olderTransaction.query('SELECT pg_current_xact_id()');
   await relay.start();
   const query = jest.spyOn(dataSource, 'query');
@@ -105,8 +111,7 @@ test('while an older transaction blocks events, the relay reads the log less and
   // The relay reads the log after 2, 4, 8, … 64 ms and then every 100 ms, so there are about 15 queries.
   expect(query.mock.calls.length).toBeGreaterThan(5);
   expect(query.mock.calls.length).toBeLessThan(50);
-  await olderTransaction.commitTransaction();
-  await olderTransaction.release();
+  await olderTransaction.commit();
   await waitUntil('the log to be delivered', DEADLINE_MS, () => relay.isCaughtUp());
   await relay.stop();
 });
@@ -208,9 +213,7 @@ describe('a target with a window of two unconfirmed batches', () => {
 });
 
 test('a relay that cannot create partitions during a backup still delivers events, and creates the partitions a minute later', async () => {
-  const backup = dataSource.createQueryRunner();
-  await backup.startTransaction();
-  await backup.query('SELECT FROM event_log');
+  await using backup = await holdLocks(dataSource, 'SELECT FROM event_log');
   const deliveredIds: string[] = [];
   const broker = await newBroker((batch) => Promise.resolve(void deliveredIds.push(...batch.map(({ id }) => id))));
   const { log, lines } = newRecordingLog();
@@ -220,7 +223,6 @@ test('a relay that cannot create partitions during a backup still delivers event
   await waitUntil('the delivery', DEADLINE_MS, () => Promise.resolve(deliveredIds.length === 1));
   expect(lines).toContain('relay: partitions not created, blocked by a long transaction');
 
-  await backup.commitTransaction();
   await backup.release();
   clock.advance(60_000);
   await waitUntil('the partition', DEADLINE_MS, async () => {

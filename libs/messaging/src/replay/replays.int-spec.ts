@@ -1,7 +1,7 @@
 /** Tests of the publishing service, which serves the replay requests of other services. */
 import type { EventEnvelope } from '@svc/contracts';
-import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { ManualClock, newMessagingDatabase, type TestDatabase } from '@svc/testing';
+import { inTransaction, newDataSource } from '@svc/persistence';
+import { ManualClock, newMessagingDatabase, openTransaction, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import type { EventReplay } from '../broker/broker.js';
@@ -55,12 +55,10 @@ async function serveAll(): Promise<string[]> {
 
 test('a replay contains the events before its request, without the events of a transaction that was open at that time', async () => {
   await append('a');
-  const openTransaction = dataSource.createQueryRunner();
-  await openTransaction.startTransaction();
-  await events.append(openTransaction.manager as Transaction, newNoteEvent('open'));
+  await using transaction = await openTransaction(dataSource);
+  await events.append(transaction.manager, newNoteEvent('open'));
   await requestReplay(1, 'late');
-  await openTransaction.commitTransaction();
-  await openTransaction.release();
+  await transaction.commit();
   await append('after it');
   expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
   expect(await serveAll()).toEqual([]);

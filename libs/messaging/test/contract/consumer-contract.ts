@@ -1,5 +1,5 @@
 import { inTransaction } from '@svc/persistence';
-import { waitUntil } from '@svc/testing';
+import { holdLocks, waitUntil } from '@svc/testing';
 import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
   appendNotes,
@@ -221,12 +221,8 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().startProducer('processor');
     await producer.relay.start();
-    const lock = history.createQueryRunner();
-    await lock.startTransaction();
-    // The services' setting ends transactions that are idle for long, but this transaction must stay open.
-    await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // CREATE INDEX acquires the same lock.
-    await lock.query('LOCK TABLE effects IN SHARE MODE');
+    await using lock = await holdLocks(history, 'LOCK TABLE effects IN SHARE MODE');
     const texts = Array.from({ length: 5 }, (_, i) => `locked ${i}`);
     await appendNotes(producer, ...texts);
     const other = { ...newNoteEvent('other'), type: { name: 'other.v1' } };
@@ -244,7 +240,6 @@ export function consumerContract(harness: () => MessagingHarness): void {
       });
     }
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
-    await lock.commitTransaction();
     await lock.release();
     await waitUntil('the effects', DEADLINE_MS, async () => {
       harness().clock.advance(60_000);

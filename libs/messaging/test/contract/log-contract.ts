@@ -1,5 +1,5 @@
-import { inTransaction, type Transaction } from '@svc/persistence';
-import { waitUntil } from '@svc/testing';
+import { inTransaction } from '@svc/persistence';
+import { openTransaction, waitUntil } from '@svc/testing';
 import { MAX_EVENT_BYTES } from '../../src/index.js';
 import {
   appendNotes,
@@ -52,9 +52,8 @@ export function logContract(harness: () => MessagingHarness): void {
     await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
-    const lastToCommit = producer.dataSource.createQueryRunner();
-    await lastToCommit.startTransaction();
-    await producer.events.append(lastToCommit.manager as Transaction, newNoteEvent('first position, last commit'));
+    await using lastToCommit = await openTransaction(producer.dataSource);
+    await producer.events.append(lastToCommit.manager, newNoteEvent('first position, last commit'));
     await appendNotes(producer, 'second position, first commit');
 
     // A cursor that consisted only of the position would now read the second event, store its position, and skip the
@@ -65,8 +64,7 @@ export function logContract(harness: () => MessagingHarness): void {
     expect(visibleRows.map(({ text }) => text)).toEqual(['second position, first commit']);
     expect(await producer.relay.runOnce()).toBe(0);
 
-    await lastToCommit.commitTransaction();
-    await lastToCommit.release();
+    await lastToCommit.commit();
     const skipped = await log.query<{ text: string }[]>(
       `SELECT payload->>'text' AS text FROM event_log WHERE position < $1`,
       [visibleRows[0]!.position],
@@ -83,16 +81,11 @@ export function logContract(harness: () => MessagingHarness): void {
     await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
-    const firstToBegin = producer.dataSource.createQueryRunner();
-    await firstToBegin.startTransaction();
+    await using firstToBegin = await openTransaction(producer.dataSource);
     await firstToBegin.query('SELECT pg_current_xact_id()');
     await appendNotes(producer, 'lower position, higher transaction');
-    await producer.events.append(
-      firstToBegin.manager as Transaction,
-      newNoteEvent('higher position, lower transaction'),
-    );
-    await firstToBegin.commitTransaction();
-    await firstToBegin.release();
+    await producer.events.append(firstToBegin.manager, newNoteEvent('higher position, lower transaction'));
+    await firstToBegin.commit();
     await appendNotes(producer, 'last');
 
     await expectEffects(history, ['last', 'lower position, higher transaction', 'higher position, lower transaction']);

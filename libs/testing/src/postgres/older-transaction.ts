@@ -4,9 +4,9 @@ import { newTestDatabase } from './test-database.js';
 
 /**
  * An open transaction in another database of the server. It has a transaction id, so every relay of the server waits
- * until it ends.
+ * until it ends. `await using` ends it at the end of its scope.
  */
-export interface OlderTransaction {
+export interface OlderTransaction extends AsyncDisposable {
   readonly pid: number;
   readonly application: string;
   readonly database: string;
@@ -26,15 +26,11 @@ export async function openOlderTransaction(): Promise<OlderTransaction> {
   );
   const { pid, database } = rows[0]!;
   let isOpen = true;
-  return {
-    pid,
-    application,
-    database,
-    end: async () => {
-      if (!isOpen) return;
-      isOpen = false;
-      await client.end();
-      await testDatabase.drop();
-    },
+  const end = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    await client.end();
+    await testDatabase.drop();
   };
+  return { pid, application, database, end, [Symbol.asyncDispose]: end };
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { type OpenTransaction, openTransaction } from './open-transaction.js';
 
 export interface Updates {
   readonly all: number;
@@ -7,8 +8,8 @@ export interface Updates {
   readonly hot: number;
 }
 
-/** The runner is set in `action` and the functions that it calls, but not in jobs of the service. */
-const runnerOfAction = new AsyncLocalStorage<QueryRunner>();
+/** The transaction is set in `action` and the functions that it calls, but not in jobs of the service. */
+const transactionOfAction = new AsyncLocalStorage<OpenTransaction>();
 
 /**
  * Counts the row updates in `table` by the statements that `action` sends through this data source. The statements run
@@ -19,28 +20,26 @@ export async function updatesOf(
   table: string,
   action: () => Promise<unknown>,
 ): Promise<Updates> {
-  const runner = dataSource.createQueryRunner();
+  await using transaction = await openTransaction(dataSource);
   const query = dataSource.query.bind(dataSource);
   dataSource.query = ((text: string, ...rest: []) =>
-    runnerOfAction.getStore()?.query(text, ...rest) ?? query(text, ...rest)) as DataSource['query'];
+    transactionOfAction.getStore()?.query(text, ...rest) ?? query(text, ...rest)) as DataSource['query'];
   try {
-    await runner.startTransaction();
-    const before = await countUpdates(runner, table);
-    await runnerOfAction.run(runner, action);
-    const after = await countUpdates(runner, table);
-    await runner.commitTransaction();
+    const before = await countUpdates(transaction, table);
+    await transactionOfAction.run(transaction, action);
+    const after = await countUpdates(transaction, table);
+    await transaction.commit();
     return { all: after.all - before.all, hot: after.hot - before.hot };
   } finally {
     dataSource.query = query;
-    await runner.release();
   }
 }
 
 /** Reads the counts of the current transaction. */
-async function countUpdates(runner: QueryRunner, table: string): Promise<Updates> {
-  const [updates] = (await runner.query(
+async function countUpdates(transaction: OpenTransaction, table: string): Promise<Updates> {
+  const [updates] = await transaction.query<Updates[]>(
     `SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_xact_user_tables WHERE relid = $1::regclass`,
     [table],
-  )) as Updates[];
+  );
   return updates!;
 }
