@@ -185,6 +185,10 @@ export default tseslint.config(
           selector: 'MemberExpression[property.name=/^(todo|failing)$/][object.name=/^(describe|test|it)$/]',
           message: 'Run every test, or delete it.',
         },
+        {
+          selector: 'CallExpression[callee.property.name="startTransaction"]',
+          message: 'Use openTransaction or holdLocks of @svc/testing, which end the transaction of a failed test too.',
+        },
       ],
     },
   },

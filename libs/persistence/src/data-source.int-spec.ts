@@ -53,6 +53,7 @@ test('the server ends a transaction that is idle for too long, and the next stat
   const runner = dataSource.createQueryRunner();
   const client = (await runner.connect()) as pg.Client;
   const ended = new Promise((resolve) => client.once('error', resolve));
+  // eslint-disable-next-line no-restricted-syntax -- The server ends this transaction.
   await runner.startTransaction();
   await runner.query('SELECT pg_current_xact_id()');
   const startedAt = performance.now();

@@ -64,21 +64,20 @@ async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
     dispatcher.newPayment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
   const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
+  // eslint-disable-next-line no-restricted-syntax -- The plans of exactly this connection are tested.
   await runner.startTransaction();
-  const before = await readTableStatistics(runner);
-  const events = payments.map((payload) => ({ payload }));
-  expect(
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
-      runner.manager,
-      events,
-      slots,
-    ),
-  ).toHaveLength(payments.length);
-  const after = await readTableStatistics(runner);
-  await runner.rollbackTransaction();
-  return after.map(({ table, scans, rows }, nth) => {
-    return { table, scans: scans - before[nth]!.scans, rows: rows - before[nth]!.rows };
-  });
+  try {
+    const before = await readTableStatistics(runner);
+    const events = payments.map((payload) => ({ payload }));
+    const recording = new RecordNotifications(new NotificationRepository(), dispatcher.clock);
+    expect(await recording.execute(runner.manager, events, slots)).toHaveLength(payments.length);
+    const after = await readTableStatistics(runner);
+    return after.map(({ table, scans, rows }, nth) => {
+      return { table, scans: scans - before[nth]!.scans, rows: rows - before[nth]!.rows };
+    });
+  } finally {
+    await runner.rollbackTransaction();
+  }
 }
 
 /** Matches a plan that looks up each row of a batch by the key of `index`. */
