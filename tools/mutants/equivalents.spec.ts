@@ -11,15 +11,17 @@ const entry = {
   reason: 'a key is unique',
 };
 
-it('matchEquivalents finds all mutants that match an entry, or only the mutant with the number in the entry', () => {
-  expect([...matchEquivalents(mutants, [entry], [FILE]).reasons.values()]).toEqual([
-    'a key is unique',
-    'a key is unique',
-  ]);
-  const { reasons, stale } = matchEquivalents(mutants, [{ ...entry, occurrence: 2 }], [FILE]);
+it('matchEquivalents finds all mutants that match an entry, and reports the entry as ambiguous', () => {
+  const { reasons, ambiguous, stale } = matchEquivalents(mutants, [entry], [FILE]);
+  expect([...reasons.values()]).toEqual(['a key is unique', 'a key is unique']);
+  expect([ambiguous, stale]).toEqual([[entry], []]);
+});
+
+it('matchEquivalents finds only the mutant with the number in the entry', () => {
+  const { reasons, ambiguous, stale } = matchEquivalents(mutants, [{ ...entry, occurrence: 2 }], [FILE]);
   // Each of the two guards has two mutants: always true, then always false.
   expect([...reasons.keys()]).toEqual([mutants[2]]);
-  expect(stale).toEqual([]);
+  expect([ambiguous, stale]).toEqual([[], []]);
 });
 
 it.each([
@@ -27,7 +29,7 @@ it.each([
   { ...entry, within: 'g' },
   { ...entry, what: 'always' },
   { ...entry, occurrence: 3 },
-  { ...entry, reason: ' ' },
+  { ...entry, occurrence: 2, reason: ' ' },
 ])('matchEquivalents reports %j, which has no mutant or no reason', (stale) => {
   expect(matchEquivalents(mutants, [entry, stale], [FILE]).stale).toEqual([stale]);
 });

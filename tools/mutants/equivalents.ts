@@ -29,6 +29,8 @@ export function readEquivalents(folder = import.meta.dirname): Equivalent[] {
 
 export interface EquivalentMatches<M> {
   readonly reasons: ReadonlyMap<M, string>;
+  /** Entries that match several mutants. Stryker runs these mutants too, and reports an entry that a test contradicts. */
+  readonly ambiguous: readonly Equivalent[];
   /** Entries that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
@@ -43,13 +45,14 @@ export function matchEquivalents<M extends MutantContent>(
   files: readonly string[],
 ): EquivalentMatches<M> {
   const reasons = new Map<M, string>();
-  const stale: Equivalent[] = [];
+  const [stale, ambiguous]: [Equivalent[], Equivalent[]] = [[], []];
   for (const entry of entries.filter(({ file }) => files.includes(file))) {
     const matched = mutants.filter((mutant) => isMatch(mutant, entry));
     if (matched.length === 0 || entry.reason.trim() === '') stale.push(entry);
+    if (matched.length > 1) ambiguous.push(entry);
     for (const mutant of matched) reasons.set(mutant, entry.reason);
   }
-  return { reasons, stale };
+  return { reasons, ambiguous, stale };
 }
 
 function isMatch(mutant: MutantContent, { file, within, original, what, occurrence }: Equivalent): boolean {

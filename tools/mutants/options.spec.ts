@@ -1,7 +1,8 @@
 import { parseOptions } from './options.ts';
 
 it.each([
-  [['apps/a'], { paths: ['apps/a'], changedSince: undefined, isList: false, only: undefined }],
+  [['apps/a'], { paths: ['apps/a'], changedSince: undefined, isList: false, isExcused: false, only: undefined }],
+  [['apps/a', '--excused'], { paths: ['apps/a'], isExcused: true }],
   [['--changed'], { paths: ['apps', 'libs'], changedSince: 'main' }],
   [['--changed', 'v1', 'libs/b'], { paths: ['libs/b'], changedSince: 'v1' }],
   [['--changed', 'libs/b', '--list'], { paths: ['libs/b'], changedSince: 'main', isList: true }],
