@@ -3,7 +3,7 @@
  * `findOneBy(Row, { siteId, mode })`.
  */
 import ts from 'typescript';
-import { findGuard } from './guard-words.ts';
+import { findGuardOfRows } from './guard-words.ts';
 import type { Mutation } from './sql-mutations.ts';
 import { collapseSpaces } from './sql-mutations.ts';
 
@@ -64,7 +64,7 @@ export function criteriaMutations(
   // TypeORM refuses a change with empty criteria, so such a mutant would prove nothing.
   if (method !== undefined && METHODS_THAT_CHANGE.test(method) && object.properties.length < 2) return [];
   return object.properties.flatMap((property) => {
-    const guard = findGuard(findPropertyName(property));
+    const guard = findGuardOfRows([findPropertyName(property)]);
     if (guard === undefined) return [];
     const text = collapseSpaces(property.getText(tree));
     const span = { start: property.getStart(tree), end: endWithComma(property.end, tree.text) };

@@ -1,4 +1,4 @@
-import { findGuard, findStrongestGuard, splitWords } from './guard-words.ts';
+import { findGuard, findGuardOfRows, findStrongestGuard, splitWords } from './guard-words.ts';
 
 it('splitWords splits the names of columns, properties and constants', () => {
   expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(splitWords)).toEqual(Array(3).fill(['leased', 'until']));
@@ -39,4 +39,13 @@ it.each([
 
 it('findStrongestGuard returns the guard that has precedence over the others', () => {
   expect(findStrongestGuard(['siteId', 'id', 'leaseId'])).toBe('lease');
+});
+
+it('findGuardOfRows also recognises what a row belongs to, but the other guards have precedence', () => {
+  expect([['p.session_id'], ['hash'], ['sessionCount', 'mode'], ['amount']].map(findGuardOfRows)).toEqual([
+    'owner',
+    'owner',
+    'mode',
+    undefined,
+  ]);
 });

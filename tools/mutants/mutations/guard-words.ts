@@ -46,6 +46,13 @@ const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
   ],
 };
 
+/**
+ * In conditions on rows these words also indicate an owner: a row belongs to a session, or a key has a purpose. In
+ * other code most of their uses are not guards.
+ */
+const OWNERS_OF_ROWS: ReadonlySet<string> = new Set([
+  ...['session', 'payable', 'invoice', 'endpoint', 'hash', 'kind', 'purpose', 'recipient'],
+]);
 /** These words indicate a guard only at the end of a name: `expires_at`, `signsFrom`. */
 const ONLY_AS_LAST_WORD = new Set(['at', 'after', 'from', 'since', 'active']);
 /** A name that consists of only one of these words is the cursor of a page. */
@@ -94,4 +101,10 @@ export function findGuard(name: string): Guard | undefined {
 export function findStrongestGuard(names: readonly string[]): Guard | undefined {
   const found = new Set(names.map(findGuard));
   return (Object.keys(GUARD_WORDS) as Guard[]).find((guard) => found.has(guard));
+}
+
+/** As {@link findStrongestGuard}, for the columns of a condition on rows. */
+export function findGuardOfRows(columns: readonly string[]): Guard | undefined {
+  const belongsToRow = (column: string) => splitWords(column).some((word) => OWNERS_OF_ROWS.has(word));
+  return findStrongestGuard(columns) ?? (columns.some(belongsToRow) ? 'owner' : undefined);
 }

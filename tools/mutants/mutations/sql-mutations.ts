@@ -3,7 +3,7 @@
  * their mutations. A hole is a `${…}` in the literal.
  */
 import type { Guard } from './guard-words.ts';
-import { findStrongestGuard } from './guard-words.ts';
+import { findGuardOfRows, findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
 import { tokenize } from './sql-tokens.ts';
 
@@ -216,7 +216,7 @@ function mutateOperand(operand: readonly Token[], place: OperandContext, { text,
   const at = inner.findIndex((token) => COMPARISONS.has(token.text) || isWord(token, ...COMPARING_WORDS));
   const isComparison = at > 0 && at < inner.length - 1;
   if (!isComparison && !(place.isBoolean && at === -1 && isBareCondition(inner))) return;
-  const guard = findStrongestGuard(findNames(operand));
+  const guard = findGuardOfRows(findNames(operand));
   if (guard === undefined) return;
   const start = operand[0]!.start;
   const end = operand.at(-1)!.end;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -54,6 +54,48 @@ describe('the PostgreSQL server of ./svc', () => {
     process.kill(findPostgres(plan.directory)?.pid ?? 0, 'SIGKILL');
     await startPostgres(plan);
     expect(await query(superuserUrl, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
+  });
+
+  it('keeps committed rows in a power cut, and is reached with a password over TCP only', async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    const [settings] = await query(
+      superuserUrl,
+      `SELECT current_setting('fsync') AS fsync, current_setting('unix_socket_directories') AS sockets`,
+    );
+    expect(settings).toEqual({ fsync: 'on', sockets: '' });
+    expect(await query(superuserUrl, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules')).toEqual([
+      { auth_method: 'scram-sha-256' },
+    ]);
+  });
+
+  describe('for tests', () => {
+    let testPlan: PostgresPlan;
+    beforeAll(async () => {
+      testPlan = { ...plan, directory: join(folder, 'test'), port: await findFreePort(), durable: false };
+    });
+    afterAll(() => stopPostgres(testPlan.directory));
+
+    it('has a socket without a password in a directory that other users cannot enter, and needs a password over TCP', async () => {
+      const { superuserUrl } = await startPostgres(testPlan);
+      const url = new URL(superuserUrl);
+      expect(url.searchParams.get('host')).toBe(testPlan.directory);
+      expect(statSync(testPlan.directory).mode & 0o777).toBe(0o700);
+      url.password = 'wrong';
+      expect(await query(url.href, 'SELECT inet_client_addr() AS address')).toEqual([{ address: null }]);
+      url.searchParams.delete('host');
+      await expect(query(url.href, 'SELECT')).rejects.toThrow('password authentication failed');
+    });
+
+    it('has only TCP if the path of its directory is too long for a socket', async () => {
+      const directory = join(folder, 'x'.repeat(90));
+      const port = await findFreePort();
+      try {
+        const { superuserUrl } = await startPostgres({ ...testPlan, directory, port });
+        expect(new URL(superuserUrl).search).toBe('');
+      } finally {
+        await stopPostgres(directory);
+      }
+    });
   });
 
   it('starts although its stale process file contains the id of another process, which continues to run', async () => {

@@ -199,6 +199,7 @@ function serverSettings(plan: PostgresPlan): string[] {
     listen_addresses: '127.0.0.1',
     port: plan.port,
     unix_socket_directories: socketFolderOf(plan) ?? '',
+    unix_socket_permissions: '0700',
     max_connections: 200,
     shared_buffers: '128MB',
     timezone: 'UTC',

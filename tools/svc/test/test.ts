@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { acquireLock } from '../base/lock.ts';
@@ -16,7 +16,7 @@ import { ensureOldestPostgres, OLDEST_POSTGRES } from '../postgres/postgres-olde
 import { environmentFor } from '../processes/env-files.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
-import { memoryFolder } from './memory-folder.ts';
+import { claimFolder, memoryFolder } from './memory-folder.ts';
 import type { TestFile } from './test-reporter.ts';
 import { createTestServers, type TestServers } from './test-servers.ts';
 import {
@@ -73,6 +73,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   // Only a run of all tests has its databases in memory. A run of selected tests has them on the disk, because the next
   // run then reuses the migrated template databases.
   const memory = args.length === 0 ? memoryFolder(settings.dataDir) : undefined;
+  if (memory !== undefined)
+    for (const folder of [memory, platformsFolder(memory), temporaryFolder(memory)]) claimFolder(folder);
   const servers = createTestServers(settings, memory);
   try {
     if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);
@@ -91,14 +93,17 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   }
 }
 
+function platformsFolder(memory: string): string {
+  return `${memory}-platforms`;
+}
+
 function temporaryFolder(memory: string): string {
   return `${memory}-tmp`;
 }
 
 /** Temporary files of tests, such as the databases of transformers, whose transactions would wait for the disk. */
-function createTemporaryFolder(memory: string): string {
+function openTemporaryFolder(memory: string): string {
   const folder = temporaryFolder(memory);
-  mkdirSync(folder, { recursive: true });
   // As in /tmp, any user may create files: PostgreSQL does not run as root.
   chmodSync(folder, 0o1777);
   return folder;
@@ -120,7 +125,7 @@ async function runAll(settings: Settings, servers: TestServers, memory: string |
     SVC_PATIENCE: String(readPatience(process.env, true)),
     ...(memory === undefined
       ? {}
-      : { SVC_TEST_PLATFORMS: `${memory}-platforms`, TMPDIR: createTemporaryFolder(memory) }),
+      : { SVC_TEST_PLATFORMS: platformsFolder(memory), TMPDIR: openTemporaryFolder(memory) }),
   };
   const run = (name: string, projects: readonly string[], workers: number) =>
     runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
