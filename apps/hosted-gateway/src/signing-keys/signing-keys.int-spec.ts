@@ -10,6 +10,7 @@ import {
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { buildSessionRequest, type Gateway, type HttpResponse, startGateway } from '../../test/gateway.js';
+import { FindMissingKeys } from './find-missing-keys.js';
 
 type KeyKind = 'site' | 'merchant';
 
@@ -118,6 +119,21 @@ test('a live session needs a live key of the site, so a test key is not enough',
     ...[422, 'BadRequest'],
     `an API key of site ${site.siteId} in mode live (it signs v3.1)`,
   ]);
+});
+
+test.each([
+  ['API version', { apiVersion: 'v3' as const }],
+  ['mode', { mode: 'live' as const }],
+  ['site', { siteId: 1 }],
+  ['merchant', { merchantId: 1 }],
+])('keys that were found are not assumed for another %s in the same second', async (_, other) => {
+  const { merchantId, siteId, createKey, createSecret } = await createSite();
+  await createKey('site');
+  await createSecret();
+  const findMissingKeys = gateway.service.app.get(FindMissingKeys);
+  const site = { merchantId, siteId, mode: 'test' as const, apiVersion: 'v3.1' as const };
+  expect(await findMissingKeys.execute(site)).toEqual([]);
+  expect(await findMissingKeys.execute({ ...site, ...other })).not.toEqual([]);
 });
 
 test('a site that needs no key in its requests still needs signing keys of its mode', async () => {

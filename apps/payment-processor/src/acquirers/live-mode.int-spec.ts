@@ -2,6 +2,8 @@ import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from './acquirer.js';
+import { MerchantAccountRepository } from './merchant-account.repository.js';
 
 const CARD = { cardNumber: CARDS.approved, holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 const LIVE_MODE_UNAVAILABLE = {
@@ -33,6 +35,17 @@ describe('when no acquirer supports live mode', () => {
     expect([await countStoredRows(), processor.chargedReferences()]).toEqual([before, []]);
   });
 
+  test('a live payment is also rejected if the merchant has a configured account for live mode', async () => {
+    const { merchantId } = await createMerchant(processor);
+    const account = { acquirer: 'simulated', accountReference: 'MID-live' };
+    await processor.service.app.get(MerchantAccountRepository).set(merchantId, 'live', account, 'admin:test');
+    const before = await countStoredRows();
+    await expect(processor.pay(buildPayable({ merchantId, mode: 'live' }))).rejects.toMatchObject({
+      code: 'live-mode.unavailable',
+    });
+    expect([await countStoredRows(), processor.chargedReferences()]).toEqual([before, []]);
+  });
+
   test('a payment in test mode succeeds', async () => {
     expect(await processor.pay(buildPayable())).toMatchObject({ state: 'success' });
   });
@@ -49,5 +62,21 @@ describe('when the simulated acquirer supports live mode', () => {
     const paid = await partner.pay(invoice, { paymentMethod: { card: { token } } });
     expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
     await processor.stop();
+  });
+
+  test('after the end of its support, a confirmed verification of a live payment charges nothing', async () => {
+    const processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
+    try {
+      const payable = buildPayable({ mode: 'live' });
+      const challenged = await processor.pay(payable, { card: CARDS.verificationRequired });
+      jest.spyOn(processor.service.app.get(Acquirer), 'supportsMode').mockReturnValue(false);
+      await processor.answerChallenge(challenged, 'confirm');
+      const payments = await processor.pollPayments(payable);
+      expect(payments.map(({ state }) => state)).not.toContain('success');
+      expect(processor.chargedReferences()).toEqual([]);
+    } finally {
+      jest.restoreAllMocks();
+      await processor.stop();
+    }
   });
 });

@@ -48,6 +48,24 @@ test('an account that was set for live mode is not used in test mode', async () 
   expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
 });
 
+test('a live payment that immediately follows a test payment is charged under the account for live mode', async () => {
+  const liveProcessor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
+  try {
+    const accounts = liveProcessor.service.app.get(MerchantAccountRepository);
+    const charged: unknown[] = [];
+    for (const mode of ['test', 'live'] as const)
+      await accounts.set(merchantId, mode, { acquirer: 'simulated', accountReference: `MID-${mode}` }, 'admin:test');
+    for (const mode of ['test', 'live'] as const) {
+      const { paymentReference } = await liveProcessor.pay(buildPayable({ merchantId, mode }));
+      const records = readBankRecords(liveProcessor).filter((line) => line['paymentReference'] === paymentReference);
+      charged.push(...records.map(({ account }) => account));
+    }
+    expect(charged).toEqual(['MID-test', 'MID-live']);
+  } finally {
+    await liveProcessor.stop();
+  }
+});
+
 test('a partner’s payment is charged under the account of its merchant', async () => {
   const merchant = await createMerchant(processor, { merchantId });
   await setAccount('MID-8');

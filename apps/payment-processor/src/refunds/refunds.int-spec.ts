@@ -310,6 +310,23 @@ describe('the Idempotency-Key (C7)', () => {
     ).toBe(201);
   });
 
+  test('is also unique for each merchant and mode while the refunds are being created', async () => {
+    const key = randomUUID();
+    const own = await createPaidPayment();
+    const live = await createPaidPayment({ mode: 'live' });
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
+    const ownBackOffice = backOffice;
+    merchant = { ...merchant, merchantId: ++merchantId };
+    const otherMerchantClient = await createRefundClient(processor, { merchantId });
+    const other = await createPaidPayment();
+    const responses = await Promise.all([
+      ownBackOffice.refund(own.paymentReference, { amount: 100 }, key),
+      liveBackOffice.refund(live.paymentReference, { amount: 100 }, key),
+      otherMerchantClient.refund(other.paymentReference, { amount: 100 }, key),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+  });
+
   test('can be used again after its refund was rejected', async () => {
     const { paymentReference } = await createPaidPayment();
     const key = randomUUID();

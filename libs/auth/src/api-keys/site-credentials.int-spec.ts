@@ -92,6 +92,19 @@ describe('SiteCredentials', () => {
     await expect(authenticate(OTHER_MERCHANT_SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
+  it('rejects another key, no key and another merchant also immediately after it has accepted the right key', async () => {
+    const { apiKey } = await publishNewKey({ kind: 'site' });
+    const otherKey = newApiKey('site', 'test');
+    expect(await authenticate(SITE, apiKey)).toMatchObject({ siteId: 5001 });
+    for (const [site, key] of [
+      [SITE, otherKey],
+      [SITE, undefined],
+      [{ ...SITE, merchantId: 1002 }, apiKey],
+      [KEYLESS_SITE, apiKey],
+    ] as const)
+      await expect(authenticate(site, key)).rejects.toMatchObject(INVALID);
+  });
+
   it('accepts a site key only at its own site', async () => {
     const { apiKey } = await publishNewKey({ kind: 'site' });
     await expect(authenticate(KEYLESS_SITE, apiKey)).rejects.toMatchObject(INVALID);
