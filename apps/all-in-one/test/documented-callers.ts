@@ -48,6 +48,7 @@ async function createPartnerCaller(api: MainApi, partners: TwoPartners): Promise
     call: (call) => api.call(call),
     credentials: { 'x-api-key': partners.keys.get('A')!, authorization: `Bearer ${partners.tokens.get('A')!}` },
     wrongCredentials: [
+      {},
       { 'x-api-key': partners.keys.get('A')! },
       { 'x-api-key': partners.keys.get('B')!, authorization: `Bearer ${partners.tokens.get('A')!}` },
       { 'x-api-key': partners.keys.get('A')!, authorization: `Bearer ${partners.tokens.get('A’s 1')!}` },

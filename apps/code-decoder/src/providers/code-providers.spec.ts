@@ -42,10 +42,14 @@ async function startProvider(name: string, status: number | 'silent', changes: R
   return { settings, getRequestCount: () => requestCount };
 }
 
-/** The CodeProviders with these providers as configuration. */
+/** The CodeProviders with these providers as configuration, in development. */
 function createCodeProviders(...providers: { settings: object }[]): CodeProviders {
+  return createCodeProvidersIn('development', ...providers);
+}
+
+function createCodeProvidersIn(environment: string, ...providers: { settings: object }[]): CodeProviders {
   const config = Object.assign(new CodeDecoderConfig(), {
-    SVC_ENVIRONMENT: 'development',
+    SVC_ENVIRONMENT: environment,
     SVC_CODE_PROVIDERS: JSON.stringify(providers.map(({ settings }) => settings)),
   });
   const codeProviders = new CodeProviders(config, log);
@@ -68,6 +72,15 @@ test('a code with the host of a provider is sent only to this provider, and a co
   expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 0]);
   expect(await findMerchantReference('a code without a host')).toBe('verifying');
   expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 1]);
+});
+
+test('in production no request is sent to a provider at an internal address, which could receive its key', async () => {
+  const provider = await startProvider('internal', 200);
+  const findIn = (environment: string) =>
+    createCodeProvidersIn(environment, provider).find('test', 'https://internal.example/1');
+  expect(await findIn('production')).toEqual({ kind: 'unavailable' });
+  expect(provider.getRequestCount()).toBe(0);
+  expect(await findIn('development')).toMatchObject({ kind: 'known' });
 });
 
 test.each<[string, (number | 'silent')[], string]>([
