@@ -275,6 +275,18 @@ test.each([
   },
 );
 
+test('the extension of a session does not extend another session', async () => {
+  const [extended, other] = [createSession(), createSession()];
+  await decoder.deliver(extended.created, other.created);
+  const payable = { ...extended.payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
+  await decoder.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable }));
+  const { rows } = await decoder.superuser.query<{ expires_at: Date }>(
+    `SELECT expires_at FROM session_codes WHERE code = $1`,
+    [other.code],
+  );
+  expect(rows).toEqual([{ expires_at: new Date(other.payable.expiresAt) }]);
+});
+
 test('an extended session has the later expiry, regardless of the order of its events', async () => {
   for (const isExtendedFirst of [false, true]) {
     const { code, payable, created } = createSession();

@@ -123,6 +123,15 @@ describe('an order', () => {
     ]);
   });
 
+  it('does not store a session of an earlier number that is created after the next session was begun', async () => {
+    const { orderPath } = await shop.createOrder();
+    const repository = shop.service.app.get(OrderRepository);
+    const first = (await repository.find(orderPath.split('/')[2]!))!;
+    const next = await repository.beginNextSession(first, shop.clock.later(60_000));
+    await repository.setSession(first, { sessionId: randomUUID(), redirectUrl: 'https://late.example/' });
+    expect(await repository.find(first.orderId)).toEqual(next);
+  });
+
   it('shows a failed attempt, and uses the same session for the next attempt', async () => {
     const order = await shop.createOrder();
     const requestCount = shop.gateway.requests.length;

@@ -53,6 +53,15 @@ test('a payer can extend a session once in its last minutes; the page, the API a
   expect(await readExtendedEvents(sessionId)).toHaveLength(1);
 });
 
+test('the extension of a session does not extend another session of the same version', async () => {
+  const { sessionId, extendedExpiry } = await createSessionOfAge(0);
+  const other = await createSessionOfAge(EXTENDABLE_AGE_MS);
+  expect((await requestMoreTime(`/pay/${sessionId}`)).body).toMatchObject({ expiresAt: extendedExpiry });
+  const { headers } = merchant;
+  const { body } = await gateway.call('GET', `/api/v3.1/sessions/${other.sessionId}`, { headers });
+  expect(body.expiresUTCDate).toBe(other.payable.expiresAt);
+});
+
 test.each([
   ['a millisecond before its last minutes', EXTENDABLE_AGE_MS - 1, 'open'],
   ['after its expiry', SESSION_LIFETIME_MS, 'expired'],

@@ -174,17 +174,23 @@ describe('if PostgreSQL reads the transfers in the order of their ids', () => {
 describe('a seal', () => {
   const rewriteTransferHash = `UPDATE ledger_seals SET transfer_hashes[2] = sha256('x') WHERE seal_number = 2`;
   test.each([
-    ['the hash of a transfer in it was rewritten', rewriteTransferHash, 2],
-    ['its hash was rewritten', `UPDATE ledger_seals SET hash = sha256('x') WHERE seal_number = 2`, 2],
+    ['the hash of a transfer in it was rewritten', rewriteTransferHash, 2, 'changed'],
+    ['its hash was rewritten', `UPDATE ledger_seals SET hash = sha256('x') WHERE seal_number = 2`, 2, 'seal changed'],
     [
       'its previous hash was rewritten',
       `UPDATE ledger_seals SET previous_hash = sha256('x'), hash = sha256(sha256('x') || transfer_hashes[1]) WHERE seal_number = 4`,
       4,
+      'seal changed',
     ],
-    ['its end was moved', `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`, 4],
-  ])('is reported as changed if %s', async (_, statement, sealNumber) => {
+    [
+      'its end was moved',
+      `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`,
+      4,
+      'seal changed',
+    ],
+  ])('is reported if %s', async (_, statement, sealNumber, kind) => {
     await forge(processor, statement);
-    expect(await findDeviation()).toMatchObject({ sealNumber, kind: expect.stringMatching(/^(seal )?changed$/) });
+    expect(await findDeviation()).toMatchObject({ sealNumber, kind });
   });
 
   test.each([1, 3])('is reported as removed if it has the number %d and was deleted', async (sealNumber) => {

@@ -141,6 +141,14 @@ describe('a replay of many notifications', () => {
     expect(await readOpenCircuits()).toHaveLength(3);
   });
 
+  test('with an endpoint includes only the notifications of this endpoint', async () => {
+    await recordExhausted();
+    const other = await recordExhausted();
+    await updateNotification(other, `endpoint = $2`, 'other.example:443');
+    expect(await replayMany({ ...EXHAUSTED, merchantId: 7, endpoint: 'other.example:443' })).toEqual([1, 0]);
+    expect(await query(`SELECT id FROM notifications WHERE state = 'pending'`)).toEqual([{ id: other }]);
+  });
+
   test('locks the circuits in the order of their endpoints, so that two replays cannot deadlock', async () => {
     const endpoints = ['a:443', 'b:443', 'c:443', 'd:443', 'e:443', 'f:443'];
     for (const endpoint of endpoints) {
