@@ -19,7 +19,12 @@ beforeAll(async () => {
   for (const owner of OWNERS) {
     const { merchantId, siteId, mode } = owner;
     const apiKeyOptions = { merchantId, mode, purpose: 'api-key' } as const;
-    await dispatcher.deliverSecret(`site ${ownerName(owner)}`, siteKey(owner), { ...apiKeyOptions, siteId });
+    // The key of the site is newer than that of the merchant, so it would be the first if v3 selected both.
+    await dispatcher.deliverSecret(`site ${ownerName(owner)}`, siteKey(owner), {
+      ...apiKeyOptions,
+      siteId,
+      version: 2,
+    });
     await dispatcher.deliverSecret(`site's second ${ownerName(owner)}`, 'not the primary', {
       ...apiKeyOptions,
       siteId,
