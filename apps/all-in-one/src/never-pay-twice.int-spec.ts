@@ -170,7 +170,8 @@ test('every fault with every action of the payer leads to at most one charge, wh
   await waitForRecovery();
 
   const chargedAfterReversal = await createCells([CHARGES_AFTER_REVERSAL]);
-  await testChargeAfterReversal(chargedAfterReversal);
+  // One cell at a time, because the bank must respond before the real timeout of the call, also on a busy machine.
+  for (const cell of chargedAfterReversal) await testChargeAfterReversal(cell);
 
   const rows: string[] = [];
   for (const fault of FAULTS) {
@@ -188,29 +189,28 @@ test('every fault with every action of the payer leads to at most one charge, wh
 });
 
 /** The bank confirms the reversal of an unknown charge, then makes that charge and responds to the original request. */
-async function testChargeAfterReversal(cells: readonly Cell[]): Promise<void> {
-  for (const cell of cells) pay(cell, await testbed.loadPage(cell.sessionId));
-  await waitUntil('every attempt to start', 5_000, async () => {
+async function testChargeAfterReversal(cell: Cell): Promise<void> {
+  pay(cell, await testbed.loadPage(cell.sessionId));
+  await waitUntil('the attempt to start', 5_000, async () => {
     const [row] = await testbed.processor.dataSource.query<{ begun: number }[]>(
       `SELECT count(*) AS begun FROM attempts WHERE state = 'started'`,
     );
-    return row?.begun === cells.length;
+    return row?.begun === 1;
   });
   await advance(10);
-  await loadAllPages(cells);
+  await loadAllPages([cell]);
   testbed.acquirer.release(CHARGES_AFTER_REVERSAL);
-  await Promise.all(cells.flatMap(({ pendingPayments }) => pendingPayments));
-  await waitUntil('the bank to confirm all reversals', 10_000, async () => {
+  await Promise.all(cell.pendingPayments);
+  await waitUntil('the bank to confirm the reversal', 10_000, async () => {
     const [row] = await testbed.processor.dataSource.query<{ open: number }[]>(
       `SELECT count(*) AS open FROM reversals WHERE confirmed_at IS NULL`,
     );
     return row?.open === 0;
   });
   // Relay repeatedly: an open transaction of another test on the same server delays the relay.
-  await waitUntil('every page to show the reversal', 10_000, async () => {
+  await waitUntil('the page to show the reversal', 10_000, async () => {
     await testbed.relayAllEvents();
-    const pages = await Promise.all(cells.map((cell) => testbed.loadPage(cell.sessionId)));
-    return pages.every(({ html }) => html.includes('was given back to your card'));
+    return (await testbed.loadPage(cell.sessionId)).html.includes('was given back to your card');
   });
 }
 

@@ -48,6 +48,8 @@ describe('the RabbitMQ of ./svc', () => {
     ['2026-11-21 01:00:25.5+00:00 [error] <0.4.0> Failed in ranch_tcp:listen for reason eaddrinuse', /port is in use/],
     ['BOOT FAILED\n2026-11-21 01:00:25.5+00:00 [error] <0.4.0> write failed: enospc\nterminating', /enospc/],
     ['ERROR: epmd error for host svc: nxdomain\nmore', /^ERROR: epmd error/],
+    ['BOOT FAILED\n===========\nERROR: epmd error for host svc: timeout', /^ERROR: epmd error/],
+    ['BOOT FAILED\n===========\nException during startup:\nexit:{boot,timeout}\nmore', /^Exception during .*timeout/],
   ])('reports why it did not start when its output is %j', (output, reason) => {
     expect(findReason(output)).toMatch(reason);
   });

@@ -13,7 +13,7 @@ import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { findFreePort } from '../processes/ports.ts';
+import { findFreePort, isListening } from '../processes/ports.ts';
 import { tryLogin } from './amqp-login.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
@@ -91,6 +91,11 @@ async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: strin
   const options = { cwd: plan.directory, env, logFile: plan.logFile };
   const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
   const epmd = startInBackground(binaries.epmd, epmdArguments, options);
+  // The broker does not start if its name server does not listen yet, as on a busy machine.
+  await waitUntil(async () => epmd.exitReason() !== undefined || (await isListening('127.0.0.1', ports.epmd)), {
+    withinSeconds: START_SECONDS,
+    everyMilliseconds: 10,
+  });
   const server = startInBackground(binaries.server, [], options);
   const epmdFile = epmd.process && { port: ports.epmd, process: epmd.process };
   if (server.process === undefined || epmdFile === undefined) {
@@ -211,9 +216,15 @@ export function findReason(output: string): string | undefined {
     .split('\n')
     .map((line) => line.replace(/^(Starting broker\.\.\.)?\d{4}-\d\d-\d\d \S+ \[\w+\] <[\d.]+> ?/, '').trim())
     .filter((line) => line !== '');
-  for (const pattern of [/no space left|enospc/i, /permission denied|eacces/i, /^ERROR:|error:|failed/i]) {
-    const line = lines.find((candidate) => pattern.test(candidate));
-    if (line !== undefined) return line.slice(0, 300);
+  // The lines after the title `BOOT FAILED` contain the reason.
+  const patterns = [/no space left|enospc/i, /permission denied|eacces/i, /^ERROR:|error:|^(?!BOOT FAILED$).*failed/i];
+  for (const pattern of [...patterns, /during startup/i]) {
+    const at = lines.findIndex((candidate) => pattern.test(candidate));
+    if (at >= 0)
+      return lines
+        .slice(at, lines[at]!.endsWith(':') ? at + 3 : at + 1)
+        .join(' ')
+        .slice(0, 300);
   }
   return lines.at(-1)?.slice(0, 300);
 }

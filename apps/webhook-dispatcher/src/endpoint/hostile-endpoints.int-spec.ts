@@ -18,16 +18,22 @@ afterEach(async () => {
   for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
+/** A client that a slow machine does not disconnect. */
 function newClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient {
   const client = new WebhookClient({
     policy: { allowLoopback: true },
-    connectTimeoutMs: 200,
-    timeoutMs: TIMEOUT_MS,
+    connectTimeoutMs: LONG_TIMEOUT_MS,
+    timeoutMs: LONG_TIMEOUT_MS,
     connectionsPerOrigin: 2,
     ...settings,
   });
   cleanups.push(() => client.close());
   return client;
+}
+
+/** A client for endpoints that exceed its timeouts. */
+function newImpatientClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient {
+  return newClient({ connectTimeoutMs: 200, timeoutMs: TIMEOUT_MS, ...settings });
 }
 
 function post(client: WebhookClient, url: string): Promise<WebhookResponse> {
@@ -103,7 +109,8 @@ describe('a host name whose DNS record changes with each query', () => {
 
   it('causes a connect-timeout if its name server does not respond', async () => {
     const dns = await startNameServer(() => 'silence');
-    const result = await post(newClient({ resolve: createResolver([dns.address]) }), 'http://silent.example/');
+    const resolve = createResolver([dns.address]);
+    const result = await post(newImpatientClient({ resolve }), 'http://silent.example/');
     expect(result).toMatchObject({ errorClass: 'connect-timeout' });
     // undici checks its timers twice a second.
     expect(result.durationMs).toBeLessThan(2_000);
@@ -169,8 +176,7 @@ describe('a hostile endpoint', () => {
       repeatedBytes === ''
         ? await startEndpoint(createServer())
         : await startEndlessResponse(firstBytes, repeatedBytes);
-    const timeoutMs = errorClass === 'timeout' ? TIMEOUT_MS : LONG_TIMEOUT_MS;
-    const result = await post(newClient({ timeoutMs }), url);
+    const result = await post(errorClass === 'timeout' ? newImpatientClient() : newClient(), url);
     expect(result.statusCode).toBeUndefined();
     expect(result.errorClass).toBe(errorClass);
     expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
@@ -189,7 +195,7 @@ describe('a hostile endpoint', () => {
     async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
-      const result = await post(newClient({ timeoutMs: LONG_TIMEOUT_MS }), url);
+      const result = await post(newClient(), url);
       expect(result).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
       // The client reads only 64 KiB, but the kernel buffers some megabytes at both ends of a connection.
       expect(sent).toBeLessThan(32 * 2 ** 20);
@@ -198,7 +204,7 @@ describe('a hostile endpoint', () => {
 
   it('is disconnected at the timeout of the attempt if it sends its response byte by byte', async () => {
     const result = await post(
-      newClient(),
+      newImpatientClient(),
       await startEndlessResponse('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
     );
     expect(result.statusCode).toBe(200);
@@ -219,7 +225,7 @@ describe('a hostile endpoint', () => {
   });
 
   it('delays no other request to its host if it never responds', async () => {
-    const client = newClient();
+    const client = newImpatientClient();
     const url = await startEndpoint(createServer());
     // If requests waited for one of the two connections of a host, the last request would wait for twenty attempts.
     const results = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
