@@ -18,7 +18,7 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'libs/service/src/administration/dead-letters',
   'apps/identity/src/sites/sites',
   'apps/hosted-gateway/src/pay/pay',
-  'apps/payment-processor/src/payments/charge-card',
+  'apps/payment-processor/src/hosted-payments/charge-card',
   'apps/payment-processor/src/partner-payments/partner-payments',
   'apps/webhook-dispatcher/src/delivery/delivery',
   'apps/payment-history/src/payments/{payments,payment-pages,rebuild}',

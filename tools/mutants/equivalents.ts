@@ -16,7 +16,7 @@ export interface MutantContent {
 
 /** An entry of the list. */
 export interface Equivalent extends Omit<MutantContent, 'occurrence'> {
-  /** By default, all mutants with this content match. */
+  /** Required in the list of guards if several mutants have this content. By default, all of them match. */
   readonly occurrence?: number;
   /** Why no test can fail, for example the index, constraint or rule that makes a guard redundant. */
   readonly reason: string;

@@ -207,7 +207,7 @@ async function testChargeAfterReversal(cell: Cell): Promise<void> {
     );
     return row?.open === 0;
   });
-  // Relay repeatedly: an open transaction of another test on the same server delays the relay.
+  // Relay repeatedly: the event of the reversal may be written after the relay.
   await waitUntil('the page to show the reversal', 10_000, async () => {
     await testbed.relayAllEvents();
     return (await testbed.loadPage(cell.sessionId)).html.includes('was given back to your card');
