@@ -18,6 +18,14 @@ function advance(ms: number): void {
   jest.setSystemTime(clock.now());
 }
 
+test('a call at the end of a window begins the next window', async () => {
+  const window = new SlidingWindow(clock);
+  const increment = () => window.increment('key', WINDOW_MS, 5, WINDOW_MS);
+  await increment();
+  advance(WINDOW_MS);
+  expect(await increment()).toMatchObject({ totalHits: 1, timeToExpire: WINDOW_MS / 1_000 });
+});
+
 // SlidingWindow counts the calls of each key within a window of time. If a key exceeds its limit, it is blocked for a
 // time. The library is @nestjs/throttler: SlidingWindow replaces its ThrottlerStorageService.
 test('SlidingWindow returns the same results as ThrottlerStorageService of the library, for any keys and times', async () => {
