@@ -217,6 +217,17 @@ describe('attempts without an outcome', () => {
     expect(listIds(leased)).toEqual(listIds(createdAttempts));
   });
 
+  test('are leased for a polling client together with their own payables', async () => {
+    for (const { attemptId, payment } of [await createAttempt(), await createAttempt(), await createAttempt()]) {
+      await attempts.markUnknown(attemptId, processor.clock.later(60_000));
+      const { payableId } = payment.payable;
+      const leased = await attempts.leaseUnresolved(payableId, processor.clock.later(-1_000));
+      expect(leased.map((lease) => [lease.attemptId, lease.payment.payable.payableId])).toEqual([
+        [attemptId, payableId],
+      ]);
+    }
+  });
+
   test('are leased for a polling client at most once a second, and only in the states unknown and reversing', async () => {
     const [unknownAttempt, otherAttempt, started] = [
       await createAttempt(),
@@ -259,4 +270,14 @@ test('the same reference for another payable creates another payment', async () 
     expect(await payments.find(payableId, randomUUID())).toBeUndefined();
     expect((await payments.findAll(payableId)).map((payment) => payment.paymentReference)).toEqual([paymentReference]);
   }
+});
+
+test('a second try is accepted with the reference of a payment for another payable', async () => {
+  const buildLongPayable = () => buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+  const [otherAttempt, payable] = [await createOpenAttempt(processor, buildLongPayable()), buildLongPayable()];
+  await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+  await changeRow(processor, `UPDATE payables SET tries = 1 WHERE payable_id = $1`, payable.payableId);
+  expect(await acceptPayment(processor, payable, 2, otherAttempt.payment.reference)).toMatchObject({
+    payment: { payable: { payableId: payable.payableId, tries: 2 } },
+  });
 });
