@@ -48,3 +48,14 @@ test('the expiry is never shortened, and a session without an extension still ex
   const payableWithLaterExpiry = { ...payable, expiresAt: processor.clock.later(10 * MINUTES).toISOString() };
   await expect(processor.pay(payableWithLaterExpiry)).rejects.toMatchObject({ code: 'payable.expired' });
 });
+
+test('an extension does not change the expiry of another session', async () => {
+  const build = () => ({ ...buildPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() });
+  const [payable, otherPayable] = [build(), build()];
+  for (const created of [payable, otherPayable])
+    await processor.deliver(anEvent(SessionCreatedV1, created.payableId, 1, { payable: created }));
+  const extendedPayable = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
+  await processor.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable: extendedPayable }));
+  expect(await readExpiry(payable.payableId)).toBe(extendedPayable.expiresAt);
+  expect(await readExpiry(otherPayable.payableId)).toBe(otherPayable.expiresAt);
+});
