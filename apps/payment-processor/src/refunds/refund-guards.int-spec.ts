@@ -28,8 +28,11 @@ beforeEach(async () => {
 });
 
 const owner = () => ({ merchantId, mode: 'test', siteId: undefined }) as const;
-async function createPaidPayment(card: string = CARDS.approved): Promise<PaymentToRefund> {
-  const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card });
+async function createPaidPayment(
+  card: string = CARDS.approved,
+  overrides: Parameters<typeof buildPayable>[0] = {},
+): Promise<PaymentToRefund> {
+  const { paymentReference } = await processor.pay(buildPayable({ merchantId, ...overrides }), { card });
   return (await refunds.findPayment(owner(), paymentReference))!;
 }
 const buildNewRefund = (payment: PaymentToRefund, overrides: Partial<NewRefund> = {}): NewRefund => ({
@@ -140,6 +143,14 @@ describe('a polling client', () => {
     expect(await leaseForPoll(refundId)).toBeUndefined();
     processor.clock.advance(1);
     expect(await leaseForPoll(refundId)).toMatchObject({ refundId, acquirer: 'simulated', currencyISOCode: 'ZAR' });
+  });
+
+  test('queries a refund in the currency of its own payable', async () => {
+    for (const currencyISOCode of ['ZAR', 'NAD']) {
+      const payment = await createPaidPayment(CARDS.approved, { currencyISOCode });
+      const { refundId } = (await refunds.create(buildNewRefund(payment)))!;
+      expect(await leaseForPoll(refundId)).toMatchObject({ refundId, currencyISOCode });
+    }
   });
 
   test('does not query an ended refund', async () => {
