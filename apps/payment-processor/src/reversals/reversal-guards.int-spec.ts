@@ -1,5 +1,6 @@
 import { PaymentReversedV1 } from '@svc/contracts';
 import { changeRow, createOpenAttempt } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerResponse } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
@@ -98,4 +99,19 @@ test('a confirmed reversal is recorded and published once, only for the confirme
     [unconfirmedAttempt.attemptId]: 'declined',
   });
   expect(await leaseDueIds()).toEqual([unconfirmedAttempt.attemptId]);
+});
+
+test('reversals of payments for several payables are each leased in the mode of their payable and published with it', async () => {
+  const attempts: OpenAttempt[] = [];
+  for (const mode of ['test', 'live'] as const) {
+    const attempt = await createOpenAttempt(processor, buildPayable({ mode }));
+    for (const response of [DECLINED, APPROVED]) await settle(attempt, response);
+    attempts.push(attempt);
+  }
+  const leased = await reversals.leaseDue(processor.clock.later(30_000), 50);
+  const modeOf = ({ attemptId }: OpenAttempt) =>
+    leased.filter((due) => due.attemptId === attemptId).map(({ account }) => account.mode);
+  expect(attempts.map(modeOf)).toEqual([['test'], ['live']]);
+  for (const { attemptId, payment } of attempts)
+    expect((await reversals.confirm(attemptId))?.payable.payableId).toBe(payment.payable.payableId);
 });
