@@ -121,6 +121,21 @@ describe('statement lines', () => {
     const idempotencyKey = await merchant.insertRefund(payment, await merchant.insertAttempt(payment), refund);
     expect(await storeLine({ kind: 'refund', idempotencyKey })).toMatchObject({ open });
   });
+
+  test('the line of a refund with the id of a charge, and of a charge with the id of a refund, belong to no payment', async () => {
+    const payment = await merchant.insertPayment();
+    const attemptId = await merchant.insertAttempt(payment, { state: 'unknown' });
+    const refundId = await merchant.insertRefund(payment, attemptId, { state: 'pending' });
+    const lineWithoutPayment = { merchantId: 9, reference: 'bank-1', open: false };
+    expect(await storeLine({ kind: 'refund', idempotencyKey: attemptId })).toMatchObject(lineWithoutPayment);
+    expect(await storeLine({ kind: 'charge', idempotencyKey: refundId })).toMatchObject(lineWithoutPayment);
+  });
+
+  test('the line of a charge is not open while the reversal of its late approval is not confirmed', async () => {
+    const idempotencyKey = await merchant.insertAttempt(await merchant.insertPayment(), { state: 'declined' });
+    await merchant.insertReversal(idempotencyKey, { confirmed_at: null });
+    expect(await storeLine({ kind: 'charge', idempotencyKey })).toMatchObject({ at: new Date(EARLY), open: false });
+  });
 });
 
 test('the lines of the run and of ended runs are deleted, but not the lines of another run', async () => {
