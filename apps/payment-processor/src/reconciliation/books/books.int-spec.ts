@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { BookLine, NotifiedSite } from '@svc/contracts';
+import { buildInvoicePayable } from '../../../test/builders.js';
 import { type Processor, startProcessor } from '../../../test/processor.js';
 import {
   BEFORE_WATERMARK,
@@ -88,6 +89,12 @@ describe('the expected book of payments', () => {
     const { paymentReference } = await merchant.insertPayment({ partner });
     expect(await readKeys('history')).toEqual([paymentReference]);
   });
+});
+
+test.each(['notifications', 'sessions'] as const)('the book %s contains only payments of sessions', async (name) => {
+  const { paymentReference } = await merchant.insertPayment();
+  await merchant.insertPayment({}, { source: buildInvoicePayable().source });
+  expect(await readKeys(name)).toEqual([paymentReference]);
 });
 
 describe('the expected book of notices', () => {
