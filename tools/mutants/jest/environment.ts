@@ -129,7 +129,7 @@ export default class MutantEnvironment extends OneContext {
     test.timeout = findTimeout(test, plan.kind === 'record' ? undefined : plan.ms[number]);
     if (plan.kind === 'record') return [test];
     if (plan.kind === 'alone') {
-      if (plan.tests && !plan.tests.includes(number)) test.mode = 'skip';
+      if (!plan.tests.includes(number)) test.mode = 'skip';
       return [test];
     }
     const runs = (plan.runs[number] ?? []).flatMap((mutant) =>

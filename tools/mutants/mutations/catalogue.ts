@@ -77,7 +77,7 @@ function countLines(source: string, from: number, to: number): number {
 
 /**
  * Returns the source with all its mutants: each site becomes an expression that chooses, whenever it is evaluated,
- * between the original and the active mutant. Line numbers do not change.
+ * between the original and the active mutant. Line numbers can change.
  */
 export function instrument(file: string, source: string): string {
   const sites = findSites(file, source).map((site, at) => ({ site, at }));

@@ -11,7 +11,10 @@ const mutants = findMutants('apps/x/src/a/a.ts', 'function f() { return a.mode =
 const [first, second] = mutants as [Mutant, Mutant];
 const { site } = first;
 
-function createSpec(name: string, ...tests: { sites: string[]; sqlErrors?: string[] }[]): RecordedSpec {
+function createSpec(
+  name: string,
+  ...tests: { sites: string[]; sqlErrors?: string[]; readsQueryPlan?: boolean }[]
+): RecordedSpec {
   const lines = tests.map((test, index): Line => {
     return {
       type: 'test',
@@ -40,7 +43,7 @@ const createControlLine = (mutant: Mutant, test: number, failed: boolean): Line 
   failed,
 });
 /** The spec of a run, and the tests in which its mutant runs alone. */
-const describeAloneRun = (run: SpecRun | undefined) => run && [run.spec.spec, run.alone?.tests ?? run.plan];
+const describeAloneRun = (run: SpecRun | undefined) => run && [run.spec.spec, run.alone?.tests];
 
 const NEAR = 'apps/x/src/a/a.spec.ts';
 const FAR = 'apps/x/src/b/b.int-spec.ts';
@@ -86,9 +89,25 @@ it('a mutant runs with the whole spec if the tests that evaluate it depend on ea
   judge.judgeShared(judge.next()!, createRun(createRanLine(first, 1, false, { wasReached: false })));
   judge.judgeAlone(judge.next()!, createRun(createRanLine(first, 1, true)), false);
   const whole = judge.next()!;
-  expect(whole.alone).toEqual({ mutant: first, tests: undefined });
+  expect(whole.alone).toEqual({ mutant: first, tests: [0, 1] });
   judge.judgeAlone(whole, createRun(createRanLine(first, 1, true)), true);
   expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed' });
+});
+
+it('a mutant is not killed by a spec that also fails without the mutant', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
+  judge.judgeShared(judge.next()!, createRun(createRanLine(first, 0, false, { wasReached: false })));
+  for (let run = judge.next(); run !== undefined; run = judge.next())
+    judge.judgeAlone(run, createRun(createRanLine(first, 0, true)), false);
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'invalid', why: expect.stringContaining('without') });
+});
+
+it('a test that reads a query plan judges no mutant, also not in a run with only one mutant', () => {
+  const loadingSpec = {
+    ...createSpec(NEAR, { sites: [] }, { sites: [], readsQueryPlan: true }, { sites: [] }),
+    loadSites: new Set([site]),
+  };
+  expect(describeAloneRun(new Judge([first], [loadingSpec]).next())).toEqual([NEAR, [0, 2]]);
 });
 
 it('a mutant runs alone if its test does not evaluate it when the test is repeated', () => {

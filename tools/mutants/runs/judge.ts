@@ -20,8 +20,8 @@ export interface SpecRun {
   readonly spec: RecordedSpec;
   readonly plan: LanePlan;
   readonly mutants: readonly Mutant[];
-  /** For a run with only one mutant, which is active from the start. `tests` are the tests to run, by default all. */
-  readonly alone?: { readonly mutant: Mutant; readonly tests: readonly number[] | undefined };
+  /** For a run with only one mutant, which is active from the start: the tests to run. */
+  readonly alone?: { readonly mutant: Mutant; readonly tests: readonly number[] };
 }
 
 interface PendingMutant {
@@ -29,7 +29,7 @@ interface PendingMutant {
   /** For each spec: the tests that evaluate the mutant and have not yet run with it. */
   readonly tests: Map<RecordedSpec, Set<number>>;
   /** Scheduled runs with only this mutant, because other mutants would affect the result. */
-  readonly alone: { spec: RecordedSpec; tests: readonly number[] | undefined }[];
+  readonly alone: { spec: RecordedSpec; tests: readonly number[] }[];
   /** The spec that is nearest to the mutant's file. */
   readonly nearest: RecordedSpec | undefined;
   /** The specs that evaluate the mutant. */
@@ -166,7 +166,7 @@ export class Judge {
   /**
    * Applies the result of a run with only one mutant.
    * @param passesWithoutMutant whether the same tests pass without the mutant; if not, the mutant runs again with all
-   *   tests of the file
+   *   tests of the spec
    */
   judgeAlone({ spec, alone }: SpecRun, run: Run, passesWithoutMutant: boolean): void {
     const { mutant, tests } = alone!;
@@ -178,13 +178,13 @@ export class Judge {
       this.verdicts.set(mutant, { status: 'timed out', spec: spec.spec, test: '', why });
     } else if (failure !== undefined && (!passesWithoutMutant || !failure.wasReached)) {
       if (pendingMutant.inconclusiveRuns++ < MAX_INCONCLUSIVE_RUNS)
-        pendingMutant.alone.unshift({ spec, tests: passesWithoutMutant ? tests : undefined });
+        pendingMutant.alone.unshift({ spec, tests: passesWithoutMutant ? tests : listTests(spec) });
       else
         this.verdicts.set(mutant, {
           status: 'invalid',
           spec: spec.spec,
           test: '',
-          why: `a test fails before it evaluates the mutant: ${failure.error}`,
+          why: `a test also fails without the mutant, or before it evaluates the mutant: ${failure.error}`,
         });
     } else if (failure !== undefined) this.kill(mutant, spec, failure);
     this.closeJudged([mutant]);
@@ -219,20 +219,10 @@ export function findFailure({ lines, end, error }: Run): (Line & { type: 'ran' }
   return { type: 'ran', test: -1, mutant: '', failed: true, wasReached: true, error: error ?? end, sqlErrors: [] };
 }
 
-export function createAloneRun(
-  mutant: Mutant | undefined,
-  spec: RecordedSpec,
-  tests: readonly number[] | undefined,
-): SpecRun {
+export function createAloneRun(mutant: Mutant | undefined, spec: RecordedSpec, tests: readonly number[]): SpecRun {
   const mutants = mutant ? [mutant] : [];
   const statements = listLoadedStatements(mutants, spec);
-  const plan = {
-    kind: 'alone' as const,
-    mutant: mutant?.id ?? '',
-    ms: listDurations(spec),
-    statements,
-    ...(tests ? { tests } : {}),
-  };
+  const plan = { kind: 'alone' as const, mutant: mutant?.id ?? '', ms: listDurations(spec), statements, tests };
   return { spec, mutants, plan };
 }
 
@@ -246,8 +236,13 @@ function createPendingMutant(mutant: Mutant, specs: readonly RecordedSpec[]): Pe
   // If a site is evaluated only when a file loads or a service starts, its mutant must be active from the start.
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
-  const alone = loading.map((spec) => ({ spec, tests: undefined }));
+  const alone = loading.map((spec) => ({ spec, tests: listTests(spec) }));
   return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false, inconclusiveRuns: 0 };
+}
+
+/** All tests that judge mutants: those that read query plans do not. */
+function listTests({ tests }: RecordedSpec): number[] {
+  return tests.map(({ test }) => test);
 }
 
 function listDurations({ tests }: RecordedSpec): Record<number, number> {

@@ -40,8 +40,8 @@ export interface MutantsPlan extends TimedPlan {
 export interface AlonePlan extends TimedPlan {
   readonly kind: 'alone';
   readonly mutant: string;
-  /** The numbers of the tests to run; by default all. */
-  readonly tests?: readonly number[];
+  /** The numbers of the tests to run. */
+  readonly tests: readonly number[];
 }
 
 /** A result that the environment writes. */

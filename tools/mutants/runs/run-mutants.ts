@@ -142,14 +142,11 @@ async function runAndJudge(lane: Lane, judge: Judge, planned: SpecRun, controls:
   const run = await lane.run(planned.spec.spec, planned.plan);
   if (!planned.alone) return judge.judgeShared(planned, run);
   const { tests } = planned.alone;
-  const isSuspect = run.end !== 'hung' && findFailure(run) !== undefined && tests !== undefined;
+  const isSuspect = run.end !== 'hung' && findFailure(run) !== undefined;
   judge.judgeAlone(planned, run, !isSuspect || (await passesWithoutMutant(lane, planned.spec, tests, controls)));
 }
 
-/**
- * Whether these tests pass without a mutant and without the tests before them. The recorded run has already shown that
- * all tests of the spec pass together.
- */
+/** Whether these tests pass without a mutant, and without the other tests of the spec. */
 async function passesWithoutMutant(
   lane: Lane,
   spec: RecordedSpec,
