@@ -47,10 +47,19 @@ const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
 };
 
 /**
- * In conditions on rows these words also indicate an owner: a row belongs to a session, or a key has a purpose. In
- * other code most of their uses are not guards.
+ * In conditions on rows these words also indicate an owner: a row belongs to a session or to a payable, or a key has a
+ * purpose. In other code most of their uses are not guards.
  */
-const OWNERS_OF_ROWS: ReadonlySet<string> = new Set([...['session', 'endpoint', 'hash', 'purpose', 'recipient']]);
+const OWNERS_OF_ROWS: ReadonlySet<string> = new Set([
+  'session',
+  'endpoint',
+  'hash',
+  'purpose',
+  'recipient',
+  'payable',
+  'invoice',
+  'kind',
+]);
 /** These words indicate a guard only at the end of a name: `expires_at`, `signsFrom`. */
 const ONLY_AS_LAST_WORD = new Set(['at', 'after', 'from', 'since', 'active']);
 /** A name that consists of only one of these words is the cursor of a page. */

@@ -67,6 +67,12 @@ test.each([[[3, 7]], [[7, 3]]])(
   },
 );
 
+test('findVersions returns the versions of only the requested invoices', async () => {
+  const [first] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
+  await invoices.updatePayable(gateway.dataSource, { payableId: first.payableId, state: 'open', version: 5, tries: 0 });
+  expect(await invoices.findVersions([first.payableId])).toEqual(new Map([[first.payableId, 5]]));
+});
+
 test('the repository stores only the fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },

@@ -139,8 +139,8 @@ const INSERT_LINES = `
     LEFT JOIN payables y ON y.payable_id = p.payable_id
    CROSS JOIN LATERAL (
      SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
-                          WHEN line.kind = 'reversal' AND late.attempt_id IS NOT NULL THEN late.confirmed_at
-                          WHEN line.kind = 'reversal' AND a.state = 'reversed' THEN a.ended_at
+                          WHEN late.attempt_id IS NOT NULL THEN late.confirmed_at
+                          WHEN a.state = 'reversed' THEN a.ended_at
                           ELSE r.ended_at END, line."movedUTCDate") AS at,
             coalesce(y.merchant_id, $6::bigint) AS merchant_id,
             coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,

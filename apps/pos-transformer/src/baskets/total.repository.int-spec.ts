@@ -65,6 +65,11 @@ describe('listPayableInvoices', () => {
     expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
   });
 
+  it.each(['replaced', 'closed'])('does not return a total in state %s that never had an invoice', (state) => {
+    db.insertTotal(basketId, state, { invoice_reference: null, ended_at: timeAfterStart(1) });
+    expect(list()).toEqual([]);
+  });
+
   /** A time relative to the initial clock time of every TestStore. */
   function timeAfterStart(milliseconds: number): string {
     return new Date(Date.parse('2026-03-01T10:00:00.000Z') + milliseconds).toISOString();
@@ -112,6 +117,24 @@ describe('mayHavePayableInvoice', () => {
         expected,
         false,
       ]);
+    },
+  );
+});
+
+describe('listWithUnknownInvoice', () => {
+  it.each<[string, string | null, number, boolean]>([
+    ['make-invoice', null, 0, false],
+    ['make-invoice', null, 1, true],
+    ['make-invoice', 'i', 1, false],
+    ['make-invoice', 'i', 2, true],
+    ['close-invoice', 'i', 2, false],
+  ])(
+    'of a basket with a call %s for a total with the reference %s, after %d attempts, returns the total: %s',
+    (kind, invoice_reference, tries, isListed) => {
+      const total_id = db.insertTotal(basketId, 'closed', { invoice_reference });
+      db.insertCall({ kind, tries, basket_id: basketId, total_id });
+      const list = (id: number) => totals.listWithUnknownInvoice(id).map(({ totalId }) => totalId);
+      expect([list(basketId), list(basketId + 1)]).toEqual([isListed ? [total_id] : [], []]);
     },
   );
 });

@@ -22,6 +22,11 @@ describe.each<[string, readonly string[], (state: string) => unknown]>([
   it('cannot have an unknown state', () => expect(() => insert('lost')).toThrow('CHECK'));
 });
 
+it('a call can only be of a known kind', () => {
+  for (const kind of ['make-invoice', 'close-invoice', 'refund']) expect(db.insertCall({ kind })).toBeGreaterThan(0);
+  expect(() => db.insertCall({ kind: 'settle' })).toThrow('CHECK');
+});
+
 it('an open total must have a reference, code and expiry; an open or queued total must have a request', () => {
   const basketId = db.insertBasket();
   for (const missing of ['invoice_reference', 'code', 'expires_at'])
