@@ -6,7 +6,7 @@
 // `timed-…`: the tests in *.timed.* files, which measure durations, so that no other test runs at the same time.
 
 /** Tests of migrations, query plans, partitions and the messaging contract, and one flow of each service. */
-const DEPENDS_ON_POSTGRES_VERSION = [
+export const DEPENDS_ON_POSTGRES_VERSION = [
   '{apps,libs}/**/{plans,entities,column-drift,data-source,planner-settings,preparing-client,room-for-updates}',
   'apps/{identity,payment-processor}/src/migrations/*',
   'apps/payment-processor/src/ledger/{seal,verify}-ledger',

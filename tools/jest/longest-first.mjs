@@ -5,7 +5,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /** They mostly wait: for a platform to recover from a fault, for a timeout, for a server to start. */
-const FIRST = [
+export const FIRST = [
   ...[
     'faults',
     'refund-deaths',

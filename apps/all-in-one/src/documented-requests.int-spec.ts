@@ -2,8 +2,8 @@
  * Sends generated requests to every operation of docs/reference: valid and invalid requests, with valid, wrong and
  * missing credentials. Each response must have a documented status and a body that matches the documented schema.
  *
- * `SVC_GENERATED_REQUESTS=200` sends 200 invalid requests to each operation instead of 10; `SVC_DOCS_EXAMPLES=1`
- * regenerates docs/reference/examples.json.
+ * `SVC_GENERATED_REQUESTS=200` sends 200 invalid requests to each operation instead of 10, `SVC_GENERATED_SEED` repeats
+ * the requests of a failed run, and `SVC_DOCS_EXAMPLES=1` regenerates docs/reference/examples.json.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
     expect(operations.map(toEndpoint).sort()).toEqual([...new Set(caller.endpoints.map(withoutParameterNames))].sort());
 
     const [problems, statuses] = [new Set<string>(), new Map<number, number>()];
-    const seed = Date.now() % 1_000_000;
+    const seed = Number(process.env['SVC_GENERATED_SEED'] ?? Date.now() % 1_000_000);
     const send = async (operation: Operation, request: Request, credentials: Readonly<Record<string, string>>) => {
       const { method, path, body } = request;
       const headers = { ...request.headers, ...credentials };
@@ -64,7 +64,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       if (response.status >= 500) responseProblems.push(`${response.status} ${response.text}`);
       for (const problem of responseProblems)
         problems.add(
-          `${operation.operationId} (seed ${seed}): ${problem}; ${method} ${path} ${body?.slice(0, 300) ?? ''}`,
+          `${operation.operationId} (SVC_GENERATED_SEED=${seed}): ${problem}; ${method} ${path} ${body?.slice(0, 300) ?? ''}`,
         );
       return response;
     };

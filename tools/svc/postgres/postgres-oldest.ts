@@ -18,7 +18,7 @@ export async function ensureOldestPostgres(root: string, logFile: string): Promi
   const name = `postgresql-${OLDEST_POSTGRES}`;
   const wasInstalled = find() !== undefined || existsSync(PACKAGED_CLUSTER);
   try {
-    return await ensureInstalled({ name, find, packages: [[name]], root, logFile, hint: '' });
+    return await ensureInstalled({ name, find, packages: [[name]], root, logFile, hint: `install ${name}` });
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return error.message; // For example a distribution without this version.

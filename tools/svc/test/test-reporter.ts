@@ -24,11 +24,11 @@ export interface TestFile {
 const MAX_FAILURE_LINES = 8;
 
 /** Parts of Jest's types. */
-interface JestTest {
+export interface JestTest {
   readonly path: string;
   readonly context: { readonly config: { readonly displayName?: { readonly name: string } } };
 }
-interface JestTestResult {
+export interface JestTestResult {
   readonly perfStats: { readonly runtime: number };
   readonly failureMessage?: string | null;
   readonly console?: readonly { readonly message: string }[] | null;
@@ -59,7 +59,7 @@ export default class TestReporter {
   }
 }
 
-function testFileOf(test: JestTest, result: JestTestResult): TestFile {
+export function testFileOf(test: JestTest, result: JestTestResult): TestFile {
   const count = (status: string) => result.testResults.filter((test) => test.status === status).length;
   return {
     project: test.context.config.displayName?.name ?? '',

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { needsOf } from './test.ts';
 import type { TestFile } from './test-reporter.ts';
-import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
+import { closingLine, failureList, summarise, summariseMissing, timeTable } from './test-summary.ts';
 
 const file = (over: Partial<TestFile> = {}): TestFile => ({
   project: 'unit',
@@ -47,6 +47,14 @@ describe('the summary of a test run', () => {
   it('counts a killed run as failed, and contains the reason', () => {
     expect(summarise([file()], 1, 'left open')).toMatchObject({ passed: 1, failed: 1, complaints: ['left open'] });
     expect(summarise(undefined, 1, 'took too long')).toMatchObject({ failed: 1, complaints: ['took too long'] });
+  });
+
+  it('counts tests that could not run as a failure, and lists them', () => {
+    const runs = [summarise([file()], 0), summariseMissing('the tests of postgres-15')];
+    expect([closingLine(runs), failureList(runs)]).toEqual([
+      '1 passed, 1 failed',
+      ['not run: the tests of postgres-15'],
+    ]);
   });
 
   it('lists all failures', () => {

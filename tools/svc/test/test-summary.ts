@@ -36,6 +36,11 @@ export function summarise(files: readonly TestFile[] | undefined, exitCode: numb
   };
 }
 
+/** Tests that could not run count as one failure, because a run without them must not pass. */
+export function summariseMissing(tests: string): Summary {
+  return { passed: 0, failed: 1, complaints: [`not run: ${tests}`], files: [] };
+}
+
 /** Repeats all failures, because readers of a long log see its end first. */
 export function failureList(runs: readonly Summary[]): string[] {
   return runs.flatMap(({ files, complaints }) => [

@@ -25,6 +25,7 @@ import {
   INSTALLING,
   type Phase,
   summarise,
+  summariseMissing,
   type Summary,
   timeTable,
 } from './test-summary.ts';
@@ -141,16 +142,17 @@ async function runAll(settings: Settings, servers: TestServers, memory: string |
     Object.assign(env, await startServers(settings, all, servers, steps));
     return [await unit];
   });
-  const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
+  const hasOldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] !== undefined;
   return [
     installing,
     preparing,
-    await phaseOf('tests', () =>
-      Promise.all([
-        run('tests', ['integration', ...oldest], OTHER_TEST_WORKERS),
+    await phaseOf('tests', async () => [
+      ...(await Promise.all([
+        run('tests', ['integration', ...(hasOldest ? [OLDEST_PROJECT] : [])], OTHER_TEST_WORKERS),
         run('system', ['system'], SYSTEM_TEST_WORKERS),
-      ]),
-    ),
+      ])),
+      ...(hasOldest ? [] : [summariseMissing(`the tests of ${OLDEST_PROJECT}: install postgresql-${OLDEST_POSTGRES}`)]),
+    ]),
     await phaseOf('timed tests', async () => [await run('timed', ['timed-integration', 'timed-system'], 1)]),
   ];
 }
@@ -167,7 +169,7 @@ async function runSelected(settings: Settings, args: readonly string[], servers:
 /** Runs Jest in its watch mode until the developer stops it. Jest shows the results. */
 async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
   const { args: selected, env } = await selectedRun(settings, args, servers);
-  const options = { cwd: settings.root, env: environmentFor(env) };
+  const options = { cwd: settings.root, env: environmentOfTests(env) };
   return runProgram(process.execPath, [...jest(settings), ...selected], options);
 }
 
@@ -194,7 +196,7 @@ async function installPrograms(settings: Settings): Promise<string> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
   const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
   await ensureChromium(root, aptLog);
-  // Without the oldest PostgreSQL its tests are skipped, which its own step reports. Without PHP its test fails.
+  // Without the oldest PostgreSQL or PHP the other tests still run, but the run fails.
   await ensureOldestPostgres(root, aptLog);
   await ensurePhp(root, aptLog).catch(() => undefined);
   return `RabbitMQ ${await ensureRabbitMq({ root, aptLog })}`;
@@ -226,7 +228,7 @@ async function startServers(
   if (needs.oldestDatabase)
     await step(`PostgreSQL ${OLDEST_POSTGRES}`, 'SVC_TEST_OLDEST_DATABASE_URLS', async () => {
       const binaries = await ensureOldestPostgres(settings.root, aptLog);
-      if (typeof binaries === 'string') return { description: `skipped, because ${binaries}` };
+      if (typeof binaries === 'string') return { description: `missing: ${binaries}` };
       return servers.startPostgres(needs.databases, binaries);
     });
   if (needs.broker === 'installed')
@@ -259,7 +261,15 @@ const FORWARDED_SETTINGS = [
   'SVC_WRITE_SCHEMAS',
   'SVC_DOCS_EXAMPLES',
   'SVC_GENERATED_REQUESTS',
+  'SVC_GENERATED_SEED',
 ];
+
+function environmentOfTests(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const forwarded = Object.fromEntries(
+    FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+  return environmentFor({ SVC_PATIENCE: String(PATIENCE), ...env, ...forwarded });
+}
 
 async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
   const report = join(settings.dataDir, 'test', `report-${name}.json`);
@@ -270,13 +280,10 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (reason !== undefined) stuck.abort();
     return reason;
   });
-  const forwarded = Object.fromEntries(
-    FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-  );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const code = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ SVC_PATIENCE: String(PATIENCE), ...env, ...forwarded, SVC_TEST_REPORT: report }),
+    env: environmentOfTests({ ...env, SVC_TEST_REPORT: report }),
     killedBy: stuck.signal,
   });
   ended.abort();
