@@ -16,7 +16,7 @@ export interface MutantContent {
 
 /** An entry of the list. */
 export interface Equivalent extends Omit<MutantContent, 'occurrence'> {
-  /** Required in the list of guards if several mutants have this content. By default, all of them match. */
+  /** Required if several mutants have this content. */
   readonly occurrence?: number;
   /** Why no test can fail, for example the index, constraint or rule that makes a guard redundant. */
   readonly reason: string;
@@ -29,7 +29,7 @@ export function readEquivalents(folder = import.meta.dirname): Equivalent[] {
 
 export interface EquivalentMatches<M> {
   readonly reasons: ReadonlyMap<M, string>;
-  /** Entries that match several mutants. Stryker runs these mutants too, and reports an entry that a test contradicts. */
+  /** Entries that match several mutants. */
   readonly ambiguous: readonly Equivalent[];
   /** Entries that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];

@@ -63,6 +63,11 @@ it('an entry without a mutant, without a reason, or of a killed mutant is wrong'
   ]);
 });
 
+it('an entry that matches several mutants is wrong', () => {
+  const { wrong } = judge([result(FIRST, 'true'), result(SECOND, 'true')], [entry]);
+  expect(wrong).toEqual([`several mutants, so it needs an occurrence: ${FILE} ${WITHIN}: a > 1 becomes true`]);
+});
+
 it('entries of other files are ignored', () => {
   expect(judge([result(FIRST, 'true')], [{ ...entry, file: 'libs/x/src/y.ts' }]).wrong).toEqual([]);
 });

@@ -46,7 +46,7 @@ export function judgeResults(
     const identity = { file, line: start.line, within, original, what, occurrence };
     return { ...identity, verdict: VERDICTS[status] ?? 'not counted', ranIntoTimeLimit: status === 'Timeout' };
   });
-  const { reasons, stale } = matchEquivalents(all, equivalents, [...sources.keys()]);
+  const { reasons, ambiguous, stale } = matchEquivalents(all, equivalents, [...sources.keys()]);
   const isKilledByTest = (mutant: JudgedMutant) => mutant.verdict === 'killed' && !mutant.ranIntoTimeLimit;
   const killed = all.filter((mutant) => reasons.has(mutant) && isKilledByTest(mutant));
   return {
@@ -56,9 +56,8 @@ export function judgeResults(
         : mutant,
     ),
     wrong: [
-      ...stale.map(
-        ({ file, within, original, what }) => `no mutant, or no reason: ${file} ${within}: ${original} ${what}`,
-      ),
+      ...stale.map((entry) => `no mutant, or no reason: ${describeEntry(entry)}`),
+      ...ambiguous.map((entry) => `several mutants, so it needs an occurrence: ${describeEntry(entry)}`),
       ...killed.map((mutant) => `killed: ${describe(mutant)}`),
     ],
   };
@@ -67,6 +66,10 @@ export function judgeResults(
 export function describe({ file, line, within, original, what, occurrence }: JudgedMutant): string {
   const number = occurrence > 1 ? ` (number ${occurrence})` : '';
   return `${file}:${line}  ${within}\n      ${original}${number}  ${what}`;
+}
+
+function describeEntry({ file, within, original, what }: Equivalent): string {
+  return `${file} ${within}: ${original} ${what}`;
 }
 
 function shorten(code: string): string {

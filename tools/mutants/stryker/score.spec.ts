@@ -16,15 +16,15 @@ describe('the score of a folder', () => {
 });
 
 describe('the table of scores', () => {
-  it('marks each folder whose score is too low, and rounds every score down', () => {
+  it('has a line for each folder, and rounds every score down', () => {
     const scores = [
-      { folder: 'libs/kernel', killed: 900, survived: 100, equivalent: 2, percent: 90 },
-      { folder: 'libs/sdk', killed: 8_999, survived: 1_001, equivalent: 0, percent: 89.99 },
+      { folder: 'libs/kernel', killed: 900, survived: 0, equivalent: 2, percent: 100 },
+      { folder: 'libs/sdk', killed: 8_999, survived: 1, equivalent: 0, percent: 99.989 },
     ];
-    expect(formatScores(scores, 90).split('\n')).toEqual([
+    expect(formatScores(scores).split('\n')).toEqual([
       'folder           killed    survived  equivalent     percent',
-      'libs/kernel         900         100           2        90.0',
-      'libs/sdk           8999        1001           0        89.9  below 90',
+      'libs/kernel         900           0           2       100.0',
+      'libs/sdk           8999           1           0        99.9',
     ]);
   });
 });

@@ -20,20 +20,16 @@ export function computeScore(folder: string, mutants: readonly Pick<JudgedMutant
   return { folder, killed, survived, equivalent: count('equivalent'), percent };
 }
 
-export function formatScores(scores: readonly Score[], required: number): string {
+export function formatScores(scores: readonly Score[]): string {
   const width = Math.max(6, ...scores.map(({ folder }) => folder.length));
-  const row = ([folder, ...numbers]: readonly [string, ...string[]], end = ''): string => {
-    return `${folder.padEnd(width)}${numbers.map((text) => text.padStart(12)).join('')}${end}`;
-  };
+  const row = ([folder, ...numbers]: readonly [string, ...string[]]): string =>
+    `${folder.padEnd(width)}${numbers.map((text) => text.padStart(12)).join('')}`;
   return [
     row(['folder', 'killed', 'survived', 'equivalent', 'percent']),
     ...scores.map(({ folder, killed, survived, equivalent, percent }) => {
-      // Rounded down: 89.96 is not 90.
+      // Rounded down: 99.96 is not 100.
       const shown = (Math.floor(percent * 10) / 10).toFixed(1);
-      return row(
-        [folder, ...[killed, survived, equivalent].map(String), shown],
-        percent < required ? `  below ${required}` : '',
-      );
+      return row([folder, ...[killed, survived, equivalent].map(String), shown]);
     }),
   ].join('\n');
 }
