@@ -354,6 +354,17 @@ describe('verification of the payer:', () => {
     });
   });
 
+  test('a return URL with HTTP on localhost is accepted in development, and rejected in production', async () => {
+    const returnUrl = 'http://localhost/back';
+    expect((await partner.pay(await createInvoice(), { returnUrl })).status).toBe(201);
+    const production = await startProcessor({ SVC_ENVIRONMENT: 'production' });
+    const otherPartner = await createPartner(production);
+    const invoice = await openInvoice(production, await createMerchant(production));
+    const { status, body } = await otherPartner.pay(invoice, { returnUrl });
+    await production.stop();
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'returnUrl' })]]);
+  });
+
   test('the bank receives a normalised return URL', async () => {
     const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
     const challenged = await partner.pay(await createInvoice(), { returnUrl, ...cardToVerify });
