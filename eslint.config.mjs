@@ -175,11 +175,11 @@ export default tseslint.config(
         'error',
         {
           selector: 'CallExpression[callee.name=/^(sleep|delay|setTimeout|setInterval)$/]',
-          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil).',
+          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil). See letTimePass.',
         },
         {
           selector: 'ImportDeclaration[source.value=/^(node:)?timers(\\u002Fpromises)?$/]',
-          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil).',
+          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil). See letTimePass.',
         },
         {
           selector: 'MemberExpression[property.name=/^(todo|failing)$/][object.name=/^(describe|test|it)$/]',

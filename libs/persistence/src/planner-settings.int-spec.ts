@@ -25,8 +25,6 @@ beforeAll(async () => {
   }).initialize();
   await dataSource.query('CREATE TABLE payments (reference text PRIMARY KEY, day int NOT NULL, amount int NOT NULL)');
   await dataSource.query('CREATE TABLE bank_lines (line int PRIMARY KEY, remark text NOT NULL, amount int NOT NULL)');
-  for (const table of ['payments', 'bank_lines'])
-    await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   await dataSource.query(LOOK_UP, ['7']);
   await dataSource.query(REPORT, [1]);
   await dataSource.query(`INSERT INTO payments SELECT n, n % 2, 100 FROM generate_series(1, ${ROWS}) n`);

@@ -125,7 +125,7 @@ test('a connection whose session becomes read-only is closed after the first fai
   expect(rows).toEqual([]);
 });
 
-test('a connection that the server has ended fails at most one request', async () => {
+test('after the server has ended the connections, each of them fails at most one request', async () => {
   expect(await requestAll()).toEqual(Array(7).fill(OK));
   await endConnections();
   for (const response of await requestAll()) expect([OK, UNAVAILABLE]).toContainEqual(response);

@@ -38,3 +38,12 @@ export async function waitUntil<T>(
   }
   throw new Error(`Waited ${patientMs} ms for ${condition}; last: ${String(last)}`, { cause: last });
 }
+
+/**
+ * Waits this long. Only for a test in which the time itself matters: an outage that lasts 30 s, a limit that must not be
+ * exceeded within a second, or a server that does not say when it is ready. Any other test waits for a change with
+ * {@link waitUntil}.
+ */
+export async function letTimePass(milliseconds: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

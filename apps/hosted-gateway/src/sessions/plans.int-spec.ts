@@ -23,8 +23,6 @@ afterAll(() => gateway.stop());
  */
 async function fillTables(): Promise<void> {
   const query = (text: string, values?: unknown[]) => gateway.dataSource.query<unknown>(text, values);
-  for (const table of ['sessions', 'hosted_payments'])
-    await gateway.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   for (let from = 0; from < ROWS; from += ROWS_PER_INSERT) {
     const numbers = `generate_series(${from + 1}, ${from + ROWS_PER_INSERT}) AS number`;
     await query(

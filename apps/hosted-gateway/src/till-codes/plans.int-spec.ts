@@ -20,8 +20,6 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 async function fillTables(): Promise<void> {
-  for (const table of ['known_till_codes', 'invoice_payments'])
-    await gateway.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   const numbers = `generate_series(1, ${ROWS}) AS number`;
   await gateway.dataSource.query(
     `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at, invoice_reference, mode, site_reference,

@@ -16,7 +16,6 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 async function fillLedger(): Promise<void> {
-  await processor.superuser.query(`ALTER TABLE transfers SET (autovacuum_enabled = false)`);
   await (
     await createTransferWriter(processor)
   )(100_000);

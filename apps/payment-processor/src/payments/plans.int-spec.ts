@@ -54,7 +54,6 @@ async function fillTables(): Promise<void> {
     await runner.query(`SET session_replication_role = replica`);
     await runner.query(`SET statement_timeout = '5min'`);
     for (const [table, select] of Object.entries(inserts)) {
-      await runner.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
       await runner.query(
         `INSERT INTO ${table}
          WITH numbered AS (

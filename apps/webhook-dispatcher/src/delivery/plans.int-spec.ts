@@ -29,8 +29,6 @@ afterAll(async () => {
 
 /** Inserts rows. PostgreSQL has no statistics about them, as in tables that have grown since the last ANALYZE. */
 async function fillTables(): Promise<void> {
-  for (const table of ['notifications', 'circuits'])
-    await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   for (let first = 0; first < ROWS; first += ROWS_PER_INSERT) {
     const numbers = `generate_series(${first + 1}, ${first + ROWS_PER_INSERT}) AS number`;
     await dataSource.query(

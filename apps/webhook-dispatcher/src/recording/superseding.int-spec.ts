@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { openTransaction } from '@svc/testing';
+import { openTransaction, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
@@ -207,7 +207,7 @@ describe('when concurrent transactions record a Failed and a Success of one sess
       .then(() => {
         secondDone = true;
       });
-    await waitForBlockedBackend('advisory');
+    await waitForBlockedBackends(dataSource, 1);
     expect(secondDone).toBe(false);
     await firstTransaction.commit();
     await secondRecording;
@@ -225,7 +225,7 @@ describe('when concurrent transactions record a Failed and a Success of one sess
       [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
     );
     const recording = dispatcher.deliverPayments(succeeded);
-    await waitForBlockedBackend('transactionid');
+    await waitForBlockedBackends(dispatcher.test.dataSource, 1);
     await leasing.commit();
     await recording;
 
@@ -287,16 +287,3 @@ describe('when concurrent transactions record a Failed and a Success of one sess
     expect(countOf('failed: superseded')).toBe(40 - (sentNotifications.length - 20));
   });
 });
-
-/** Waits until a connection of this database waits for a lock of this type. */
-async function waitForBlockedBackend(locktype: string): Promise<void> {
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
-    const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
-      `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-                       WHERE NOT l.granted AND l.locktype = $1 AND a.datname = current_database()) AS waiting`,
-      [locktype],
-    );
-    if (row!.waiting) return;
-  }
-  throw new Error(`No connection waits for a lock of type ${locktype}.`);
-}
