@@ -28,6 +28,17 @@ test('a call at the end of a window begins the next window', async () => {
   expect(await increment()).toMatchObject({ totalHits: 2, timeToExpire: WINDOW_MS / 1_000 });
 });
 
+test('a key is blocked until the end of its block, and at the end its calls are counted again', async () => {
+  const window = new SlidingWindow(clock);
+  const increment = () => window.increment('key', WINDOW_MS, 1, WINDOW_MS / 3);
+  await increment();
+  expect(await increment()).toMatchObject({ isBlocked: true });
+  advance(WINDOW_MS / 3 - 1);
+  expect(await increment()).toMatchObject({ isBlocked: true });
+  advance(1);
+  expect(await increment()).toMatchObject({ isBlocked: false, totalHits: 1 });
+});
+
 // SlidingWindow counts the calls of each key within a window of time. If a key exceeds its limit, it is blocked for a
 // time. The library is @nestjs/throttler: SlidingWindow replaces its ThrottlerStorageService.
 test('SlidingWindow returns the same results as ThrottlerStorageService of the library, for any keys and times', async () => {
