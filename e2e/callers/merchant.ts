@@ -5,18 +5,37 @@ import { waitUntil } from '@svc/testing';
 import { createAdministrationApi } from '../../tools/svc/demo/administration-api.ts';
 import { seed } from '../../tools/svc/demo/seed.ts';
 import type { MerchantSite, Platform } from '../platform/platform.js';
+import { waitUntilAccepted } from './accepted-credentials.js';
+import { callTillApi } from './till.js';
 
-/** Creates a merchant with one site that requires its key. On a shared platform, only the calling test uses it. */
+/**
+ * Creates a merchant with one site that requires its key, and waits until every service knows it. On a shared platform,
+ * only the calling test uses it.
+ */
 export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
   const { adminUrl, adminKey } = platform.demo;
   const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
   const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
   const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
-  // The gateway receives the key in an event of identity.
   await waitUntil('the gateway to accept the key', 10_000, () =>
     gatewayClient(platform, onboarded).listNotifications(),
   );
+  const get = (path: string) => callTillApi(platform, 'GET', path, 'application/json', undefined, onboarded);
+  await waitUntilAccepted({
+    'code-decoder': () => get(`/invoices/${randomUUID()}`),
+    'merchant-retrieval': () => get('/payments?externalReference=x'),
+    'payment-processor': () => requestEmptyRefund(platform, merchant!),
+  });
   return onboarded;
+}
+
+/** The body is invalid, so the answer to a known merchant is 400. */
+function requestEmptyRefund(platform: Platform, { merchantId, apiKey }: MerchantSite['merchant']): Promise<Response> {
+  return fetch(`${platform.demo.apiUrl}/business/api/v1/merchants/${merchantId}/refunds`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: '{}',
+  });
 }
 
 /** The SDK's client with the credentials of a site, by default of the first demo site. */

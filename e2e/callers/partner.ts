@@ -1,6 +1,7 @@
 /** The server of a partner: logs in, calls the main API, and decodes codes. */
-import { PATIENCE, waitUntil } from '@svc/testing';
+import { PATIENCE } from '@svc/testing';
 import type { Platform } from '../platform/platform.js';
+import { waitUntilAccepted } from './accepted-credentials.js';
 
 /** Headers of every call. */
 export type PartnerHeaders = Readonly<Record<'x-api-key' | 'authorization', string>>;
@@ -76,11 +77,11 @@ export async function onboardPartner(platform: Platform): Promise<PartnerCredent
   const { apiToken = '' } = await administer(`/organisations/${organisationId}/api-tokens`, { mode: 'test' });
   const partner = { organisationId, apiKey, apiToken };
   const headers = await logIn(platform, partner);
-  await waitUntil(
-    'the partner to reach code-decoder',
-    5_000,
-    async () => (await decodeCode(platform, 'x', headers)).status !== 401,
-  );
+  await waitUntilAccepted({
+    'code-decoder': () => decodeCode(platform, 'x', headers),
+    'payment-history': () => callApi(platform, 'GET', '/v1/payments', headers),
+    'payment-processor': () => callApi(platform, 'POST', '/v1/payments', headers, {}),
+  });
   return partner;
 }
 
