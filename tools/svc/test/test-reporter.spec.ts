@@ -11,7 +11,7 @@ const resultOf = (testResults: JestTestResult['testResults'], failureMessage?: s
   testResults,
 });
 
-it('testFileOf counts the tests of a file by their result, and keeps the beginning of each error', () => {
+it('testFileOf counts the tests of a file by their result, with the error of each failed test', () => {
   const result = resultOf(
     [
       { fullName: 'a payment', status: 'passed' },
@@ -31,6 +31,14 @@ it('testFileOf counts the tests of a file by their result, and keeps the beginni
     failures: ['a refund\n    Error: 1 cent\n      is missing'],
     broken: false,
   });
+});
+
+it('testFileOf keeps the first eight lines of an error', () => {
+  const lines = Array.from({ length: 9 }, (_, index) => `line ${index + 1}`);
+  const failed = { fullName: 'a refund', status: 'failed', failureMessages: [lines.join('\n')] };
+  expect(testFileOf(test, resultOf([failed])).failures).toEqual([
+    ['a refund', ...lines.slice(0, 8).map((line) => `    ${line}`)].join('\n'),
+  ]);
 });
 
 it('testFileOf says that a file is broken if it failed without a failed test', () => {
