@@ -63,7 +63,7 @@ const parallelLanes: Step[][] = isFixing
         { name: 'no traces of a machine', run: () => Promise.resolve(findMachineTraces(root).join('\n')) },
         { name: 'reference', run: async () => (await findReferenceProblems()).join('\n') },
         { name: 'plain words', run: () => Promise.resolve(findUnclearProse(root).join('\n')) },
-        { name: 'requirements have rows', run: () => Promise.resolve(findUnknownRequirements(root).join('\n')) },
+        { name: 'cited requirements exist', run: () => Promise.resolve(findUnknownRequirements(root).join('\n')) },
       ],
     ];
 

@@ -94,10 +94,10 @@ async function findPassingConfig(
 }
 
 function findPassingRequirements(root: string): string[] {
-  const rows = readRequirementCodes(root);
+  const codes = readRequirementCodes(root);
   return listFixtures(root, 'requirements/*.ts').flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
-    return findUnknownCodes(text, rows).length > 0 ? [] : [`${path} passes ${readRuleToFail(text, path)}`];
+    return findUnknownCodes(text, codes).length > 0 ? [] : [`${path} passes ${readRuleToFail(text, path)}`];
   });
 }
 

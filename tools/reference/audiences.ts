@@ -32,7 +32,7 @@ const header = (name: string, description: string): Schema => ({ type: 'apiKey',
 
 const PROBLEMS =
   'An error response is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body.';
-const COMMON = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a row of docs/requirements.md.`;
+const COMMON = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a requirement of docs/requirements.`;
 
 const isServedBy = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
   const examplePath = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');

@@ -8,7 +8,7 @@ export type Credentials = 'none' | 'key' | 'key and service token' | 'key and cu
 
 /** The expected behaviour of one authentication endpoint. */
 export interface AuthenticationRow {
-  /** Code of the endpoint's row in the table of docs/requirements.md, such as A1. */
+  /** Code of the endpoint's requirement in docs/requirements, such as A1. */
   readonly row: string;
   readonly path: string;
   /** The required credentials. */

@@ -1,5 +1,5 @@
 /**
- * The hosted payment in responses and webhooks (H3 and H4 in docs/requirements.md), and its parser. The parser accepts
+ * The hosted payment in responses and webhooks (H3 and H4 in docs/requirements), and its parser. The parser accepts
  * text and numbers for enumerations, because the specification allows both. It is strict for all other fields.
  */
 
