@@ -4,10 +4,9 @@
  * program reads, and the packages that it imports directly or indirectly. The packages are copied from PACKAGES
  * (packages.sh installs them).
  */
-import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { Programs } from '../../tools/bundle/bundle.ts';
-import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
+import { cpSync, existsSync, lstatSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { findInstalledPackages, readImagePrograms } from './image-packages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -18,69 +17,21 @@ const root = join(import.meta.dirname, '..', '..');
 const UNUSED_AT_RUN_TIME = /\.(ts|mts|cts|tsx|md|markdown|map|flow)$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 
-interface Manifest {
-  readonly dependencies?: Record<string, string>;
-  readonly optionalDependencies?: Record<string, string>;
-  readonly peerDependencies?: Record<string, string>;
-  readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
-}
-
-/** Packages that telemetry loads by name when tracing is on, so that no import refers to them. */
-const LOADED_BY_TELEMETRY = /^@opentelemetry\//;
-
 /** Writes all files of an app's image into a folder. Returns their size in bytes. */
 export function createTree(app: string, packagesFolder: string, folder: string): number {
   const packages = realpathSync(packagesFolder);
-  const programs = JSON.parse(readFileSync(PROGRAMS_FILE, 'utf8')) as Programs;
-  const [program, telemetry] = [programs[`${app}/main`], programs['telemetry/main']];
-  if (program === undefined || telemetry === undefined) throw new Error(`there is no app "${app}" in ${PROGRAMS_FILE}`);
-  for (const file of new Set([...program.files, ...telemetry.files]))
+  const programs = readImagePrograms(app);
+  for (const file of new Set(programs.flatMap(({ files }) => files)))
     for (const path of [file, `${file}.map`]) copyFromRoot(path, folder);
-  for (const folderOfPackage of [...program.bundledPackages, ...telemetry.bundledPackages])
+  for (const folderOfPackage of programs.flatMap(({ bundledPackages }) => bundledPackages))
     copyLicences(folderOfPackage, join(folder, 'licences'));
   for (const files of ['assets', 'dist/pay-assets', 'dist/reference-pages'])
     copyFromRoot(join('apps', app, files), folder);
   // With this file Node.js loads the scripts in the folder as ES modules.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  const telemetryPackages = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter(
-    (name) => LOADED_BY_TELEMETRY.test(name),
-  );
-  for (const packageFolder of findDependencies([...program.packages, ...telemetryPackages], packages))
+  for (const packageFolder of findInstalledPackages(programs, packages))
     copyPackage(packageFolder, join(resolve(folder), relative(packages, packageFolder)));
   return computeSize(folder);
-}
-
-/**
- * Finds the folders of packages and of all their dependencies, as Node.js resolves them. Optional packages may be
- * missing.
- */
-function findDependencies(names: readonly string[], packages: string): Set<string> {
-  const found = new Set(
-    names.map((name) => findPackage(name, packages, packages)).filter((path) => path !== undefined),
-  );
-  // A Set also iterates over elements that are added during the iteration.
-  for (const folder of found) {
-    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = readManifest(folder);
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      const dependency = findPackage(name, folder, packages);
-      const isOptional = optionalDependencies?.[name] !== undefined || peerDependenciesMeta?.[name]?.optional === true;
-      if (dependency !== undefined) found.add(dependency);
-      else if (!isOptional) throw new Error(`${relative(packages, folder)} needs ${name}, which is not installed`);
-    }
-  }
-  return found;
-}
-
-function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-}
-
-function findPackage(name: string, from: string, packages: string): string | undefined {
-  for (let folder = from; folder.startsWith(packages); folder = dirname(folder)) {
-    const candidate = join(folder, 'node_modules', name);
-    if (existsSync(candidate)) return realpathSync(candidate);
-  }
-  return undefined;
 }
 
 function copyPackage(from: string, to: string): void {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Programs } from './bundle.js';
+import type { Programs } from './programs.js';
 
 const root = join(import.meta.dirname, '..', '..');
 

@@ -14,22 +14,10 @@ import { join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import { PLUGINS, THIRD_PARTY } from './plugins.ts';
+import { type Program, type Programs, PROGRAMS_FILE } from './programs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const digestFile = join(root, 'dist/inputs.sha256');
-export const PROGRAMS_FILE = join(root, 'dist/programs.json');
-
-/** Programs by name: `identity/main`. */
-export type Programs = Readonly<Record<string, Program>>;
-
-export interface Program {
-  /** Paths of the scripts, relative to the root. The path of a source map is the script's path and `.map`. */
-  readonly files: readonly string[];
-  /** Packages that the scripts import from node_modules. Optional packages may be missing. */
-  readonly packages: readonly string[];
-  /** Folders of the packages whose code is in the scripts, relative to the root. Images must contain their licences. */
-  readonly bundledPackages: readonly string[];
-}
 
 /** Packages that OpenTelemetry patches when they load, and packages that must be loaded before all chunks. */
 const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'undici'];
