@@ -129,6 +129,19 @@ CREATE TABLE inbox_default (
     occurred_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE invoice_requests (
+    merchant_id bigint NOT NULL,
+    site_id bigint NOT NULL,
+    mode text NOT NULL,
+    request_id text NOT NULL,
+    fingerprint text NOT NULL,
+    invoice_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT invoice_requests_fingerprint CHECK ((length(fingerprint) = 64)),
+    CONSTRAINT invoice_requests_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT invoice_requests_request_id CHECK ((request_id ~ '^(body:[0-9a-f]{64}|key:.{1,100})$'::text))
+);
+
 CREATE TABLE invoices (
     invoice_id uuid NOT NULL,
     mode text NOT NULL,
@@ -328,6 +341,9 @@ ALTER TABLE ONLY inbox
 ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
+ALTER TABLE ONLY invoice_requests
+    ADD CONSTRAINT invoice_requests_pkey PRIMARY KEY (merchant_id, site_id, mode, request_id);
+
 ALTER TABLE ONLY invoices
     ADD CONSTRAINT invoices_pkey PRIMARY KEY (invoice_id);
 
@@ -375,6 +391,8 @@ CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
 CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
 
+CREATE INDEX invoice_requests_by_time ON invoice_requests USING btree (created_at);
+
 CREATE INDEX invoices_at_till ON invoices USING btree (site_id, mode, site_reference, expires_at) WHERE (closed_at IS NULL);
 
 CREATE UNIQUE INDEX invoices_by_code ON invoices USING btree (code);
@@ -395,6 +413,9 @@ ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx
 
 ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
 
+ALTER TABLE ONLY invoice_requests
+    ADD CONSTRAINT invoice_requests_invoice FOREIGN KEY (invoice_id) REFERENCES invoices(invoice_id);
+
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO svc_code_decoder;
 
@@ -409,6 +430,8 @@ GRANT SELECT,INSERT ON TABLE event_log TO svc_code_decoder;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_code_decoder;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invoice_requests TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invoices TO svc_code_decoder;
 

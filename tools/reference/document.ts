@@ -6,7 +6,7 @@ import type { ResponseStatusText } from '../../libs/contracts/src/payment-status
 import type { Audience } from './audiences.ts';
 import { formatLimits } from './limits.ts';
 import type { Operation } from './source/operations.ts';
-import { findParameter } from './source/parameters.ts';
+import { findParameter, isRequiredHeader } from './source/parameters.ts';
 import type { Source } from './source/program.ts';
 import { findType } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
@@ -170,7 +170,7 @@ function listParameters(operation: Operation, { source }: Context): Schema[] {
   const query = [...names].map((name) => describeParameter(name, 'query', isRequired(name)));
   const headers = operation.headers
     .filter((name) => name !== 'x-admin-key')
-    .map((name) => describeParameter(name, 'header', name === 'idempotency-key'));
+    .map((name) => describeParameter(name, 'header', isRequiredHeader(operation.controller, name)));
   const site = operation.guards.includes('SiteGuard') ? ['merchantId', 'merchantSiteId'] : [];
   const hasTill =
     operation.guards.includes('AccessGuard') && operation.method === 'post' && !operation.path.includes('Refund');

@@ -7,8 +7,10 @@ import { CodeDecoderConfig } from './config.js';
 import { CloseInvoice } from './invoices/close-invoice.js';
 import { CreateInvoice } from './invoices/create-invoice.js';
 import { InvoiceRepository } from './invoices/invoice.repository.js';
+import { InvoiceRequestRepository } from './invoices/invoice-request.repository.js';
 import { InvoicesController } from './invoices/invoices.controller.js';
 import { PayablesConsumer } from './invoices/payables.consumer.js';
+import { RequestRetention } from './invoices/request-retention.js';
 import { MerchantProfileQuery } from './merchants/merchant-profile.query.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CodeProviders } from './providers/code-providers.js';
@@ -39,7 +41,9 @@ import { TillsController } from './tills/tills.controller.js';
     CreateInvoice,
     DecodeCode,
     InvoiceRepository,
+    InvoiceRequestRepository,
     MerchantProfileQuery,
+    RequestRetention,
     SessionCodeRepository,
     TillCodeRepository,
     provideAdminKey(CodeDecoderConfig),

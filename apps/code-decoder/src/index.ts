@@ -12,6 +12,7 @@ import { SessionCodes1763500006010 } from './migrations/1763500006010-session-co
 import { SessionCodeBounds1763500006020 } from './migrations/1763500006020-session-code-bounds.js';
 import { SessionCodeBoundsHold1763500006021 } from './migrations/1763500006021-session-code-bounds-hold.js';
 import { RoomForUpdates1763500006030 } from './migrations/1763500006030-room-for-updates.js';
+import { InvoiceRequests1763500006040 } from './migrations/1763500006040-invoice-requests.js';
 
 /** Decodes codes: of tills' invoices, of hosted sessions, and of third-party providers. */
 export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
@@ -32,6 +33,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     SessionCodeBounds1763500006020,
     SessionCodeBoundsHold1763500006021,
     RoomForUpdates1763500006030,
+    InvoiceRequests1763500006040,
   ],
   // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.
   maxParamLength: 6_144,

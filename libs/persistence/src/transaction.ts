@@ -51,6 +51,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || constraintOf(error) === constraint;
 }
 
+export function isForeignKeyViolation(error: unknown, constraint: string): boolean {
+  return sqlState(error) === '23503' && constraintOf(error) === constraint;
+}
+
 function constraintOf(error: unknown): string | undefined {
   return driverErrorOf(error).constraint;
 }

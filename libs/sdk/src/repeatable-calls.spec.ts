@@ -13,7 +13,7 @@ const INVOICE = {
 
 /** Each call of the SDK, and whether the SDK may send the request again if the result is unknown. */
 const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call: () => Promise<unknown>][] = [
-  ['createSession', true, 'POST /api/v3.1/sessions', () => gateway().createSession({} as CreateSessionRequest)],
+  ['createSession', true, 'POST /api/v3.1/sessions', () => gateway().createSession({ requestId: 'r' } as CreateSessionRequest)],
   ['listPayments', true, 'GET /api/v3.1/payments', () => gateway().listPayments('s-1')],
   ['getPayment', true, 'GET /api/v3.1/payments/P', () => gateway().getPayment('P')],
   ['listNotifications', true, 'GET /api/v3.1/notifications', () => gateway().listNotifications()],
@@ -36,15 +36,9 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
     () => merchant().paymentsOfExternalReference('x'),
   ],
   ['payment', true, `GET ${MERCHANT_PATH}/payments/P`, () => merchant().payment('P')],
-  // A request with the same reference and content returns the same invoice. Without a reference, each request creates
-  // an invoice.
-  [
-    'createInvoice',
-    true,
-    `POST ${SITE_PATH}/invoices`,
-    () => site().createInvoice({ ...INVOICE, externalReference: 'x' }),
-  ],
-  ['createInvoice without a reference', false, `POST ${SITE_PATH}/invoices`, () => site().createInvoice(INVOICE)],
+  ['refund', true, `POST ${MERCHANT_PATH}/refunds`, () => merchant().refund('P', { idempotencyKey: 'r', amount: 1 })],
+  // The Idempotency-Key is the same in each attempt of one call (C7).
+  ['createInvoice', true, `POST ${SITE_PATH}/invoices`, () => site().createInvoice(INVOICE)],
   ['invoice', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoice('i')],
   ['invoiceQrCode', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoiceQrCode('i')],
   ['closeInvoice', false, `DELETE ${SITE_PATH}/invoices`, () => site().closeInvoice('x')],
@@ -66,7 +60,7 @@ const TEMPORARY_FAILURES: readonly Failure[] = [
 ];
 const PERMANENT_FAILURES: readonly Failure[] = [400, 403, 404, 409, 422, 500, 501];
 
-let requests: { route: string; body: unknown; authorization: string | null }[];
+let requests: { route: string; body: unknown; authorization: string | null; idempotencyKey: string | null }[];
 let failing: { route: string; failure: Failure };
 let publicJwk: object;
 beforeAll(async () => {
@@ -77,7 +71,13 @@ beforeEach(() => void (requests = []));
 /** Responds to logins and to requests of the encryption key. The route under test fails. */
 async function fakeFetch(url: unknown, init: RequestInit = {}): Promise<Response> {
   const route = `${init.method} ${new URL(url as string).pathname}`;
-  requests.push({ route, body: init.body, authorization: new Headers(init.headers).get('authorization') });
+  const headers = new Headers(init.headers);
+  requests.push({
+    route,
+    body: init.body,
+    authorization: headers.get('authorization'),
+    idempotencyKey: headers.get('idempotency-key'),
+  });
   if (route === failing.route) {
     if (failing.failure === 'connection lost') throw new TypeError('fetch failed');
     if (typeof failing.failure === 'number') return Response.json({}, { status: failing.failure });
@@ -105,6 +105,7 @@ describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, rou
       await expect(call()).rejects.toMatchObject({ retryable: true });
       expect(requestsTo(route)).toHaveLength(isRepeatable ? 4 : 1);
       expect(new Set(requestsTo(route).map(({ body }) => body)).size).toBe(1);
+      expect(new Set(requestsTo(route).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
     },
   );
 
@@ -124,6 +125,39 @@ test('a call whose token was refused is sent once more with a new token, even if
     expect(requestsTo(route)).toHaveLength(2);
     expect(requestsTo('POST /v1/auth/service/login')).toHaveLength(2);
   }
+});
+
+/** What makes the repeat of a POST safe: a field of the body, or the Idempotency-Key. A repeated login is harmless. */
+const IDEMPOTENT_BY: Readonly<Record<string, 'requestId' | 'reference' | 'idempotency-key' | 'a login'>> = {
+  createSession: 'requestId',
+  'a login': 'a login',
+  "a customer's login": 'a login',
+  pay: 'reference',
+  refund: 'idempotency-key',
+  createInvoice: 'idempotency-key',
+};
+
+test('each POST that is repeated has a key by which the platform recognises the repeat', async () => {
+  const repeatedPosts = CALLS.filter(([, isRepeatable, route]) => isRepeatable && route.startsWith('POST'));
+  expect(repeatedPosts.map(([name]) => name).toSorted()).toEqual(Object.keys(IDEMPOTENT_BY).toSorted());
+  for (const [name, , route, call] of repeatedPosts) {
+    failing = { route, failure: 503 };
+    requests = [];
+    await expect(call()).rejects.toMatchObject({ httpStatus: 503 });
+    const [{ body, idempotencyKey }] = requestsTo(route) as [(typeof requests)[number]];
+    const key = IDEMPOTENT_BY[name]!;
+    if (key === 'idempotency-key') expect([name, idempotencyKey]).toEqual([name, expect.stringMatching(/^.{1,100}$/)]);
+    else if (key !== 'a login') expect(JSON.parse(String(body))).toHaveProperty(key);
+  }
+});
+
+test('each call of createInvoice has an Idempotency-Key of its own, unless the caller sets it', async () => {
+  failing = { route: `POST ${SITE_PATH}/invoices`, failure: 400 };
+  for (const options of [undefined, {}, { idempotencyKey: 'sale-1' }])
+    await expect(site().createInvoice(INVOICE, options)).rejects.toMatchObject({ httpStatus: 400 });
+  const [first, second, third] = requests.map(({ idempotencyKey }) => idempotencyKey);
+  expect(new Set([first, second, third]).size).toBe(3);
+  expect([first, third]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'sale-1']);
 });
 
 test('a request to replace an invoice that is being paid is sent once', async () => {

@@ -92,7 +92,12 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   id: uuid('The notification.'),
   organisationId: uuid('The partner.'),
   service: { description: 'Name of the service.', schema: { type: 'string', enum: SERVICES } },
-  'idempotency-key': text('Any text: a repeated call with it is the same refund (C7). Stored for at least 72 hours.'),
+  'refunds.idempotency-key': text(
+    'Any text: a repeated call with it is the same refund (C7). Stored for at least 72 hours.',
+  ),
+  'invoices.idempotency-key': text(
+    'Any text: a repeated call with it is the same invoice, whatever its `createdUTCDate` (C7). Stored for 72 hours.',
+  ),
   'last-event-id': text('`id` of the last event that was read: the stream continues after it.', 200),
   // Parameters of the transformer.
   'invoice.siteId': id('Number of a site that is configured here.'),
@@ -115,4 +120,9 @@ export function findParameter(controller: string, name: string): Parameter {
   const found = PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
   if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);
   return found;
+}
+
+/** A refund requires its key. For an invoice, the key is optional. */
+export function isRequiredHeader(controller: string, name: string): boolean {
+  return controller === 'refunds' && name === 'idempotency-key';
 }

@@ -11,12 +11,14 @@ import {
   type StoredInvoice,
 } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
+import { InvoiceRequestRepository } from './invoice-request.repository.js';
+import { identifyRequest, type RequestIdentities } from './request-identity.js';
 
 /** Timeout for a response of payment-processor. After this time, the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
 /**
- * Maximum number of attempts if concurrent requests have the same externalReference. In each attempt, at least one of
- * these requests succeeds.
+ * Maximum number of attempts if concurrent requests have the same externalReference or Idempotency-Key. In each
+ * attempt, at least one of these requests succeeds.
  */
 const MAX_ATTEMPTS = 4;
 
@@ -30,40 +32,84 @@ const MAX_ATTEMPTS = 4;
 export class CreateInvoice {
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
+    @Inject(InvoiceRequestRepository) private readonly requests: InvoiceRequestRepository,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {}
 
   /**
-   * If an open invoice has the same externalReference, an identical request returns that invoice, and a different
-   * request replaces it. Throws `payment.in-progress` or `payable.paid` if the invoice cannot be replaced because of
-   * its payment.
+   * A repeated request returns the invoice of the first request in its present state, so that a client which repeats a
+   * request after a lost response never creates a second debt. A request is a repeat for 72 hours, if it has the same
+   * Idempotency-Key, or the same body with an externalReference. Another request replaces the open invoice with the
+   * same externalReference.
+   *
+   * Throws `request.idempotency-conflict` if the key was used with another body, and `payment.in-progress` or
+   * `payable.paid` if the open invoice cannot be replaced because of its payment.
    */
   async execute(
     owner: InvoiceOwner,
     request: CreateInvoiceRequest,
+    idempotencyKey?: string,
   ): Promise<{ invoice: StoredInvoice; isReplayed: boolean }> {
+    const identities = identifyRequest(request, idempotencyKey);
     const fingerprint = computeFingerprint(request);
     const { externalReference } = request;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      // This look-up must be the first. If it finds the invoice of a concurrent repeat of this request, the second
+      // look-up finds it too. In the other order, this request could replace that invoice.
       const existing = externalReference
         ? await this.invoices.findByExternalReference(owner, externalReference)
         : undefined;
-      if (existing?.fingerprint === fingerprint && invoiceState(existing, this.clock.now()) === 'open')
-        return { invoice: existing, isReplayed: true };
+      const repeated = await this.findRepeated(owner, identities);
+      const isExistingEqual = existing?.fingerprint === fingerprint && this.stateOf(existing) === 'open';
+      const found = repeated.byKey ?? repeated.byBody ?? (isExistingEqual ? existing : undefined);
+      if (found) {
+        const { key } = identities;
+        const isRemembered = repeated.byKey !== undefined || key === undefined;
+        if (isRemembered || (await this.requests.insertIfAbsent(owner, key, found.invoiceId)))
+          return { invoice: found, isReplayed: true };
+        continue;
+      }
 
       const invoice = this.newInvoice(owner, request, fingerprint);
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
-      if (await this.invoices.create(invoice)) return { invoice, isReplayed: false };
-      // A concurrent request with this externalReference stored its invoice first. Close the payable of this request's
-      // invoice, which is not stored.
+      const requests = [identities.key, identities.body].filter((identity) => identity !== undefined);
+      if (await this.invoices.create(invoice, requests, repeated.expired?.invoiceId))
+        return { invoice, isReplayed: false };
+      // A concurrent request with this externalReference or key stored its invoice first. Close the payable of this
+      // request's invoice, which is not stored.
       await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {
-      message: 'Other invoices with this externalReference are being made. Try again.',
+      message: 'Other invoices with this externalReference or Idempotency-Key are being made. Try again.',
       retryAfterSeconds: 1,
     });
+  }
+
+  /**
+   * The invoices of earlier requests with the same key and with the same body. An expired invoice cannot become a second
+   * debt, so the same body creates a new one; the same key does not, because a key never creates two invoices.
+   */
+  private async findRepeated(
+    owner: InvoiceOwner,
+    { key, body }: RequestIdentities,
+  ): Promise<{ byKey?: StoredInvoice; byBody?: StoredInvoice; expired?: StoredInvoice }> {
+    const earlier = await this.requests.find(
+      owner,
+      [key, body].filter((identity) => identity !== undefined),
+    );
+    const sameKey = key && earlier.find(({ requestId }) => requestId === key.requestId);
+    if (sameKey && sameKey.fingerprint !== key.fingerprint) throw new DomainError('request.idempotency-conflict');
+    const found = sameKey ?? earlier[0];
+    const invoice = found && (await this.invoices.findOwned(owner, found.invoiceId));
+    if (!invoice) return {};
+    if (sameKey) return { byKey: invoice };
+    return this.stateOf(invoice) === 'expired' ? { expired: invoice } : { byBody: invoice };
+  }
+
+  private stateOf(invoice: StoredInvoice): ReturnType<typeof invoiceState> {
+    return invoiceState(invoice, this.clock.now());
   }
 
   private async openPayable(invoice: StoredInvoice, invoiceToReplace: StoredInvoice | undefined): Promise<void> {

@@ -2,8 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
+import { isForeignKeyViolation } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { createPayableDescriptor, type StoredInvoice } from './invoice.js';
+import { REQUEST_RETENTION_MS, type RequestIdentity } from './request-identity.js';
 
 /** The owner of an invoice. A query for another owner does not find the invoice. */
 export interface InvoiceOwner {
@@ -19,13 +21,22 @@ const COLUMNS = `i.invoice_id AS "invoiceId", i.mode, i.merchant_id AS "merchant
   i.payable_state AS "payableState", i.payable_version AS "payableVersion", i.closed_at AS "closedAt"`;
 
 const CREATE = statementWithEvents({
-  writes: `made AS (
+  writes: `remembered AS (
+         INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
+         SELECT $merchantId::bigint, $siteId::bigint, $mode, new.request_id, new.fingerprint, $invoiceId::uuid, $madeAt::timestamptz
+           FROM unnest($requestIds::text[], $requestFingerprints::text[]) AS new(request_id, fingerprint)
+         ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
+            SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
+          WHERE r.created_at <= $forgottenAt OR (r.invoice_id = $expiredInvoiceId AND r.request_id LIKE 'body:%')
+         RETURNING 1
+       ), made AS (
          INSERT INTO invoices (invoice_id, mode, merchant_id, site_id, site_reference, external_reference, fingerprint, code, amount,
                                currency, line_items, origin, origin_reference, created_utc_date, made_at, expires_at,
                                payable_state, payable_version)
-         VALUES ($invoiceId, $mode, $merchantId, $siteId, $siteReference, $externalReference, $fingerprint, $code, $amount,
-                 $currency, $lineItems, $origin, $originReference, $createdUTCDate, $madeAt, $expiresAt,
-                 $payableState, $payableVersion)
+         SELECT $invoiceId::uuid, $mode, $merchantId::bigint, $siteId::bigint, $siteReference, $externalReference, $fingerprint, $code,
+                $amount::bigint, $currency, $lineItems::jsonb, $origin, $originReference, $createdUTCDate::timestamptz, $madeAt::timestamptz,
+                $expiresAt::timestamptz, $payableState, $payableVersion::bigint
+          WHERE (SELECT count(*) FROM remembered) = cardinality($requestIds::text[])
          ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
          RETURNING invoice_id
        )`,
@@ -43,10 +54,15 @@ export class InvoiceRepository {
   ) {}
 
   /**
-   * Writes the invoice and its event in one statement. Returns false, and writes nothing, if the site has another open
-   * or reserved invoice with this externalReference.
+   * Writes the invoice, its event and the identities of its request in one statement. Returns false, and writes
+   * nothing, if the site has another open or reserved invoice with this externalReference, or if another request with
+   * one of the identities has created an invoice. The request of the invoice `expiredInvoiceId` may be repeated.
    */
-  async create(invoice: StoredInvoice): Promise<boolean> {
+  async create(
+    invoice: StoredInvoice,
+    requests: readonly RequestIdentity[] = [],
+    expiredInvoiceId?: string,
+  ): Promise<boolean> {
     const event = this.events.newEnvelope({
       type: InvoiceCreatedV1,
       aggregateId: invoice.invoiceId,
@@ -78,9 +94,19 @@ export class InvoiceRepository {
       expiresAt: invoice.expiresAt,
       payableState: invoice.payableState,
       payableVersion: invoice.payableVersion,
+      requestIds: requests.map(({ requestId }) => requestId),
+      requestFingerprints: requests.map(({ fingerprint }) => fingerprint),
+      forgottenAt: this.clock.later(-REQUEST_RETENTION_MS),
+      expiredInvoiceId: expiredInvoiceId ?? null,
     };
-    const created = await this.events.write(this.dataSource, CREATE, parameters, [event]);
-    return created.length > 0;
+    try {
+      const created = await this.events.write(this.dataSource, CREATE, parameters, [event]);
+      return created.length > 0;
+    } catch (error) {
+      // An identity was stored, but the invoice was not: the foreign key undoes the whole statement.
+      if (isForeignKeyViolation(error, 'invoice_requests_invoice')) return false;
+      throw error;
+    }
   }
 
   async findOwned(owner: InvoiceOwner, invoiceId: string): Promise<StoredInvoice | undefined> {

@@ -129,7 +129,13 @@ export function normaliseLineItem({
  * ignored.
  */
 export function computeFingerprint(request: CreateInvoiceRequest): string {
-  const fields = [
+  const fields = [...listBodyFields(request), new Date(request.createdUTCDate).toISOString()];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+}
+
+/** The normalised fields of a request, except for its externalReference and its date. */
+export function listBodyFields(request: CreateInvoiceRequest): unknown[] {
+  return [
     request.siteReference,
     request.currencyISOCode,
     request.amount,
@@ -138,10 +144,8 @@ export function computeFingerprint(request: CreateInvoiceRequest): string {
       return [name ?? null, productCode ?? null, sku ?? null, unitPrice, categories ?? null, quantity ?? null];
     }) ?? null,
     request.origin,
-    new Date(request.createdUTCDate).toISOString(),
     request.originReference ?? null,
   ];
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
 type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> };

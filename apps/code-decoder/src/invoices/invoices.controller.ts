@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -25,25 +25,31 @@ export class InvoicesController {
   /**
    * Creates an invoice, which can be paid and decoded after the response (D6). `Accept` selects whether the response is
    * the invoice, the text of its code or the QR code. Each response has the id of the invoice in the header
-   * `reference`. The invoice expires after one hour.
+   * `reference`. The invoice expires after one hour. Another request with the same `externalReference` replaces the
+   * open invoice.
    *
    * @returns 201 The invoice.
-   * @returns 200 The existing open invoice of the same request, with the header `Idempotency-Replayed`.
+   * @returns 200 The response to a repeated request within 72 hours: the invoice in its current state, also if it is
+   *   paid or closed, with the header `Idempotency-Replayed`. A request is repeated if it has the same
+   *   `Idempotency-Key`, or the same body with an `externalReference`.
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
    * @throws payment.in-progress A payment of the invoice to replace is in progress.
+   * @throws request.idempotency-conflict
+   * @throws payable.expired The invoice of the earlier request with this `Idempotency-Key` has expired.
    * @throws resource.conflict
    * @throws request.not-acceptable
    */
   @Post()
   async create(
     @CallingSite() site: InvoiceOwner,
+    @Headers('idempotency-key') idempotencyKey: unknown,
     @Body() body: CreateInvoiceRequest,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
     const mediaType = acceptedMediaType(request);
-    const { invoice, isReplayed } = await this.createInvoice.execute(site, body);
+    const { invoice, isReplayed } = await this.createInvoice.execute(site, body, parseIdempotencyKey(idempotencyKey));
     if (isReplayed) reply.status(200).header('idempotency-replayed', 'true');
     reply.header('reference', invoice.invoiceId);
     return sendCode(reply, mediaType, this.buildResponse(invoice));
@@ -102,4 +108,12 @@ export class InvoicesController {
       expiresUTCDate: invoice.expiresAt.toISOString(),
     };
   }
+}
+
+function parseIdempotencyKey(key: unknown): string | undefined {
+  if (key === undefined || isText(key, MAX_IDENTIFIER_LENGTH)) return key;
+  throw invalidField(
+    'Idempotency-Key',
+    `The header Idempotency-Key must have 1 to ${MAX_IDENTIFIER_LENGTH} characters`,
+  );
 }

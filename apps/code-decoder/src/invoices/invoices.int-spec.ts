@@ -130,7 +130,7 @@ test('during a payment an invoice cannot be replaced or closed, but a repeated r
   expect((await postInvoice(payload)).body).toEqual(body);
 });
 
-test('a paid invoice is not replaced, and its externalReference can be used again after the event of the payment', async () => {
+test('a paid invoice is not replaced, and another body can use its externalReference after the event of the payment', async () => {
   const payload = buildInvoiceRequest({ externalReference: 'basket-2' });
   const { body } = await postInvoice(payload);
   const paid = decoder.payables.set(body.reference as string, 'paid');
@@ -140,7 +140,7 @@ test('a paid invoice is not replaced, and its externalReference can be used agai
   await decoder.publishPayable(paid);
   expect((await getInvoice(body.reference as string)).body.state).toBe('closed');
   expect((await closeInvoice('basket-2')).status).toBe(204);
-  const next = await postInvoice(payload);
+  const next = await postInvoice({ ...payload, createdUTCDate: '2026-03-01T10:00:00.000Z' });
   expect(next.status).toBe(201);
   expect(next.body.reference).not.toBe(body.reference);
 });
@@ -169,6 +169,17 @@ test('an invoice expires after an hour, and the same request then creates a new 
   expect(decoder.payables.getState(body.reference as string)).toBe('closed');
   // The expired invoice was closed because of the new invoice, but its state stays expired.
   expect((await getInvoice(body.reference as string)).status).toBe(410);
+  expect((await postInvoice(payload)).body.reference).toBe(next.body.reference);
+});
+
+test('a request with the Idempotency-Key of an expired invoice creates no second invoice, and causes a 410', async () => {
+  const payload = buildInvoiceRequest();
+  const { body } = await postInvoice(payload, { 'idempotency-key': 'sale-1' });
+  decoder.clock.advance(3_600_000);
+  const repeated = await postInvoice(payload, { 'idempotency-key': 'sale-1' });
+  expect([repeated.status, repeated.body.code]).toEqual([410, 'payable.expired']);
+  const next = await postInvoice(payload, { 'idempotency-key': 'sale-2' });
+  expect([next.status, next.body.reference === body.reference]).toEqual([201, false]);
 });
 
 test('one of twenty identical concurrent requests creates the invoice, and the others return it', async () => {

@@ -1,6 +1,7 @@
 import { planOf } from '@svc/testing';
 import { type Decoder, startDecoder } from '../../test/decoder.js';
 import { InvoiceRepository } from './invoice.repository.js';
+import { InvoiceRequestRepository } from './invoice-request.repository.js';
 
 let decoder: Decoder;
 beforeAll(async () => {
@@ -31,4 +32,16 @@ test('findByExternalReference uses the indexes on site, mode and externalReferen
       `Limit .*\\n\\s+->  Index Scan Backward using invoices_by_external_reference on .*\\n\\s+${indexCondition}`,
     ),
   );
+});
+
+test('a repeated request is found with the primary key, and old requests with the index on their time', async () => {
+  const requests = decoder.service.app.get(InvoiceRequestRepository);
+  const owner = { merchantId: 1, siteId: 2, mode: 'test' as const };
+  const request = { requestId: 'key:1', fingerprint: 'f'.repeat(64) };
+  expect(await planOf(decoder.dataSource, () => requests.find(owner, [request]))).toMatch(
+    /using invoice_requests_pkey on .*\n\s+Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \(request_id = ANY /,
+  );
+  const plan = await planOf(decoder.dataSource, () => requests.deleteExpired());
+  expect(plan).toMatch(/using invoice_requests_by_time on /);
+  expect(plan).not.toMatch(/Seq Scan on invoice_requests/);
 });

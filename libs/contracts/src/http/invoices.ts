@@ -67,8 +67,8 @@ export class LineItemRequest {
 /** Body of `POST /business/api/v1/merchants/{m}/sites/{s}/invoices` (D6). Unknown fields are ignored (C5). */
 export class CreateInvoiceRequest {
   /**
-   * The merchant's own reference. If the site has an open invoice with this reference, a request with the same body
-   * returns that invoice, and a request with another body replaces it.
+   * The merchant's own reference. For 72 hours, a request with the same body returns the same invoice in its current
+   * state. A request with another body replaces the open invoice with this reference.
    */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -100,8 +100,8 @@ export class CreateInvoiceRequest {
   origin: string;
 
   /**
-   * Time of creation at the till: ISO 8601 UTC, milliseconds optional. For display only: the invoice expires relative
-   * to the request.
+   * Time of creation at the till: ISO 8601 UTC, milliseconds optional. For display, and to distinguish two equal sales:
+   * the invoice expires relative to the request.
    */
   @MatchesRule('isUtcDate', isUtcDate, '$property must be a date like 2026-11-20T18:03:36.123Z')
   createdUTCDate: string;

@@ -1,4 +1,5 @@
 /** Client of the main API for one site of a merchant, used by its shop, back office and tills. */
+import { randomUUID } from 'node:crypto';
 import { readText } from '../hosted-payment.js';
 import { type ApiRequest, type ApiResponse, createApiError, readResponse } from '../http-exchange.js';
 import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from './merchant-payment.js';
@@ -10,8 +11,8 @@ import { type StreamOptions, streamPayments } from './payment-stream.js';
  */
 export interface CreateInvoiceRequest {
   /**
-   * Your own reference. If the site has an open invoice with this reference, a request with the same content returns
-   * that invoice, and a request with other content replaces it.
+   * Your own reference. A request with the same content, including `createdUTCDate`, returns the same invoice. A request
+   * with other content replaces the open invoice with this reference.
    */
   externalReference?: string;
   /** Identifier of the till. The till's static code leads to this invoice. */
@@ -35,27 +36,36 @@ export interface CreateInvoiceRequest {
   }[];
   /** Creator of the invoice, e.g. the till's software. */
   origin: string;
-  /** Time of creation at the till, ISO 8601 UTC. For display only. */
+  /** Time of creation at the till, ISO 8601 UTC. For display, and to distinguish two equal sales. */
   createdUTCDate: string;
   originReference?: string;
 }
 
+export interface CreateInvoiceOptions {
+  /** Your own key, 1 to 100 characters. Store it for repeats: the same key returns the same invoice (C7). */
+  idempotencyKey?: string;
+}
+
 export class MerchantSite extends PaymentLookUps {
   /**
-   * Creates an invoice, or replaces the open invoice with the same `externalReference`. With an `externalReference`,
-   * the client retries after a lost connection, 429, 502, 503 and 504. Without an `externalReference`, it does not
-   * retry, because each request would create another invoice. It also does not retry after a 409 `payment.in-progress`:
-   * a customer is paying the old invoice, and a payment takes longer than a till should wait.
+   * Creates an invoice, or replaces the open invoice with the same `externalReference`. Safe to repeat: the client makes
+   * up to four attempts after a lost connection, 429, 502, 503 and 504, all with one Idempotency-Key. It does not retry
+   * after a 409 `payment.in-progress`: a customer is paying the old invoice, and a payment takes longer than a till
+   * should wait. To repeat the call yourself after a lost response, also after a restart, store `idempotencyKey`, or send
+   * exactly the same invoice with an `externalReference`. The result is then the invoice of the first call, perhaps
+   * `closed`, for at least 72 hours.
    *
    * @throws SvcApiError 400 names every invalid field; 409 `payment.in-progress` while a customer is paying the old
-   *   invoice
+   *   invoice, or `request.idempotency-conflict` if the key was used for another invoice; 410 if the invoice of the key
+   *   has expired
    */
-  async createInvoice(invoice: CreateInvoiceRequest): Promise<MerchantInvoice> {
-    const request = this.request('POST', '/invoices', invoice);
-    const response =
-      invoice.externalReference === undefined
-        ? await this.http.sendOnce(request)
-        : await this.http.sendWithRetries(request, isPaymentInProgress);
+  async createInvoice(invoice: CreateInvoiceRequest, options: CreateInvoiceOptions = {}): Promise<MerchantInvoice> {
+    const { idempotencyKey = randomUUID() } = options;
+    const { headers, ...request } = this.request('POST', '/invoices', invoice);
+    const response = await this.http.sendWithRetries(
+      { ...request, headers: { ...headers, 'idempotency-key': idempotencyKey } },
+      isPaymentInProgress,
+    );
     return readResponse(response, readMerchantInvoice);
   }
 

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import type { InvoiceOwner } from './invoice.repository.js';
+import { REQUEST_RETENTION_MS, type RequestIdentity } from './request-identity.js';
+
+const DELETE_BATCH_SIZE = 1_000;
+
+/** A request that has created, or returned, an invoice. */
+export interface RememberedRequest extends RequestIdentity {
+  readonly invoiceId: string;
+}
+
+/** Reads and deletes the requests that InvoiceRepository.create stores, and stores requests that created no invoice. */
+@Injectable()
+export class InvoiceRequestRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** The requests of the last 72 hours with these identities. */
+  async find(owner: InvoiceOwner, requests: readonly RequestIdentity[]): Promise<RememberedRequest[]> {
+    if (requests.length === 0) return [];
+    return this.dataSource.query<RememberedRequest[]>(
+      `SELECT request_id AS "requestId", fingerprint, invoice_id AS "invoiceId" FROM invoice_requests
+        WHERE merchant_id = $1 AND site_id = $2 AND mode = $3 AND request_id = ANY ($4::text[]) AND created_at > $5`,
+      [
+        owner.merchantId,
+        owner.siteId,
+        owner.mode,
+        requests.map(({ requestId }) => requestId),
+        this.clock.later(-REQUEST_RETENTION_MS),
+      ],
+    );
+  }
+
+  /**
+   * Stores that the request has returned an existing invoice. Returns false if another request with this identity was
+   * stored within the last 72 hours.
+   */
+  async insertIfAbsent(owner: InvoiceOwner, request: RequestIdentity, invoiceId: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
+          SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
+        WHERE r.created_at <= $8
+       RETURNING 1`,
+      [
+        owner.merchantId,
+        owner.siteId,
+        owner.mode,
+        request.requestId,
+        request.fingerprint,
+        invoiceId,
+        this.clock.now(),
+        this.clock.later(-REQUEST_RETENTION_MS),
+      ],
+    );
+    return rows.length > 0;
+  }
+
+  /** Deletes a batch of expired requests. Returns false if no request was expired. Replicas may call it concurrently. */
+  async deleteExpired(): Promise<boolean> {
+    const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(
+      `WITH old AS (
+         SELECT merchant_id, site_id, mode, request_id FROM invoice_requests
+          WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       ), gone AS (
+         DELETE FROM invoice_requests r USING old
+          WHERE (r.merchant_id, r.site_id, r.mode, r.request_id) = (old.merchant_id, old.site_id, old.mode, old.request_id)
+         RETURNING 1
+       )
+       SELECT count(*) AS removed FROM gone`,
+      [this.clock.later(-REQUEST_RETENTION_MS), DELETE_BATCH_SIZE],
+    );
+    return removed > 0;
+  }
+}
