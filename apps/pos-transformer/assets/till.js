@@ -61,7 +61,7 @@ void followBasket(
         return row;
       }),
     );
-    element('amount').textContent = formatRands(sumCents);
+    element('amount').textContent = formatRands(basket.amountCents ?? sumCents);
     element('state').textContent = basket.reference === null ? basket.state : `${basket.reference}: ${basket.state}`;
     document.body.dataset.state = basket.state;
     element('code').hidden = basket.codePath === null;

@@ -27,6 +27,7 @@ import { InvoiceController } from './sales/invoice.controller.js';
 import { InvoiceCalls } from './sales/invoice-calls.js';
 import { PutLine } from './sales/put-line.js';
 import { RequestPayment } from './sales/request-payment.js';
+import { WithdrawTotal } from './sales/withdraw-total.js';
 import { ChangeNotifier } from './store/change-notifier.js';
 import { CleanupJob } from './store/cleanup-job.js';
 import { OldDataRepository } from './store/old-data.repository.js';
@@ -74,6 +75,7 @@ import { OldDataRepository } from './store/old-data.repository.js';
     CallSender,
     BasketDisplays,
     TotalRepository,
+    WithdrawTotal,
   ],
 })
 export class PosTransformerModule {}

@@ -9,9 +9,16 @@ export interface FakeInvoice {
   readonly siteId: number;
   readonly body: Record<string, unknown>;
   readonly code: string;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** Idempotency-Keys of the requests that created or returned the invoice. */
+  readonly keys: string[];
   state: 'open' | 'reserved' | 'paid' | 'closed';
+  endedAt?: Date;
 }
+
+/** A repeat of a request that is older than this creates a new invoice (D6). */
+const REQUEST_RETENTION_MS = 72 * 3_600_000;
 
 export interface FakeRefund {
   readonly key: string;
@@ -41,8 +48,17 @@ export class FakePlatform {
    * sends no response. Undefined: works normally.
    */
   outage: 'unreachable' | 'lost-responses' | 'silent' | undefined;
-  /** Each entry is the response to the next request of this method, sent after `after` has resolved. */
-  readonly nextErrors: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
+  /**
+   * Each entry is the response to the next request of this method, and of this amount if given. It is sent after `after`
+   * has resolved.
+   */
+  readonly nextErrors: {
+    method: string;
+    status: number;
+    amount?: number;
+    body?: object;
+    after?: Promise<void>;
+  }[] = [];
   /** Status of refunds when they are created. */
   newRefundStatus: FakeRefund['status'] = 'succeeded';
   invoiceLifetimeMs = 3_600_000;
@@ -145,7 +161,10 @@ export class FakePlatform {
       body,
     });
     if (this.outage === 'silent') return void this.silentResponses.add(response);
-    const refusal = this.nextErrors.findIndex(({ method }) => method === request.method);
+    const refusal = this.nextErrors.findIndex(
+      ({ method, amount }) =>
+        method === request.method && (amount === undefined || amount === (body as { amount?: number }).amount),
+    );
     if (refusal >= 0) {
       const [{ status, body: problem = {}, after }] = this.nextErrors.splice(refusal, 1) as [
         (typeof this.nextErrors)[number],
@@ -174,7 +193,12 @@ export class FakePlatform {
       );
     }
     if (path === '/refunds') return this.refund(query.get('svcId')!, request, response, body);
-    if (rest === '/invoices' && request.method === 'POST') return this.create(siteId, response, body);
+    if (rest === '/invoices' && request.method === 'POST') {
+      const key = request.headers['idempotency-key'];
+      const { status, invoice, code } = this.createInvoice(siteId, body, key === undefined ? undefined : String(key));
+      if (code === 'payment.in-progress') return sendInProgress(response);
+      return this.respond(response, status, invoice ? invoiceView(invoice) : { code });
+    }
     if (rest === '/invoices' && request.method === 'DELETE')
       return this.close(siteId, query.get('externalReference')!, response);
     if (rest === '/payments/stream') return this.stream(siteId, request, response);
@@ -191,30 +215,73 @@ export class FakePlatform {
     send(response, 200, found.reverse());
   }
 
-  private create(siteId: number, response: ServerResponse, body: Record<string, unknown>): void {
-    const isOpen = (each: FakeInvoice): boolean => each.state === 'open' && each.expiresAt > this.now();
-    const current = this.invoices.findLast(
-      (each) => each.siteId === siteId && each.body['externalReference'] === body['externalReference'],
+  /**
+   * Creates an invoice, or returns the invoice of a repeated request, by the rules of code-decoder (D6): a request is
+   * repeated if it has the same key, or the same body with an externalReference.
+   */
+  createInvoice(
+    siteId: number,
+    body: Record<string, unknown>,
+    key?: string,
+  ): { status: number; invoice?: FakeInvoice; code?: string } {
+    const isRecent = (each: FakeInvoice): boolean =>
+      each.siteId === siteId && this.now().getTime() - each.createdAt.getTime() < REQUEST_RETENTION_MS;
+    const { createdUTCDate: _, ...fields } = body;
+    const sameKey =
+      key === undefined ? undefined : this.invoices.find((each) => isRecent(each) && each.keys.includes(key));
+    if (sameKey) {
+      const { createdUTCDate: __, ...earlierFields } = sameKey.body;
+      if (JSON.stringify(earlierFields) !== JSON.stringify(fields))
+        return { status: 409, code: 'request.idempotency-conflict' };
+      return this.isExpired(sameKey) ? { status: 410, code: 'payable.expired' } : { status: 200, invoice: sameKey };
+    }
+    const reference = body['externalReference'];
+    const sameReference = this.invoices.filter(
+      (each) => each.siteId === siteId && reference !== undefined && each.body['externalReference'] === reference,
     );
-    if (current && isOpen(current) && JSON.stringify(current.body) === JSON.stringify(body))
-      return this.respond(response, 200, invoiceView(current));
-    if (current?.state === 'reserved') return sendInProgress(response);
-    if (current?.state === 'open') current.state = 'closed';
-    const reference = randomUUID();
+    const sameBody = sameReference.find(
+      (each) => isRecent(each) && !this.isExpired(each) && JSON.stringify(each.body) === JSON.stringify(body),
+    );
+    if (sameBody) {
+      if (key !== undefined) sameBody.keys.push(key);
+      return { status: 200, invoice: sameBody };
+    }
+    const current = sameReference.find(({ state }) => state === 'open' || state === 'reserved');
+    if (current?.state === 'reserved') return { status: 409, code: 'payment.in-progress' };
+    if (current) this.end(current);
     const digits = `${randomInt(1e10)}`.padStart(10, '0');
-    const code = `https://pay.example/c/${digits}${digits}`;
-    const expiresAt = new Date(this.now().getTime() + this.invoiceLifetimeMs);
-    this.invoices.push({ reference, siteId, body, code, expiresAt, state: 'open' });
-    this.respond(response, 201, invoiceView(this.invoices.at(-1)!));
+    const invoice: FakeInvoice = {
+      reference: randomUUID(),
+      siteId,
+      body,
+      code: `https://pay.example/c/${digits}${digits}`,
+      createdAt: this.now(),
+      expiresAt: new Date(this.now().getTime() + this.invoiceLifetimeMs),
+      keys: key === undefined ? [] : [key],
+      state: 'open',
+    };
+    this.invoices.push(invoice);
+    return { status: 201, invoice };
+  }
+
+  private isExpired({ state, expiresAt, endedAt }: FakeInvoice): boolean {
+    if (state === 'open') return expiresAt <= this.now();
+    return state === 'closed' && endedAt !== undefined && endedAt >= expiresAt;
+  }
+
+  private end(invoice: FakeInvoice): void {
+    invoice.state = 'closed';
+    invoice.endedAt = this.now();
   }
 
   private close(siteId: number, externalReference: string, response: ServerResponse): void {
-    const current = this.invoices.findLast(
+    const sameReference = this.invoices.filter(
       (each) => each.siteId === siteId && each.body['externalReference'] === externalReference,
     );
-    if (!current) return send(response, 404, { code: 'resource.not-found' });
-    if (current.state === 'reserved') return sendInProgress(response);
-    if (current.state === 'open') current.state = 'closed';
+    const current = sameReference.find(({ state }) => state === 'open' || state === 'reserved');
+    if (sameReference.length === 0) return send(response, 404, { code: 'resource.not-found' });
+    if (current?.state === 'reserved') return sendInProgress(response);
+    if (current) this.end(current);
     this.respond(response, 204, undefined);
   }
 
@@ -284,6 +351,6 @@ function invoiceView({ reference, body, code, expiresAt, state }: FakeInvoice): 
     reference,
     code,
     expiresUTCDate: expiresAt.toISOString(),
-    state: state === 'open' ? 'open' : 'closed',
+    state: state === 'open' || state === 'reserved' ? 'open' : 'closed',
   };
 }

@@ -81,13 +81,6 @@ it('T5: findByReference returns the newest basket with the reference at the give
   expect(baskets.findByReference('17', [3])).toBeUndefined();
 });
 
-it('findByExternalReference returns the newest basket with the external reference at the given site', () => {
-  const first = insertOrder({ external_reference: 'x', state: 'complete' });
-  insertOrder({ external_reference: 'x', site_id: 2 });
-  expect(getBasketId(baskets.findByExternalReference(1, 'x'))).toBe(first);
-  expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
-});
-
 it('findDisplayed returns the open basket that changed last, or the newest of those that changed last', () => {
   const findDisplayedId = (siteId = 1): number | undefined => getBasketId(baskets.findDisplayed({ siteId, till: 'T' }));
   insertOrder({ reference: '1' });

@@ -102,14 +102,6 @@ export class BasketRepository {
     );
   }
 
-  findByExternalReference(siteId: number, externalReference: string, from: Reader = this.store): Basket | undefined {
-    return from.find(
-      `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
-       ORDER BY basket_id DESC LIMIT 1`,
-      { siteId, externalReference },
-    );
-  }
-
   findByToken(token: string): Basket | undefined {
     return this.store.find(`SELECT ${COLUMNS} FROM baskets WHERE token = :token`, { token });
   }

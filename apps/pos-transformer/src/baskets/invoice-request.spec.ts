@@ -1,9 +1,9 @@
-import { buildInvoiceRequest, chooseExternalReference } from './invoice-request.js';
+import { buildInvoiceRequest, chooseExternalReference, renewInvoiceRequest } from './invoice-request.js';
 
 const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, total: 70 };
 const invoice = {
   externalReference: '17#ab',
-  reference: '17',
+  idempotencyKey: 'key-1',
   siteReference: 'STORE-1',
   amountCents: 70,
   lines: [line],
@@ -19,8 +19,14 @@ test('D6: buildInvoiceRequest converts a basket to a request for an invoice', ()
     lineItems: [{ name: 'Apples', productCode: 'AP', unitPrice: '129', quantity: 0.543 }],
     origin: 'pos-transformer',
     createdUTCDate: '2026-03-01T10:00:00.000Z',
-    originReference: '17',
+    originReference: 'key-1',
   });
+});
+
+test('D6: the request for a new invoice has another body, even at the same time', () => {
+  const request = buildInvoiceRequest(invoice);
+  const renewed = renewInvoiceRequest(request, { idempotencyKey: 'key-2', createdUTCDate: request.createdUTCDate });
+  expect(renewed).toEqual({ ...request, originReference: 'key-2' });
 });
 
 test('a request omits an empty list of line items', () => {

@@ -7,8 +7,8 @@ export const MAX_REFERENCE_LENGTH = 100;
 
 export interface BasketInvoice {
   readonly externalReference: string;
-  /** The reference that the till sent. The external reference may have an additional suffix. */
-  readonly reference: string;
+  /** The key of the request, which is unique. */
+  readonly idempotencyKey: string;
   readonly siteReference: string;
   readonly amountCents: number;
   readonly lines: readonly BasketLine[];
@@ -16,7 +16,7 @@ export interface BasketInvoice {
 }
 
 export function buildInvoiceRequest(invoice: BasketInvoice): CreateInvoiceRequest {
-  const { externalReference, reference, siteReference, amountCents, lines, createdUTCDate } = invoice;
+  const { externalReference, idempotencyKey, siteReference, amountCents, lines, createdUTCDate } = invoice;
   return {
     externalReference,
     siteReference,
@@ -25,8 +25,18 @@ export function buildInvoiceRequest(invoice: BasketInvoice): CreateInvoiceReques
     ...(lines.length === 0 ? {} : { lineItems: lines.map(buildLineItem) }),
     origin: 'pos-transformer',
     createdUTCDate,
-    originReference: reference,
+    // The platform takes a request with the same body for a repeat (D6). Two totals never have the same body, even if
+    // they are equal and the clock of the store stands still.
+    originReference: idempotencyKey,
   };
+}
+
+/** The request for a new invoice in place of an expired one, with a new key. */
+export function renewInvoiceRequest(
+  request: CreateInvoiceRequest,
+  { idempotencyKey, createdUTCDate }: Pick<BasketInvoice, 'idempotencyKey' | 'createdUTCDate'>,
+): CreateInvoiceRequest {
+  return { ...request, createdUTCDate, originReference: idempotencyKey };
 }
 
 function buildLineItem({ id, name, productCode, price, quantity }: BasketLine): LineItem {

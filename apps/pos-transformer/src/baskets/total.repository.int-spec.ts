@@ -93,6 +93,7 @@ describe('listExpired', () => {
     ['below the minimum age', 'open', () => ({ created_at: timeAfter(0) }), () => ({})],
     ['that was paid', 'paid', () => ({}), () => ({})],
     ['of a saved basket', 'open', () => ({}), () => ({ state: 'saved' })],
+    ['that is withdrawn', 'open', () => ({ withdrawn: '1' }), () => ({})],
     ['of an abandoned basket', 'open', () => ({}), () => ({ changed_at: timeAfter(-1_001) })],
   ])('does not return a total %s', (_, state, total, basket) => {
     db.insertTotal(db.insertBasket(basket()), state, { ...expired(), ...total() });
@@ -117,24 +118,6 @@ describe('mayHavePayableInvoice', () => {
         expected,
         false,
       ]);
-    },
-  );
-});
-
-describe('listWithUnknownInvoice', () => {
-  it.each<[string, string | null, number, boolean]>([
-    ['make-invoice', null, 0, false],
-    ['make-invoice', null, 1, true],
-    ['make-invoice', 'i', 1, false],
-    ['make-invoice', 'i', 2, true],
-    ['close-invoice', 'i', 2, false],
-  ])(
-    'of a basket with a call %s for a total with the reference %s, after %d attempts, returns the total: %s',
-    (kind, invoice_reference, tries, isListed) => {
-      const total_id = db.insertTotal(basketId, 'closed', { invoice_reference });
-      db.insertCall({ kind, tries, basket_id: basketId, total_id });
-      const list = (id: number) => totals.listWithUnknownInvoice(id).map(({ totalId }) => totalId);
-      expect([list(basketId), list(basketId + 1)]).toEqual([isListed ? [total_id] : [], []]);
     },
   );
 });

@@ -19,20 +19,34 @@ export interface Total {
   readonly content: BasketContent;
   /** The request that creates the invoice; null if nothing is due. */
   readonly request: CreateInvoiceRequest | null;
+  /** The key of the request. Every attempt sends it, so that a repeat returns the same invoice. Null if nothing is due. */
+  readonly idempotencyKey: string | null;
   readonly state: TotalState;
   readonly invoiceReference: string | null;
   /** Text of the QR code. */
   readonly code: string | null;
   readonly expiresAt: string | null;
+  /** Whether the till has changed the lines since this total. Then no screen shows the total or its code (T3). */
+  readonly isWithdrawn: boolean;
 }
 
-interface TotalRow extends Omit<Total, 'content' | 'request'> {
+/** A new total. `request` and `idempotencyKey` are null if nothing is due. */
+export interface NewTotal {
+  readonly basketId: number;
+  readonly amountCents: number;
+  readonly content: BasketContent;
+  readonly request: CreateInvoiceRequest | null;
+  readonly idempotencyKey: string | null;
+}
+
+interface TotalRow extends Omit<Total, 'content' | 'request' | 'isWithdrawn'> {
   readonly content: string;
   readonly request: string | null;
+  readonly withdrawn: number;
 }
 
 const COLUMNS = `totals.total_id AS totalId, totals.basket_id AS basketId, totals.amount AS amountCents,
-  totals.content, totals.request, totals.state, totals.invoice_reference AS invoiceReference, totals.code,
+  totals.content, totals.request, totals.idempotency_key AS idempotencyKey, totals.withdrawn, totals.state, totals.invoice_reference AS invoiceReference, totals.code,
   totals.expires_at AS expiresAt`;
 
 @Injectable()
@@ -42,18 +56,16 @@ export class TotalRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  create(
-    tx: Tx,
-    total: { basketId: number; amountCents: number; content: BasketContent; request: CreateInvoiceRequest | null },
-  ): number {
+  create(tx: Tx, total: NewTotal): number {
     return tx.run(
-      `INSERT INTO totals (basket_id, amount, content, request, state, created_at)
-       VALUES (:basketId, :amountCents, :content, :request, :state, :now)`,
+      `INSERT INTO totals (basket_id, amount, content, request, idempotency_key, state, created_at)
+       VALUES (:basketId, :amountCents, :content, :request, :idempotencyKey, :state, :now)`,
       {
         basketId: total.basketId,
         amountCents: total.amountCents,
         content: JSON.stringify(total.content),
         request: total.request && JSON.stringify(total.request),
+        idempotencyKey: total.idempotencyKey,
         state: total.request === null ? 'without-invoice' : 'queued',
         now: this.clock.nowISO(),
       },
@@ -83,27 +95,8 @@ export class TotalRepository {
   }
 
   /**
-   * Totals for which the platform may have created an invoice that is unknown here, because the response was lost. If
-   * that invoice has been paid meanwhile, a repeated call creates a second invoice. Therefore a total with a stored
-   * invoice is also returned if its call was attempted more than once.
-   */
-  listWithUnknownInvoice(basketId: number, from: Reader = this.store): Total[] {
-    return from
-      .list<TotalRow>(
-        `SELECT ${COLUMNS} FROM totals
-         WHERE basket_id = :basketId AND request IS NOT NULL
-           AND EXISTS (SELECT 1 FROM outgoing_calls AS call
-                       WHERE call.total_id = totals.total_id AND call.kind = 'make-invoice'
-                         AND call.tries > CASE WHEN totals.invoice_reference IS NULL THEN 0 ELSE 1 END)`,
-        { basketId },
-      )
-      .map((row) => parseTotal(row)!);
-  }
-
-  /**
-   * Whether the platform may have a payable invoice of the basket: an invoice is open, or a call that creates an
-   * invoice was attempted without a response. A newer total may have cancelled that call, but its invoice
-   * remains payable until the platform replaces it.
+   * Whether the platform may have a payable invoice of the basket: an invoice is open, or a call that creates an invoice
+   * was attempted without a response.
    */
   mayHavePayableInvoice(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
@@ -139,14 +132,14 @@ export class TotalRepository {
   }
 
   /**
-   * Totals of open baskets whose invoices have expired. Only totals that were created before `createdBefore`, in
+   * Totals of open baskets whose invoices have expired, unless they are withdrawn. Only totals that were created before `createdBefore`, in
    * baskets that changed at `changedAfter` or later, are returned.
    */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
     return this.store
       .list<TotalRow>(
         `SELECT ${COLUMNS} FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
-         WHERE totals.state = 'open' AND totals.expires_at <= :now AND baskets.state = 'open'
+         WHERE totals.state = 'open' AND totals.withdrawn = 0 AND totals.expires_at <= :now AND baskets.state = 'open'
            AND baskets.changed_at >= :changedAfter AND totals.created_at < :createdBefore`,
         { now, ...limits },
       )
@@ -157,7 +150,7 @@ export class TotalRepository {
   setInvoice(
     tx: Tx,
     totalId: number,
-    invoice: { state: 'open' | 'replaced'; reference: string; code: string; expiresAt: string },
+    invoice: { state: 'open' | 'replaced' | 'closed'; reference: string; code: string; expiresAt: string },
   ): void {
     tx.run(
       `UPDATE totals SET state = :state, invoice_reference = :reference, code = :code, expires_at = :expiresAt,
@@ -172,6 +165,20 @@ export class TotalRepository {
         now: this.clock.nowISO(),
       },
     );
+  }
+
+  /** Replaces the request whose invoice has expired. The next attempt sends this request with this key. */
+  setRequest(tx: Tx, totalId: number, request: CreateInvoiceRequest, idempotencyKey: string): void {
+    tx.run('UPDATE totals SET request = :request, idempotency_key = :idempotencyKey WHERE total_id = :totalId', {
+      totalId,
+      request: JSON.stringify(request),
+      idempotencyKey,
+    });
+  }
+
+  /** Marks that the till has changed the lines since this total. */
+  withdraw(tx: Tx, totalId: number): void {
+    tx.run('UPDATE totals SET withdrawn = 1 WHERE total_id = :totalId', { totalId });
   }
 
   setState(tx: Tx, totalId: number, state: TotalState): void {
@@ -206,8 +213,10 @@ export class TotalRepository {
 
 function parseTotal(row: TotalRow | undefined): Total | undefined {
   if (!row) return undefined;
+  const { withdrawn, ...total } = row;
   return {
-    ...row,
+    ...total,
+    isWithdrawn: withdrawn === 1,
     content: JSON.parse(row.content) as BasketContent,
     request: row.request === null ? null : (JSON.parse(row.request) as CreateInvoiceRequest),
   };

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { BasketRepository } from '../baskets/basket.repository.js';
+import { renewInvoiceRequest } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
@@ -41,8 +43,9 @@ export class RenewInvoices {
       const isCurrent = this.totals.findCurrent(basketId, tx)?.totalId === totalId;
       this.totals.setState(tx, totalId, 'closed');
       if (!isCurrent || request === null || externalReference === null) return;
-      const newRequest = { ...request, createdUTCDate: this.clock.nowISO() };
-      const newId = this.totals.create(tx, { basketId, amountCents, content, request: newRequest });
+      const idempotencyKey = randomUUID();
+      const newRequest = renewInvoiceRequest(request, { idempotencyKey, createdUTCDate: this.clock.nowISO() });
+      const newId = this.totals.create(tx, { basketId, amountCents, content, request: newRequest, idempotencyKey });
       this.calls.append(tx, { siteId, kind: 'make-invoice', subject: externalReference, basketId, totalId: newId });
     });
     this.sender.sendDueCalls(siteId);

@@ -30,8 +30,12 @@ export class BasketDisplays implements OnModuleDestroy {
     const { basketId, reference, token } = basket;
     const lines = this.baskets.listLines(basketId);
     const current = this.totals.findCurrent(basketId);
-    const payment = this.payments.findDecisive(basketId);
-    return basketView({ reference, token, lines, current, payment });
+    const decisive = this.payments.findDecisive(basketId);
+    const paid =
+      decisive?.payment.status === 'Success' && decisive.totalId !== null
+        ? { total: this.totals.get(decisive.totalId), payment: decisive.payment }
+        : undefined;
+    return basketView({ reference, token, lines, current, paid });
   }
 
   /**

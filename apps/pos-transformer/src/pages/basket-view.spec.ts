@@ -1,7 +1,7 @@
 import type { BasketLine } from '../baskets/basket.js';
 import type { Total, TotalState } from '../baskets/total.repository.js';
-import type { BasketPayment } from '../payments/payment.repository.js';
-import { basketView, NO_BASKET } from './basket-view.js';
+import type { MerchantPayment } from '@svc/sdk';
+import { basketView, type BasketViewInput, NO_BASKET } from './basket-view.js';
 
 const createTotal = (state: TotalState): Total => ({
   totalId: 7,
@@ -9,26 +9,27 @@ const createTotal = (state: TotalState): Total => ({
   amountCents: 200,
   content: { lines: [] },
   request: null,
+  idempotencyKey: null,
   state,
   invoiceReference: 'i',
   code: 'c',
   expiresAt: null,
+  isWithdrawn: false,
 });
-const createPayment = (status: 'Success' | 'Failed') =>
-  ({ payment: { status, invoicedAmount: 200, tenderedAmount: 110, tipAmount: 10 } }) as BasketPayment;
-const viewFields = (current: Total | undefined, paid?: BasketPayment) => {
+const PAYMENT = { status: 'Success', invoicedAmount: 200, tenderedAmount: 110, tipAmount: 10 } as MerchantPayment;
+const viewFields = (current: Total | undefined, paid?: BasketViewInput['paid']) => {
   const { state, amountCents, codePath } = basketView({
     reference: '17',
     token: 't',
     lines: [],
     current,
-    payment: paid,
+    paid,
   });
   return [state, amountCents, codePath];
 };
 
 it('the view of a till without a basket equals the view of a basket without content, except for the state', () => {
-  const view = basketView({ reference: null, token: 't', lines: [], current: undefined, payment: undefined });
+  const view = basketView({ reference: null, token: 't', lines: [], current: undefined, paid: undefined });
   expect(NO_BASKET).toEqual({ ...view, state: 'empty' });
 });
 
@@ -40,17 +41,23 @@ it.each<[TotalState | undefined, unknown[]]>([
   ['replaced', ['closed', 200, null]],
   ['closed', ['closed', 200, null]],
 ])(
-  'a basket whose newest total is %s has the state, amount and code path %j, before and after a failed payment',
+  'a basket whose newest total is %s has the state, amount and code path %j',
   (state, expected) => {
     expect(viewFields(state && createTotal(state))).toEqual(expected);
-    expect(viewFields(state && createTotal(state), createPayment('Failed'))).toEqual(expected);
   },
 );
 
 it.each<TotalState>(['open', 'queued', 'paid'])(
   'a paid basket has the paid amount without the tip, and no code, even if its total is %s',
   (state) => {
-    expect(viewFields(createTotal(state), createPayment('Success'))).toEqual(['paid', 100, null]);
+    expect(viewFields(createTotal(state), { total: createTotal('paid'), payment: PAYMENT })).toEqual(['paid', 100, null]);
+  },
+);
+
+it.each<TotalState>(['open', 'queued', 'without-invoice', 'closed'])(
+  'T3: a basket whose lines have changed after its total in state %s has neither an amount nor a code',
+  (state) => {
+    expect(viewFields({ ...createTotal(state), isWithdrawn: true })).toEqual(['filling', null, null]);
   },
 );
 
@@ -65,21 +72,33 @@ describe('the lines of a basket', () => {
   };
   const pears: BasketLine = { ...apples, id: 2, name: 'Pears' };
   const order = { Products: [], BasketDiscounts: [], Tenders: [] };
-  const viewLines = (lines: readonly BasketLine[], content?: Total['content']) =>
+  const viewLines = (
+    lines: readonly BasketLine[],
+    content?: Total['content'],
+    changes: Partial<Pick<Total, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>> = {},
+  ) =>
     basketView({
       reference: '17',
       token: 't',
       lines,
-      current: content && { ...createTotal('open'), content },
-      payment: undefined,
+      current: content && { ...createTotal('open'), content, isWithdrawn: changes.isWithdrawn ?? false },
+      paid: changes.paid,
     }).lines;
 
   it('show the rounded total that the till sent with each line', () => {
     expect(viewLines([apples])).toEqual([{ name: 'Apples', quantity: 0.543, totalCents: 51 }]);
   });
 
-  it('are the lines that the till sent one by one, also those that it sent after the total', () => {
-    expect(viewLines([apples, pears], { lines: [apples] }).map(({ name }) => name)).toEqual(['Apples', 'Pears']);
+  it.each<[string, Partial<Pick<Total, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>>, string[]]>([
+    ['that the till sent, if it has changed them after the total', { isWithdrawn: true }, ['Apples', 'Pears']],
+    ['of the total', {}, ['Apples']],
+    [
+      'of the paid total',
+      { isWithdrawn: true, paid: { total: { ...createTotal('paid'), content: { lines: [pears] } }, payment: PAYMENT } },
+      ['Pears'],
+    ],
+  ])('are the lines %s', (_, changes, names) => {
+    expect(viewLines([apples, pears], { lines: [apples] }, changes).map(({ name }) => name)).toEqual(names);
   });
 
   it('are the lines of the order, with price times quantity, if the basket was sent as a whole', () => {

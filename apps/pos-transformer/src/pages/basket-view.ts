@@ -1,13 +1,13 @@
 /** View model of a till's basket, for the customer display and the till page. */
+import type { MerchantPayment } from '@svc/sdk';
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
 import { decimalFromNumber, multiply, roundHalfUp } from '../baskets/decimal.js';
 import type { Total } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
-import type { BasketPayment } from '../payments/payment.repository.js';
 
 export interface BasketView {
   /**
-   * `empty`: the till has no open basket. `filling`: the till has sent no total. `waiting`: there is no code yet.
+   * `empty`: the till has no open basket. `filling`: the till has sent no total since its last line. `waiting`: there is no code yet.
    * `payable`: the code can be scanned. `paid`: the customer has paid. `closed`: the basket cannot be paid by code.
    */
   readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
@@ -23,31 +23,32 @@ export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [
 export interface BasketViewInput {
   readonly reference: string | null;
   readonly token: string;
-  /** The lines that the till sent one by one. A basket that was sent as a whole has its lines in its newest total. */
+  /** The lines that the till sent one by one. A basket that was sent as a whole has its lines in its totals. */
   readonly lines: readonly BasketLine[];
   readonly current: Total | undefined;
-  readonly payment: BasketPayment | undefined;
+  /** The successful payment, and the total that it pays. */
+  readonly paid: { readonly total: Total; readonly payment: MerchantPayment } | undefined;
 }
 
-export function basketView({ reference, token, lines, current, payment }: BasketViewInput): BasketView {
-  const isOrder = current?.content.order !== undefined;
-  const content = isOrder ? current.content : { lines };
-  const isPaid = payment?.payment.status === 'Success';
+/** The lines and the amount are always of the same total. Without a valid total, the view has no amount (T3). */
+export function basketView({ reference, token, lines, current, paid }: BasketViewInput): BasketView {
+  const total = paid?.total ?? (current?.isWithdrawn ? undefined : current);
+  const content = total?.content ?? { lines };
   return {
-    state: viewState(isPaid, current),
+    state: viewState(paid !== undefined, total),
     reference,
     lines: content.lines.map((line) => lineView(line, content)),
-    amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
+    amountCents: paid ? coveredAmount(paid.payment) : (total?.amountCents ?? null),
     // The query makes a new URL for each invoice. With the same URL, the browser would not load the new image.
-    codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
+    codePath: !paid && total?.state === 'open' ? `/codes/${token}.svg?total=${total.totalId}` : null,
   };
 }
 
-function viewState(isPaid: boolean, current: Total | undefined): BasketView['state'] {
+function viewState(isPaid: boolean, total: Total | undefined): BasketView['state'] {
   if (isPaid) return 'paid';
-  if (current === undefined) return 'filling';
-  if (current.state === 'open') return 'payable';
-  return current.state === 'queued' ? 'waiting' : 'closed';
+  if (total === undefined) return 'filling';
+  if (total.state === 'open') return 'payable';
+  return total.state === 'queued' ? 'waiting' : 'closed';
 }
 
 function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {

@@ -29,7 +29,8 @@ export class CodesController {
     const token = /^([\w-]{22})\.svg$/.exec(file)?.[1];
     const basket = token === undefined ? undefined : this.baskets.findByToken(token);
     const total = basket && this.totals.findCurrent(basket.basketId);
-    if (total?.state !== 'open' || total.code === null)
+    // The invoice of a closed basket, or of a withdrawn total, may still be open at the platform during an outage.
+    if (basket?.state !== 'open' || total?.state !== 'open' || total.isWithdrawn || total.code === null)
       throw new DomainError('resource.not-found', { message: 'This basket has no code that can be paid.' });
     return qrSvg(total.code, 'QR code to pay this basket');
   }

@@ -50,6 +50,13 @@ const apply = (payment = PAYMENT): void => db.store.transaction((tx) => applyPay
 const linkEarlierPayments = (totalId: number): void =>
   db.store.transaction((tx) => applyPayment.linkEarlierPayments(tx, totalId, PAYMENT.invoiceReference));
 
+/** Stores the response with the reference of the invoice. */
+const storeInvoice = (totalId: number): void => {
+  const invoice = { reference: PAYMENT.invoiceReference, code: 'c', expiresAt: db.clock.nowISO() };
+  db.store.transaction((tx) => totals.setInvoice(tx, totalId, { ...invoice, state: 'open' }));
+  linkEarlierPayments(totalId);
+};
+
 describe('a payment that is reported before the response with the reference of its invoice', () => {
   it.each([
     ['Success', 'paid'],
@@ -64,19 +71,26 @@ describe('a payment that is reported before the response with the reference of i
     expect(totals.get(totalId).state).toBe(state);
   });
 
-  it.each([
-    ['when it is applied, if its external reference finds the basket', 'STORE-1'],
-    ['when it is linked, if its external reference finds no basket', 'STORE-2'],
-  ])('causes one alert if it is less than the invoice: %s', (_, siteReference) => {
-    const request = JSON.stringify({ siteReference });
-    const totalId = db.insertTotal(insertOrder(), 'queued', { request });
+  it('causes one alert if it is less than the invoice', () => {
+    const totalId = db.insertTotal(insertOrder(), 'queued');
     apply({ ...PAYMENT, tenderedAmount: 60 });
-    linkEarlierPayments(totalId);
+    expect(alerts.list(1, '')).toEqual([]);
+    storeInvoice(totalId);
     expect(alerts.list(1, '').map((alert) => alert.message)).toEqual([
       'Order 17: R 0.60 was paid instead of R 1.00. Settle the difference at the till.',
     ]);
     expect(totals.get(totalId).state).toBe('paid');
   });
+});
+
+it('a payment with the reference, the amount and the site of a basket does not belong to it without its invoice', () => {
+  const basketId = insertOrder();
+  const request = JSON.stringify({ siteReference: PAYMENT.siteReference });
+  const totalId = db.insertTotal(basketId, 'queued', { request });
+  db.insertCall({ basket_id: basketId, total_id: totalId, tries: 5 });
+  apply();
+  expect(payments.findBySvcId(PAYMENT.paymentReference)).toMatchObject({ basketId: null, totalId: null });
+  expect([payments.findDecisive(basketId), totals.get(totalId).state]).toEqual([undefined, 'queued']);
 });
 
 describe('a payment of an earlier total, the response of whose call was lost', () => {
@@ -88,14 +102,23 @@ describe('a payment of an earlier total, the response of whose call was lost', (
     ['paid', false],
   ])('closes the invoice of the current total in state %s: %s', (state, isClosed) => {
     const basketId = insertOrder();
-    const request = JSON.stringify({ siteReference: PAYMENT.siteReference });
-    const earlierId = db.insertTotal(basketId, 'queued', { request });
-    db.insertCall({ basket_id: basketId, total_id: earlierId, tries: 1, state: 'cancelled' });
+    const earlierId = db.insertTotal(basketId, 'queued');
     const totalId = db.insertTotal(basketId, state);
+    db.insertCall({ basket_id: basketId, total_id: totalId, tries: 1 });
     apply();
+    storeInvoice(earlierId);
     const calls = db.store.list(`SELECT total_id AS totalId FROM outgoing_calls WHERE kind = 'close-invoice'`);
     expect(calls).toEqual(isClosed ? [{ totalId }] : []);
   });
+});
+
+it('a payment of a total that its till has changed since causes an alert', () => {
+  const totalId = db.insertTotal(insertOrder(), 'open', { invoice_reference: PAYMENT.invoiceReference, withdrawn: 1 });
+  apply();
+  expect(alerts.list(1, '').map((alert) => alert.message)).toEqual([
+    'Order 17: R 1.00 was paid before its lines were changed. Send total again, and settle the difference.',
+  ]);
+  expect(totals.get(totalId).state).toBe('paid');
 });
 
 it.each([

@@ -12,7 +12,8 @@ import { PaymentRepository } from './payment.repository.js';
 
 /**
  * Stores a payment that the platform reports, with its basket. The stream and polling may report the same payment: the
- * second report changes nothing, because `svc_id` is unique.
+ * second report changes nothing, because `svc_id` is unique. A payment belongs to a basket only by the id of its invoice:
+ * a web order may have the reference and the amount of a basket, and is another debt (T5).
  */
 @Injectable()
 export class ApplyPayment {
@@ -28,42 +29,27 @@ export class ApplyPayment {
   /** @param siteId one of the configured sites */
   apply(tx: Tx, siteId: number, payment: MerchantPayment): void {
     const total = this.totals.findByInvoice(payment.invoiceReference, tx);
-    const basket = total ? this.baskets.get(total.basketId, tx) : this.findByExternalReference(tx, siteId, payment);
-    const ids = { basketId: basket?.basketId ?? null, totalId: total?.totalId ?? null };
+    const ids = { basketId: total?.basketId ?? null, totalId: total?.totalId ?? null };
     if (!this.payments.insertIfAbsent(tx, siteId, payment, ids)) return;
-    if (basket && payment.status === 'Success') this.applySuccess(tx, basket, ids.totalId, payment);
+    if (total && payment.status === 'Success') this.applySuccess(tx, total, payment);
     this.changes.notify(siteId);
   }
 
   /**
-   * The basket of an invoice that is not stored here, because the response was lost or has not arrived. The basket is
-   * found by the external reference of the payment. A web shop of the same site may use the same reference, so the till
-   * must also have requested the same amount for the basket (a total), and the invoice of this total must be unknown.
+   * Links the payments that the platform reported before the response with the invoice's reference arrived. The caller
+   * has stored the reference.
    */
-  private findByExternalReference(tx: Tx, siteId: number, payment: MerchantPayment): Basket | undefined {
-    const { invoiceExternalReference, invoicedAmount, siteReference } = payment;
-    const basket = this.baskets.findByExternalReference(siteId, invoiceExternalReference, tx);
-    const isTotalOfPayment = (total: Total): boolean =>
-      total.amountCents === invoicedAmount && total.request?.siteReference === siteReference;
-    return basket && this.totals.listWithUnknownInvoice(basket.basketId, tx).some(isTotalOfPayment)
-      ? basket
-      : undefined;
-  }
-
-  /** Links the payments that the platform reported before the response with the invoice's reference arrived. */
   linkEarlierPayments(tx: Tx, totalId: number, invoiceReference: string): void {
-    const { basketId } = this.totals.get(totalId, tx);
-    const payments = this.payments.linkToBasket(tx, invoiceReference, { basketId, totalId });
+    const total = this.totals.get(totalId, tx);
+    const payments = this.payments.linkToBasket(tx, invoiceReference, { basketId: total.basketId, totalId });
     const success = payments.find(({ payment }) => payment.status === 'Success');
-    if (!success) return;
-    // `apply` may have found the basket by the external reference. Then its alerts are already appended.
-    if (success.basketId === basketId) this.totals.setState(tx, totalId, 'paid');
-    else this.applySuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
+    if (success) this.applySuccess(tx, total, success.payment);
   }
 
-  private applySuccess(tx: Tx, basket: Basket, totalId: number | null, payment: MerchantPayment): void {
-    if (totalId !== null) this.totals.setState(tx, totalId, 'paid');
-    const current = this.totals.findCurrent(basket.basketId, tx);
+  private applySuccess(tx: Tx, { totalId, basketId }: Total, payment: MerchantPayment): void {
+    const basket = this.baskets.get(basketId, tx);
+    this.totals.setState(tx, totalId, 'paid');
+    const current = this.totals.findCurrent(basketId, tx);
     // Close the newer invoice, so that the customer does not pay twice.
     if (current && current.totalId !== totalId && ['open', 'queued'].includes(current.state))
       this.closeInvoice(tx, basket, current.totalId);
@@ -83,10 +69,12 @@ export class ApplyPayment {
         payment,
         `for an earlier version of it. It now owes ${formatRands(current?.amountCents ?? 0)}.`,
       );
+    else if (current?.isWithdrawn)
+      this.appendAlert(tx, basket, payment, 'before its lines were changed. Send total again, and settle the difference.');
   }
 
   private closeInvoice(tx: Tx, basket: Basket, totalId: number): void {
-    this.calls.cancelCallsOfBasket(tx, basket.basketId, 'make-invoice');
+    this.calls.supersedeInvoices(tx, basket.basketId);
     if (this.totals.mayHavePayableInvoice(basket.basketId, tx))
       this.calls.append(tx, {
         siteId: basket.siteId,

@@ -3,6 +3,7 @@ import type { FakeInvoice } from '../../test/fake-platform.js';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { CallSender } from '../platform/call-sender.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let pos: TestTransformer;
@@ -138,16 +139,17 @@ describe('the store', () => {
     expect(countPolls()).toBe(1);
   });
 
-  it('receives a payment through the stream even if the response to its invoice request was lost', async () => {
+  it('receives a payment through the stream even if the response to its invoice request was lost, after the retry', async () => {
     pos.platform.outage = 'lost-responses';
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('WARN');
     pos.platform.outage = undefined;
     await pos.startStreams();
     const [invoice] = pos.platform.openInvoices();
-    pos.platform.pay(invoice!);
-    await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
-    expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
+    const svcId = pos.platform.pay(invoice!).paymentReference;
+    const payments = pos.transformer.app.get(PaymentRepository);
+    await waitUntil('the payment', 5_000, async () => payments.findBySvcId(svcId) !== undefined);
     await pos.sendPostponedCalls();
+    expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 });
@@ -160,7 +162,7 @@ describe('an invoice whose response was lost', () => {
     return pos.openInvoice();
   };
 
-  it('is found by polling before the retry, and not created again', async () => {
+  it('is returned by the retry if it was paid meanwhile, and not created again', async () => {
     pos.platform.pay(await loseResponse());
     await pos.sendPostponedCalls();
     expect(pos.platform.invoices).toHaveLength(1);
@@ -171,17 +173,69 @@ describe('an invoice whose response was lost', () => {
     });
   });
 
-  it('is created again if polling fails, because tills wait for the code', async () => {
+  it('is returned by the retry, with the key of the first request', async () => {
     const invoice = await loseResponse();
-    pos.platform.nextErrors.push({ method: 'GET', status: 500 });
+    await pos.restart();
     await pos.sendPostponedCalls();
     expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
     expect(pos.openInvoice()).toBe(invoice);
-    // The SDK makes four attempts to create the invoice. After the outage, the payments are polled before the retry.
-    expect(pos.platform.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'GET', 'POST']);
+    expect(invoice.keys).toHaveLength(1);
+    // The SDK makes four attempts to create the invoice.
+    expect(pos.platform.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'POST']);
   });
 
-  it('is found by polling before an invoice for a changed basket is created', async () => {
+  it('is created again with a new key if it expired before the retry', async () => {
+    const invoice = await loseResponse();
+    pos.clock.advance(3_600_000);
+    await pos.sendDueCalls();
+    expect(pos.platform.invoices).toHaveLength(2);
+    expect(pos.openInvoice().keys).not.toEqual(invoice.keys);
+    await pos.pay();
+    expect((await pos.getPayment('17')).body.StatusId).toBe('2');
+  });
+
+  it('counts as closed only if no payment of it is reported within three retries', async () => {
+    const invoice = await loseResponse();
+    invoice.state = 'closed';
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await pos.sendPostponedCalls();
+      expect(pos.transformer.app.get(OutgoingCallRepository).countWaiting(SITE)).toBe(1);
+    }
+    await pos.sendPostponedCalls();
+    expect(pos.transformer.app.get(OutgoingCallRepository).countWaiting(SITE)).toBe(0);
+    expect((await pos.sendBasket('17', 100)).body.Result).toBe('OK');
+    expect(pos.openInvoice()).not.toBe(invoice);
+    // A payment that is reported even later belongs to the basket.
+    await pos.startStreams();
+    pos.platform.pay(invoice);
+    await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
+  });
+
+  it.each(['total', 'Complete'])('belongs to its basket if it was paid before the next request: %s', async (next) => {
+    const invoice = await loseResponse();
+    pos.platform.outage = 'unreachable';
+    if (next === 'total') await pos.sendBasket('17', 150);
+    else await pos.closeBasket('17', 'Complete');
+    pos.platform.outage = undefined;
+    pos.platform.pay(invoice);
+    await pos.sendPostponedCalls();
+    expect(pos.platform.invoices).toHaveLength(1);
+    expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
+    expect(pos.transformer.app.get(AlertRepository).list(SITE, '')).toHaveLength(1);
+  });
+
+  it('blocks no newer total if the platform always fails to repeat its request', async () => {
+    await loseResponse();
+    const failures = Array.from({ length: 4 }, () => ({ method: 'POST', status: 500, amount: 100 }));
+    pos.platform.nextErrors.push(...failures);
+    await pos.sendPostponedCalls();
+    expect((await pos.sendBasket('17', 150)).body.Result).toBe('WARN');
+    for (let attempt = 1; attempt <= 3; attempt++) await pos.sendPostponedCalls();
+    expect(pos.openInvoice().body['amount']).toBe(150);
+    expect(pos.transformer.app.get(AlertRepository).list(SITE, '')).toEqual([]);
+  });
+
+  it('is returned by the retry before an invoice for a changed basket is created', async () => {
     pos.platform.pay(await loseResponse());
     pos.clock.advance(60_000);
     expect((await pos.sendBasket('17', 150)).body.Result).toBe('WARN');
@@ -189,14 +243,13 @@ describe('an invoice whose response was lost', () => {
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
   });
 
-  it('pays its basket even if a second invoice was created before the payment is reported', async () => {
+  it('pays its basket even if the retry finds no payment yet, and no second invoice is created', async () => {
     await pos.startStreams();
     const first = await loseResponse();
     first.state = 'paid';
     await pos.sendPostponedCalls();
-    expect(pos.platform.invoices).toHaveLength(2);
+    expect(pos.platform.invoices).toHaveLength(1);
     pos.platform.pay(first);
-    await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
     await pos.sendPostponedCalls();
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
     expect(pos.platform.openInvoices()).toEqual([]);
@@ -245,8 +298,7 @@ test('a payment of a web shop whose order has the reference of a basket does not
   await pos.sendBasket('18', 100);
   pos.platform.outage = undefined;
   const unanswered = pos.platform.openInvoices().find(({ body }) => body['externalReference'] === '18')!;
-  pos.platform.pay({ ...unanswered, reference: 'another-session' }, { invoicedAmount: 99 });
-  pos.platform.pay({ ...unanswered, reference: 'a-third' }, { siteReference: 'WEB' });
+  pos.platform.pay({ ...unanswered, reference: 'another-session' });
   const svcId = pos.platform.pay({
     ...unanswered,
     body: { ...unanswered.body, externalReference: 'x' },

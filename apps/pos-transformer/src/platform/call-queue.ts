@@ -6,8 +6,12 @@ import type { AttemptResult, CallHandler, CallHandlers } from './call-handler.js
 import { classifyFailure, type Failure } from './failure.js';
 import type { OutgoingCall, OutgoingCallRepository, QueueName } from './outgoing-call.repository.js';
 
-/** The outcome of a call for the till that waits for it. `queued`: the call is stored and will be sent later. */
-export type CallOutcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
+/**
+ * The outcome of a call for the till that waits for it. `queued`: the call is stored and will be sent later.
+ * `cancelled`: the call is no longer needed, for example because the basket has been paid.
+ */
+export type CallOutcome =
+  { readonly kind: 'done' } | { readonly kind: 'queued' } | { readonly kind: 'cancelled' } | Failure;
 
 export interface CallQueueOptions {
   readonly siteId: number;
@@ -105,6 +109,7 @@ export class CallQueue {
     const { siteId, name, calls } = this.options;
     try {
       while (!this.isStopped && !this.isUnreachable) {
+        this.notifyCancelled();
         const call = calls.findNext(siteId, name);
         if (!call) return;
         await this.send(call);
@@ -143,6 +148,11 @@ export class CallQueue {
 
   private notifyWaiters(callId: number, outcome: CallOutcome): void {
     for (const resolve of [...(this.waiters.get(callId) ?? [])]) resolve(outcome);
+  }
+
+  private notifyCancelled(): void {
+    for (const callId of [...this.waiters.keys()])
+      if (!this.options.calls.isWaiting(callId)) this.notifyWaiters(callId, { kind: 'cancelled' });
   }
 
   private notifyAllWaiters(outcome: CallOutcome): void {

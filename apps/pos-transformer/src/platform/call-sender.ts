@@ -12,8 +12,8 @@ const QUEUES = Object.keys(KINDS_OF_QUEUE) as QueueName[];
 
 /**
  * Store and forward (T8): sends the waiting calls in order, across restarts and outages. A call may be sent several
- * times, but the platform executes it once: an invoice is identified by its external reference, a refund by its
- * Idempotency-Key.
+ * times, but the platform executes it once: each total and each refund has an Idempotency-Key
+ * of its own.
  */
 @Injectable()
 export class CallSender implements OnModuleDestroy {

@@ -60,11 +60,11 @@ it('countWaiting counts the waiting calls of a site', () => {
   expect([calls.countWaiting(1), calls.countWaiting(2)]).toEqual([2, 0]);
 });
 
-it('cancelCallsOfBasket cancels only waiting calls of the basket and kind, permanently', () => {
+it('supersedeInvoices cancels only waiting calls of the basket and kind that were not attempted, permanently', () => {
   const basket_id = db.insertBasket();
   const ids = ['waiting', ...FINAL_STATES].map((state) => db.insertCall({ basket_id, state }));
   const others = [db.insertCall({ basket_id, kind: 'close-invoice' }), db.insertCall({ basket_id: db.insertBasket() })];
-  db.store.transaction((tx) => calls.cancelCallsOfBasket(tx, basket_id, 'make-invoice'));
+  db.store.transaction((tx) => calls.supersedeInvoices(tx, basket_id));
   const stateOf = (callId: number): unknown =>
     db.store.find('SELECT state FROM outgoing_calls WHERE call_id = :callId', { callId });
   expect([...ids, ...others].map(stateOf)).toEqual(
@@ -73,4 +73,22 @@ it('cancelCallsOfBasket cancels only waiting calls of the basket and kind, perma
   // The response to the cancelled call arrives later.
   db.store.transaction((tx) => calls.end(tx, ids[0]!, 'done'));
   expect(stateOf(ids[0]!)).toEqual({ state: 'cancelled' });
+});
+
+it('supersedeInvoices repeats attempted calls immediately, and changes no other call', () => {
+  const basket_id = db.insertBasket();
+  const due_at = timeAfter(5_000);
+  const attempted = db.insertCall({ basket_id, tries: 1, due_at });
+  const others = [
+    db.insertCall({ basket_id, tries: 1, due_at, kind: 'close-invoice' }),
+    db.insertCall({ basket_id: db.insertBasket(), tries: 1, due_at }),
+    db.insertCall({ basket_id, tries: 1, due_at, state: 'done' }),
+  ];
+  db.store.transaction((tx) => calls.supersedeInvoices(tx, basket_id));
+  const dueAt = (callId: number): unknown =>
+    db.store.find<{ dueAt: string }>('SELECT due_at AS dueAt FROM outgoing_calls WHERE call_id = :callId', { callId })
+      ?.dueAt;
+  expect([dueAt(attempted), calls.isWaiting(attempted)]).toEqual([timeAfter(0), true]);
+  expect(others.map(dueAt)).toEqual([due_at, due_at, due_at]);
+  expect(others.map((callId) => calls.isWaiting(callId))).toEqual([true, true, false]);
 });

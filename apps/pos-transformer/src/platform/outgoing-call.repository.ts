@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { Store, type Tx } from '../store/store.js';
+import { type Reader, Store, type Tx } from '../store/store.js';
 
 export type CallKind = 'make-invoice' | 'close-invoice' | 'refund';
 
@@ -96,8 +96,8 @@ export class OutgoingCallRepository {
   }
 
   /** The waiting call that creates the invoice of a total (an amount that a till requested). */
-  findWaitingInvoiceCall(totalId: number): number | undefined {
-    return this.store.find<{ callId: number }>(
+  findWaitingInvoiceCall(totalId: number, from: Reader = this.store): number | undefined {
+    return from.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls
        WHERE total_id = :totalId AND kind = 'make-invoice' AND state = 'waiting'`,
       { totalId },
@@ -131,11 +131,23 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** Cancels the waiting calls of a basket. A cancelled call with attempts may have reached the platform. */
-  cancelCallsOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
+  /**
+   * Called when the invoices of a basket are no longer needed. Cancels the waiting calls that create them, if they have
+   * not been attempted. An attempted call may have created an invoice. It is repeated immediately, because only its
+   * response tells which invoice belongs to the basket, and because later calls of the basket wait for it.
+   */
+  supersedeInvoices(tx: Tx, basketId: number): void {
     tx.run(
-      `UPDATE outgoing_calls SET state = 'cancelled' WHERE basket_id = :basketId AND kind = :kind AND state = 'waiting'`,
-      { basketId, kind },
+      `UPDATE outgoing_calls SET state = CASE tries WHEN 0 THEN 'cancelled' ELSE 'waiting' END, due_at = :now
+       WHERE basket_id = :basketId AND kind = 'make-invoice' AND state = 'waiting'`,
+      { basketId, now: this.clock.nowISO() },
+    );
+  }
+
+  isWaiting(callId: number): boolean {
+    return (
+      this.store.find(`SELECT 1 FROM outgoing_calls WHERE call_id = :callId AND state = 'waiting'`, { callId }) !==
+      undefined
     );
   }
 

@@ -52,7 +52,7 @@ export class CloseBasket {
     const current = this.totals.findCurrent(basketId);
     const callId = this.store.transaction((tx) => {
       this.baskets.setState(tx, basketId, state);
-      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
+      this.calls.supersedeInvoices(tx, basketId);
       if (!current || externalReference === null) return undefined;
       // No attempt has reached the platform, so there is no invoice to close (T8).
       if (!this.totals.mayHavePayableInvoice(basketId, tx)) {
@@ -88,6 +88,7 @@ function answerForOutcome(outcome: CallOutcome, state: BasketState): Answer {
   switch (outcome.kind) {
     case 'done':
     case 'not-found':
+    case 'cancelled':
       return ok();
     case 'in-progress':
       return warn('A customer is paying this basket now. Check whether the payment succeeds before you continue.');

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type MerchantPayment, SvcApiError } from '@svc/sdk';
+import { Clock } from '@svc/kernel';
+import { type MerchantInvoice, SvcApiError } from '@svc/sdk';
 import { formatRands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
+import { renewInvoiceRequest } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { AlertRepository } from '../platform/alert.repository.js';
@@ -10,11 +13,20 @@ import { classifyFailure, type Failure } from '../platform/failure.js';
 import { type OutgoingCall, OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
-import { Store, type Tx } from '../store/store.js';
+import { type Reader, Store, type Tx } from '../store/store.js';
+
+/** Number of retries within which the payment of a closed invoice must become visible. They take three seconds. */
+const MAX_PAYMENT_LOOK_UPS = 3;
 
 /**
- * Creates and closes invoices. A total is an amount that a till requested for a basket. Retries are harmless: an equal
- * request returns the same invoice, and closing is idempotent (D6).
+ * Number of retries after errors of the platform, if a call only repeats a request to learn the invoice of an earlier
+ * version of the basket.
+ */
+const MAX_RETRIES_IF_SUPERSEDED = 3;
+
+/**
+ * Creates and closes invoices. A total is an amount that a till requested for a basket. Retries are harmless: a request
+ * with the key of the total returns the same invoice, and closing is idempotent (D6).
  */
 @Injectable()
 export class InvoiceCalls {
@@ -37,25 +49,16 @@ export class InvoiceCalls {
     @Inject(ApplyPayment) private readonly payments: ApplyPayment,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
     @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
+    @Inject(Clock) private readonly clock: Clock,
   ) {}
 
   private async create(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
     const total = this.totals.get(call.totalId!);
     try {
-      if (await this.isPaidAlready(call, total))
-        return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
-      const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
-      const write = (tx: Tx): void => {
-        // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the
-        // call of the newer total ends.
-        const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
-        const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
-        this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
-        this.totals.replaceEarlier(tx, total.basketId, total.totalId);
-        this.payments.linkEarlierPayments(tx, total.totalId, invoice.reference);
-        this.changes.notify(call.siteId);
-      };
-      return { kind: 'done', write };
+      const invoice = await this.createAtPlatform(call, total);
+      return invoice.state === 'closed'
+        ? await this.settleClosedInvoice(call, total, invoice)
+        : { kind: 'done', write: (tx) => this.storeInvoice(tx, call, total, invoice) };
     } catch (error) {
       const failure = classifyFailure(error);
       switch (failure.kind) {
@@ -71,44 +74,76 @@ export class InvoiceCalls {
           );
         // A 404 means that the API itself was not found, for example behind a proxy. The call is retried.
         case 'not-found':
-        case 'unreachable':
         case 'later':
+          // The other calls of the basket wait for this call.
+          return call.failures >= MAX_RETRIES_IF_SUPERSEDED && !this.isNeeded(total)
+            ? refused(failure, (tx) => this.refuseTotal(tx, call))
+            : { kind: 'failed', failure };
+        case 'unreachable':
           return { kind: 'failed', failure };
       }
     }
   }
 
-  /**
-   * Whether the customer has paid an earlier invoice of the basket whose response was lost. Without this check the
-   * platform would create another invoice, and the customer could pay twice. Applying the payment cancels the basket's
-   * calls, including this one.
-   */
-  private async isPaidAlready(
-    { siteId, subject, attempts }: OutgoingCall,
-    { totalId, basketId }: Total,
-  ): Promise<boolean> {
-    const isOtherTotal = (each: Total): boolean => each.totalId !== totalId;
-    if (attempts === 0 && !this.totals.listWithUnknownInvoice(basketId).some(isOtherTotal)) return false;
-    const payments = await this.listPayments(siteId, subject);
-    if (this.calls.findWaitingInvoiceCall(totalId) === undefined) return false;
-    // The response lists the newest payment first. Store the payments in the order in which they were created.
-    this.store.transaction((tx) => {
-      for (const payment of payments.reverse()) this.payments.apply(tx, siteId, payment);
-    });
-    return this.calls.findWaitingInvoiceCall(totalId) === undefined;
+  /** Whether the till still waits for the payment of this total. */
+  private isNeeded({ basketId, totalId, isWithdrawn }: Total, from: Reader = this.store): boolean {
+    return (
+      !isWithdrawn &&
+      this.baskets.get(basketId, from).state === 'open' &&
+      this.totals.findCurrent(basketId, from)?.totalId === totalId
+    );
   }
 
   /**
-   * Returns an empty list if the platform responds with an error, because one service of the platform returns payments,
-   * and another service creates invoices. An outage of the first service must not block invoices.
+   * Sends the request with the key of the total. If an earlier response was lost, the platform returns the invoice of
+   * the earlier request in its present state, and so reports which invoice belongs to the basket. If that invoice has
+   * expired during an outage, which is never true of a paid invoice, the total gets a new request with a new key.
    */
-  private async listPayments(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
+  private async createAtPlatform({ siteId }: OutgoingCall, total: Total): Promise<MerchantInvoice> {
+    const site = this.platform.site(siteId);
     try {
-      return await this.platform.site(siteId).paymentsOfExternalReference(externalReference);
+      return await site.createInvoice(total.request!, { idempotencyKey: total.idempotencyKey! });
     } catch (error) {
-      if (error instanceof SvcApiError && error.httpStatus !== 0) return [];
-      throw error;
+      if (!(error instanceof SvcApiError && error.code === 'payable.expired')) throw error;
+      const idempotencyKey = randomUUID();
+      const request = renewInvoiceRequest(total.request!, { idempotencyKey, createdUTCDate: this.clock.nowISO() });
+      this.store.transaction((tx) => this.totals.setRequest(tx, total.totalId, request, idempotencyKey));
+      return await site.createInvoice(request, { idempotencyKey });
     }
+  }
+
+  private storeInvoice(tx: Tx, { siteId }: OutgoingCall, total: Total, invoice: MerchantInvoice): void {
+    // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the call of
+    // the newer total ends.
+    const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
+    const state = invoice.state === 'closed' ? 'closed' : isQueued ? 'open' : 'replaced';
+    const expiresAt = this.platform.localTime(siteId, invoice.expiresUTCDate);
+    this.totals.setInvoice(tx, total.totalId, { ...invoice, state, expiresAt });
+    this.totals.replaceEarlier(tx, total.basketId, total.totalId);
+    this.payments.linkEarlierPayments(tx, total.totalId, invoice.reference);
+    this.changes.notify(siteId);
+  }
+
+  /**
+   * Stores an invoice that was paid or closed while its response was lost. A payment is visible a second after its
+   * outcome at the latest, so the call is retried a few times before the invoice counts as unpaid.
+   */
+  private async settleClosedInvoice(
+    call: OutgoingCall,
+    total: Total,
+    invoice: MerchantInvoice,
+  ): Promise<AttemptResult> {
+    const payments = await this.platform.site(call.siteId).paymentsOfInvoice(invoice.reference);
+    const isPaid = payments.some(({ status }) => status === 'Success');
+    if (!isPaid && call.failures < MAX_PAYMENT_LOOK_UPS)
+      return { kind: 'failed', failure: { kind: 'later', message: 'The invoice is closed. Its payment may follow.' } };
+    const write = (tx: Tx): void => {
+      this.storeInvoice(tx, call, total, invoice);
+      // The response lists the newest payment first. Store the payments in the order in which they were created.
+      for (const payment of payments.toReversed()) this.payments.apply(tx, call.siteId, payment);
+    };
+    if (isPaid) return refused({ kind: 'already-paid', message: 'It has been paid.' }, write);
+    return { kind: 'done', write };
   }
 
   private async close(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
@@ -125,8 +160,12 @@ export class InvoiceCalls {
       if (failure.kind === 'not-found') return { kind: 'done', write };
       // A paid invoice needs no closing. The stream or polling reports the payment.
       if (failure.kind === 'already-paid') return { kind: 'refused', reason: failure };
-      if (failure.kind === 'in-progress' && isAwaited() && this.isCloseForNewTotal(call))
-        return refused(failure, (tx) => this.refuseTotal(tx, call));
+      // The till gets a STOP for its new line or total, and its basket stays unchanged. A closed basket stays closed, so
+      // its invoice is closed when the payment has ended.
+      if (failure.kind === 'in-progress' && isAwaited() && this.baskets.get(call.basketId!).state === 'open')
+        return refused(failure, (tx) => {
+          if (this.isCloseForNewTotal(call)) this.refuseTotal(tx, call);
+        });
       if (failure.kind === 'refused')
         return refused(failure, (tx) => this.closeHandler.giveUp(tx, call, failure.message));
       return { kind: 'failed', failure };
@@ -158,20 +197,22 @@ export class InvoiceCalls {
 
   /**
    * Marks the total of the call as refused, so that the previous total becomes current again. If the previous total is
-   * queued, its call is appended again, because the refused total had cancelled it.
+   * queued, its call is appended again if the refused total had cancelled it.
    */
   private refuseTotal(tx: Tx, call: OutgoingCall): void {
     this.totals.setState(tx, call.totalId!, 'refused');
     const { siteId, subject } = call;
     const basketId = call.basketId!;
     const current = this.totals.findCurrent(basketId, tx);
-    if (current?.state === 'queued')
+    if (current?.state === 'queued' && this.calls.findWaitingInvoiceCall(current.totalId, tx) === undefined)
       this.calls.append(tx, { siteId, kind: 'make-invoice', subject, basketId, totalId: current.totalId });
   }
 
   private refuseTotalWithAlert(tx: Tx, call: OutgoingCall, message: string): void {
-    const total: Total = this.totals.get(call.totalId!, tx);
+    const total = this.totals.get(call.totalId!, tx);
+    const isNeeded = this.isNeeded(total, tx);
     this.refuseTotal(tx, call);
+    if (!isNeeded) return;
     this.appendAlert(
       tx,
       call,

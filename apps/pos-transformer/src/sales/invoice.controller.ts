@@ -40,13 +40,14 @@ export class InvoiceController {
   ) {}
 
   /**
-   * Adds, replaces or removes a line of the basket (T3).
+   * Adds, replaces or removes a line of the basket (T3). A line after a total withdraws the code of the basket: the answer
+   * is a WARN, and the till must send total again. While a customer is paying, the answer is a STOP.
    *
    * @throws resource.not-found The site is not configured here.
    */
   @Post('line')
   @HttpCode(200)
-  line(@Param('siteId') siteId: string, @CallingTill() till: string, @Body() body: LineRequest): Answer {
+  line(@Param('siteId') siteId: string, @CallingTill() till: string, @Body() body: LineRequest): Promise<Answer> {
     return this.putLine.execute(this.resolveTill(siteId, till), {
       id: body.id,
       name: body.itemName,

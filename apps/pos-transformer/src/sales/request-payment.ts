@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
@@ -40,6 +41,7 @@ const QUEUED = warn(
 );
 const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the payment, or try again in a moment.');
 const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
+const CHANGED = warn('This basket has changed meanwhile, or its code was closed. Send total again.');
 
 /**
  * Creates the invoice of a basket: stores the requested amount (a total) together with the call that creates the
@@ -77,27 +79,29 @@ export class RequestPayment {
       basket && isPaid
         ? this.answerPaidBasket(basket, current, payment, command)
         : hasPendingInvoice && basket?.state === 'open' && this.isRepeat(current, command)
-          ? await this.answerRepeatedTotal(basket, current)
+          ? await this.answerRepeatedTotal(basket, current, command)
           : await this.createTotal(command);
     return { answer: mergeAnswers(answer, sumWarning), ...(code === undefined ? {} : { code }) };
   }
 
   private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
-    const isValid = current.expiresAt === null || current.expiresAt > this.clock.nowISO();
+    const isValid =
+      !current.isWithdrawn && (current.expiresAt === null || current.expiresAt > this.clock.nowISO());
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 
   /**
    * Answers a till that repeats its total, because it got no response or because it checks whether the code exists now.
    */
-  private async answerRepeatedTotal(basket: Basket, current: Total): Promise<TotalAnswer> {
-    const callId = this.calls.findWaitingInvoiceCall(current.totalId);
-    if (callId === undefined) return this.answerWithCode(basket, current.totalId, ok());
-    return this.answerForOutcome(
-      basket,
-      current.totalId,
-      await this.sender.waitForOutcome(basket.siteId, 'invoices', callId),
-    );
+  private async answerRepeatedTotal(
+    basket: Basket,
+    { totalId }: Total,
+    command: RequestPaymentCommand,
+  ): Promise<TotalAnswer> {
+    const callId = this.calls.findWaitingInvoiceCall(totalId);
+    if (callId === undefined) return this.answerWithCode(basket, totalId, ok());
+    const outcome = await this.sender.waitForOutcome(basket.siteId, 'invoices', callId);
+    return this.answerForOutcome(basket, totalId, outcome, command);
   }
 
   /**
@@ -121,6 +125,7 @@ export class RequestPayment {
           amountCents: command.amountCents,
           content: command.content,
           request: null,
+          idempotencyKey: null,
         }),
       );
     this.changes.notify(basket.siteId);
@@ -134,7 +139,7 @@ export class RequestPayment {
     if (callId === undefined) return { answer: NOTHING_DUE };
     const outcome = await this.sender.waitForOutcome(siteId, 'invoices', callId);
     if (command.basket?.state === 'saved') this.restoreSavedState(basket, totalId);
-    return this.answerForOutcome(basket, totalId, outcome);
+    return this.answerForOutcome(basket, totalId, outcome, command);
   }
 
   /** A STOP must change nothing (T2). Therefore a saved basket becomes saved again if its new total was refused. */
@@ -168,11 +173,21 @@ export class RequestPayment {
       const createdUTCDate = this.clock.nowISO();
       const siteReference = till.till === '' ? this.platform.siteSettings(siteId).siteReference : till.till;
       const { lines } = content;
-      const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
-      const request = amountCents > 0 ? buildInvoiceRequest(invoice) : null;
-      const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
+      const idempotencyKey = amountCents > 0 ? randomUUID() : null;
+      const request =
+        idempotencyKey === null
+          ? null
+          : buildInvoiceRequest({
+              externalReference,
+              idempotencyKey,
+              siteReference,
+              amountCents,
+              lines,
+              createdUTCDate,
+            });
+      const totalId = this.totals.create(tx, { basketId, amountCents, content, request, idempotencyKey });
       // The platform replaces earlier invoices when it creates the new one, so earlier calls are not needed.
-      this.calls.cancelCallsOfBasket(tx, basketId, 'make-invoice');
+      this.calls.supersedeInvoices(tx, basketId);
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
         ? this.calls.append(tx, { ...call, kind: 'make-invoice' })
@@ -187,10 +202,21 @@ export class RequestPayment {
     });
   }
 
-  private answerForOutcome(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
+  private answerForOutcome(
+    basket: Basket,
+    totalId: number,
+    outcome: CallOutcome,
+    command: RequestPaymentCommand,
+  ): TotalAnswer {
+    // The outcome may be that a response was lost, and the customer has paid the invoice meanwhile.
+    const payment = this.payments.findDecisive(basket.basketId);
+    if (payment?.payment.status === 'Success')
+      return this.answerPaidBasket(basket, this.totals.findCurrent(basket.basketId), payment, command);
     switch (outcome.kind) {
       case 'done':
         return this.answerWithCode(basket, totalId, ok());
+      case 'cancelled':
+        return { answer: CHANGED };
       case 'in-progress':
         return { answer: IN_PROGRESS };
       case 'already-paid':
@@ -206,11 +232,11 @@ export class RequestPayment {
   }
 
   private answerWithCode({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
-    const { invoiceReference, code, state } = this.totals.get(totalId);
+    const { invoiceReference, code, state, isWithdrawn } = this.totals.get(totalId);
     if (state === 'without-invoice') return { answer: NOTHING_DUE };
-    return invoiceReference === null || code === null
-      ? { answer }
-      : { answer, code: { invoiceReference, code, token } };
+    const isShown = state === 'paid' || (state === 'open' && !isWithdrawn);
+    if (!isShown || invoiceReference === null || code === null) return { answer: CHANGED };
+    return { answer, code: { invoiceReference, code, token } };
   }
 }
 

@@ -6,8 +6,9 @@
  * - `baskets.dialect`: `lines` if the till sends the basket line by line, `facade` if it sends whole baskets
  * - `totals`: the amounts that tills requested. The newest total that was not refused is the current total of a basket.
  * - `totals.request`: the request that creates the invoice. Every attempt sends the same text. NULL if nothing is due.
- * - `payments.basket_id`: NULL if no basket of this store has the invoice
- * - `payments.total_id`: NULL if the basket is known, but the response with the reference of its invoice was lost
+ * - `totals.idempotency_key`: the key of that request. The platform has at most one invoice for it. NULL if nothing is due.
+ * - `totals.withdrawn`: 1 if the till has changed the lines since this total
+ * - `payments.basket_id`, `payments.total_id`: NULL if no total of this store is known to have the invoice
  * - `refunds.refund_reference`: the reference that the platform gave the refund
  * - `outgoing_calls`: the outbox of calls to the platform. `tries` is the number of attempts. `failures` is the number
  *   of attempts to which the platform responded with an error.
@@ -77,9 +78,8 @@ export const SCHEMA_STEPS: readonly string[] = [
     svc_id TEXT NOT NULL UNIQUE,
     site_id INTEGER NOT NULL,
     invoice_reference TEXT NOT NULL,
-    -- NULL if no basket of this store has the invoice.
+    -- NULL if no basket of this store is known to have the invoice.
     basket_id INTEGER REFERENCES baskets,
-    -- NULL if the basket is known, but the response with the reference of its invoice was lost.
     total_id INTEGER REFERENCES totals,
     payment TEXT NOT NULL,
     seen_at TEXT NOT NULL
@@ -147,5 +147,14 @@ export const SCHEMA_STEPS: readonly string[] = [
   -- The number of attempts to which the platform responded with an error. After an error only this call is delayed and
   -- retried, and other calls continue. An outage of the platform does not change this number.
   ALTER TABLE outgoing_calls ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  -- The key of the request that creates the invoice. It is stored before the first attempt, and every attempt sends it.
+  ALTER TABLE totals ADD COLUMN idempotency_key TEXT;
+  CREATE UNIQUE INDEX totals_by_idempotency_key ON totals (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  -- 1 if the till has changed the lines of the basket since this total. Then no screen shows the total or its code.
+  ALTER TABLE totals ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1));
+  -- A payment belongs to a basket only by the id of its invoice.
+  DROP INDEX baskets_by_external_reference;
   `,
 ];
