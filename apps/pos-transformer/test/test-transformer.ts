@@ -71,6 +71,13 @@ export class TestTransformer {
     await this.startWithSameDatabase();
   }
 
+  /** Starts a transformer with an empty database, as on a new computer. */
+  async replaceComputer(): Promise<void> {
+    await this.transformer.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.settings().database}${suffix}`, { force: true });
+    await this.startWithSameDatabase();
+  }
+
   async stop(): Promise<void> {
     await this.transformer.close();
     await this.platform.stop();
