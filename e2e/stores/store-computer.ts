@@ -12,6 +12,10 @@ import { ROOT } from '../platform/platform.js';
 /** The network line between store and platform, which a test can interrupt. */
 export class NetworkLine {
   isDown = false;
+  /** Whether the line fails as soon as the platform responds, so that the store's requests arrive without a response. */
+  losesResponses = false;
+  /** The address of the platform for the store, once the line is open. */
+  url = '';
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
 
@@ -26,15 +30,18 @@ export class NetworkLine {
         this.sockets.add(socket);
         socket.on('error', () => other.destroy());
         socket.once('close', () => (this.sockets.delete(socket), other.destroy()));
-        socket.pipe(other);
+        if (socket === near) socket.pipe(other);
       }
+      far.on('data', (chunk) => (this.losesResponses ? near.destroy() : near.write(chunk)));
+      far.once('end', () => near.end());
     });
   }
 
   async open(): Promise<string> {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.url;
   }
 
   breakDown(): void {

@@ -63,6 +63,7 @@ export class FakePlatform {
   newRefundStatus: FakeRefund['status'] = 'succeeded';
   invoiceLifetimeMs = 3_600_000;
   now = (): Date => new Date();
+  private disconnectedPort = 0;
   private heldResponse: Promise<void> | undefined;
   private readonly notices: { id: string; siteId: number; body: object }[] = [];
   private readonly streams = new Set<{ siteId: number; response: ServerResponse }>();
@@ -87,6 +88,17 @@ export class FakePlatform {
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, 'close');
+  }
+
+  /** Refuses connections until `reconnect()`. */
+  async disconnect(): Promise<void> {
+    this.disconnectedPort = Number(new URL(this.url).port);
+    await this.stop();
+  }
+
+  async reconnect(): Promise<void> {
+    this.server.listen(this.disconnectedPort, '127.0.0.1');
+    await once(this.server, 'listening');
   }
 
   cutStreams(): void {

@@ -194,6 +194,28 @@ describe('an invoice whose response was lost', () => {
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
+  it('is not created again if it expired, and its basket was closed', async () => {
+    await loseResponse();
+    pos.platform.outage = 'unreachable';
+    await pos.closeBasket('17', 'Complete');
+    pos.platform.outage = undefined;
+    pos.clock.advance(3_600_000);
+    await pos.sendDueCalls();
+    await pos.sendPostponedCalls();
+    expect(pos.platform.invoices).toHaveLength(1);
+    const { app } = pos.transformer;
+    expect([app.get(OutgoingCallRepository).countWaiting(SITE), app.get(AlertRepository).list(SITE, '')]).toEqual([0, []]);
+  });
+
+  it('is stored as sent if its payments cannot be read', async () => {
+    pos.platform.pay(await loseResponse());
+    pos.platform.nextErrors.push({ method: 'GET', status: 401 });
+    await pos.sendPostponedCalls();
+    await pos.closeBasket('17', 'Complete');
+    await pos.sendPostponedCalls();
+    expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
+  });
+
   it('counts as closed only if no payment of it is reported within three retries', async () => {
     const invoice = await loseResponse();
     invoice.state = 'closed';

@@ -6,8 +6,8 @@ import type { CallKind, OutgoingCall } from './outgoing-call.repository.js';
 export type AttemptResult =
   | { readonly kind: 'done'; readonly write?: (tx: Tx) => void }
   | { readonly kind: 'refused'; readonly reason: Failure; readonly write?: (tx: Tx) => void }
-  /** The attempt failed; the queue retries the call. */
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  /** The attempt failed; the queue retries the call. `isUnsent`: the request has certainly not reached the platform. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly isUnsent?: boolean };
 
 /**
  * Sends the calls of one kind to the platform. The folder `sales` implements this interface for invoices, and the

@@ -132,7 +132,10 @@ export class CallQueue {
     // the next start, the call is treated as a call that may have reached the platform.
     if (this.isStopped) return;
     this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
-    if (result.kind === 'failed') return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
+    if (result.kind === 'failed') {
+      if (result.isUnsent) calls.uncountAttempt(call.callId);
+      return this.fail({ ...call, attempts: call.attempts + 1 }, handler, result.failure);
+    }
     this.consecutiveOutages = 0;
     this.end(call, result);
   }

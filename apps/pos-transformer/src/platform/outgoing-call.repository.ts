@@ -34,7 +34,7 @@ export interface OutgoingCall {
   readonly totalId: number | null;
   readonly refundId: number | null;
   readonly state: 'waiting' | 'done' | 'cancelled' | 'refused';
-  /** Number of attempts that have begun. */
+  /** Number of attempts that have begun, without those that have certainly not reached the platform. */
   readonly attempts: number;
   /**
    * Number of attempts to which the platform responded with an error. After `MAX_FAILURES` such attempts, the queue
@@ -111,6 +111,13 @@ export class OutgoingCallRepository {
   countAttempt(callId: number): void {
     this.store.transaction((tx) =>
       tx.run('UPDATE outgoing_calls SET tries = tries + 1 WHERE call_id = :callId', { callId }),
+    );
+  }
+
+  /** Called after an attempt that has certainly not reached the platform. */
+  uncountAttempt(callId: number): void {
+    this.store.transaction((tx) =>
+      tx.run('UPDATE outgoing_calls SET tries = tries - 1 WHERE call_id = :callId', { callId }),
     );
   }
 

@@ -28,6 +28,8 @@ interface PlatformSite {
 @Injectable()
 export class Platform {
   private readonly sites: ReadonlyMap<number, PlatformSite>;
+  /** Idempotency-Keys of the requests that may have reached the platform. */
+  private readonly sentKeys = new Set<string>();
 
   constructor(
     @Inject(TransformerSettings) settings: TransformerSettings,
@@ -37,7 +39,16 @@ export class Platform {
       settings.sites.map((site) => {
         const { siteId, apiKey } = site;
         const options = { apiUrl: settings.apiUrl, merchantId: settings.merchantId, apiKey };
-        const monitoredFetch: typeof fetch = async (url, init) => this.monitor(siteId, await fetch(url, init));
+        const monitoredFetch: typeof fetch = async (url, init) => {
+          try {
+            const response = await fetch(url, init);
+            this.recordSent(init);
+            return this.monitor(siteId, response);
+          } catch (error) {
+            if (!isConnectFailure(error)) this.recordSent(init);
+            throw error;
+          }
+        };
         const client = new MerchantClient({ ...options, timeoutMs: CALL_TIMEOUT_MS, fetch: monitoredFetch });
         const refundClient = new MerchantClient({ ...options, timeoutMs: REFUND_TIMEOUT_MS });
         return [
@@ -86,6 +97,19 @@ export class Platform {
     return new Date(Date.parse(utcDate) - this.getSite(siteId).clockOffsetMs).toISOString();
   }
 
+  /**
+   * Whether a request with this key may have reached the platform since the last call of this method: an attempt had a
+   * connection.
+   */
+  takeSent(idempotencyKey: string): boolean {
+    return this.sentKeys.delete(idempotencyKey);
+  }
+
+  private recordSent(init: RequestInit | undefined): void {
+    const key = new Headers(init?.headers).get('idempotency-key');
+    if (key !== null) this.sentKeys.add(key);
+  }
+
   private getSite(siteId: number): PlatformSite {
     const found = this.sites.get(siteId);
     if (!found) throw new Error(`Site ${siteId} is not configured`);
@@ -114,4 +138,18 @@ export class Platform {
     );
     return new Response(body, { status: response.status, headers: response.headers });
   }
+}
+
+const CONNECT_FAILURES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether `fetch` has failed before it had a connection, so that the request was certainly not sent. */
+function isConnectFailure(error: unknown): boolean {
+  return CONNECT_FAILURES.has(((error as Error).cause as { code?: unknown } | undefined)?.code);
 }

@@ -54,13 +54,18 @@ export class InvoiceCalls {
 
   private async create(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
     const total = this.totals.get(call.totalId!);
+    if (call.attempts === 0 && !this.isNeeded(total)) return { kind: 'done' };
     try {
       const invoice = await this.createAtPlatform(call, total);
-      return invoice.state === 'closed'
-        ? await this.settleClosedInvoice(call, total, invoice)
-        : { kind: 'done', write: (tx) => this.storeInvoice(tx, call, total, invoice) };
+      const result: AttemptResult =
+        invoice.state === 'closed'
+          ? await this.settleClosedInvoice(call, total, invoice)
+          : { kind: 'done', write: (tx) => this.storeInvoice(tx, call, total, invoice) };
+      this.platform.takeSent(total.idempotencyKey!);
+      return result;
     } catch (error) {
       const failure = classifyFailure(error);
+      const isUnsent = !this.platform.takeSent(total.idempotencyKey!);
       switch (failure.kind) {
         case 'in-progress':
           // A waiting till gets a STOP, and its basket stays unchanged (T11). If no till waits, retry until the payment
@@ -80,7 +85,7 @@ export class InvoiceCalls {
             ? refused(failure, (tx) => this.refuseTotal(tx, call))
             : { kind: 'failed', failure };
         case 'unreachable':
-          return { kind: 'failed', failure };
+          return { kind: 'failed', failure, isUnsent };
       }
     }
   }
@@ -97,18 +102,20 @@ export class InvoiceCalls {
   /**
    * Sends the request with the key of the total. If an earlier response was lost, the platform returns the invoice of
    * the earlier request in its present state, and so reports which invoice belongs to the basket. If that invoice has
-   * expired during an outage, which is never true of a paid invoice, the total gets a new request with a new key.
+   * expired during an outage, which is never true of a paid invoice, the total gets a new request with a new key if the
+   * till still needs it.
    */
   private async createAtPlatform({ siteId }: OutgoingCall, total: Total): Promise<MerchantInvoice> {
     const site = this.platform.site(siteId);
     try {
       return await site.createInvoice(total.request!, { idempotencyKey: total.idempotencyKey! });
     } catch (error) {
-      if (!(error instanceof SvcApiError && error.code === 'payable.expired')) throw error;
+      const isExpired = error instanceof SvcApiError && error.code === 'payable.expired';
+      if (!isExpired || !this.isNeeded(total)) throw error;
       const idempotencyKey = randomUUID();
       const request = renewInvoiceRequest(total.request!, { idempotencyKey, createdUTCDate: this.clock.nowISO() });
       this.store.transaction((tx) => this.totals.setRequest(tx, total.totalId, request, idempotencyKey));
-      return await site.createInvoice(request, { idempotencyKey });
+      return await site.createInvoice(request, { idempotencyKey }).finally(() => this.platform.takeSent(idempotencyKey));
     }
   }
 
@@ -200,7 +207,9 @@ export class InvoiceCalls {
    * queued, its call is appended again if the refused total had cancelled it.
    */
   private refuseTotal(tx: Tx, call: OutgoingCall): void {
-    this.totals.setState(tx, call.totalId!, 'refused');
+    // A withdrawn total stays the current total, so that the screens do not show an earlier total (T3).
+    const { isWithdrawn } = this.totals.get(call.totalId!, tx);
+    this.totals.setState(tx, call.totalId!, isWithdrawn ? 'closed' : 'refused');
     const { siteId, subject } = call;
     const basketId = call.basketId!;
     const current = this.totals.findCurrent(basketId, tx);

@@ -156,6 +156,20 @@ it('a total that the platform refuses leaves the earlier total withdrawn', async
   expect(await screen()).toMatchObject({ state: 'filling', amountCents: null, codePath: null });
 });
 
+it('a total that the platform refuses after it was withdrawn does not show the total before it', async () => {
+  await sendFirstTotal();
+  await sendSecondLine();
+  await pos.sendTotal(13_425, '17');
+  await pos.sendLine({ id: 3 });
+  pos.platform.nextErrors.push({ method: 'POST', status: 500 });
+  await pos.sendTotal(22_375, '17');
+  await pos.sendLine({ id: 4 });
+  pos.platform.nextErrors.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
+  await pos.sendPostponedCalls();
+  expect(await screen()).toMatchObject({ state: 'filling', amountCents: null, codePath: null });
+  expect(await quantities()).toEqual([2, 1, 2, 2]);
+});
+
 describe('while the platform cannot be reached', () => {
   it('the invoice is closed when the platform can be reached again, also after a restart', async () => {
     const image = await sendFirstTotal();
