@@ -1,6 +1,12 @@
 /** A client that repeats a request after a lost response gets the invoice of the first request (D6, C7). */
 import { randomUUID } from 'node:crypto';
-import { buildInvoiceRequest, type Decoder, type HttpResponse, type Merchant, startDecoder } from '../../test/decoder.js';
+import {
+  buildInvoiceRequest,
+  type Decoder,
+  type HttpResponse,
+  type Merchant,
+  startDecoder,
+} from '../../test/decoder.js';
 import { InvoiceRequestRepository } from './invoice-request.repository.js';
 
 const HOUR_MS = 3_600_000;
@@ -29,8 +35,7 @@ const summary = ({ status, headers, body }: HttpResponse): unknown[] => [
   body.reference,
   body.state,
 ];
-const pay = async (reference: string): Promise<void> =>
-  decoder.publishPayable(decoder.payables.set(reference, 'paid'));
+const pay = async (reference: string): Promise<void> => decoder.publishPayable(decoder.payables.set(reference, 'paid'));
 const close = (externalReference: string): Promise<HttpResponse> =>
   decoder.call('DELETE', `${merchant.path}/invoices?externalReference=${externalReference}`, {
     headers: merchant.headers,
@@ -175,17 +180,20 @@ describe('a request with an Idempotency-Key', () => {
 test.each([
   ['the same key', randomUUID(), { createdUTCDate: '2027-01-01T00:00:00Z' }],
   ['the same body', undefined, {}],
-])('a request with %s that was accepted before the first invoice was stored and paid returns it', async (_, key, changes) => {
-  const payload = buildInvoiceRequest();
-  const { body } = await post(payload, key);
-  await pay(body.reference as string);
-  // The second request has read the tables before the first request stored its invoice.
-  const find = jest.spyOn(decoder.service.app.get(InvoiceRequestRepository), 'find').mockResolvedValueOnce([]);
-  expect(summary(await post({ ...payload, ...changes }, key))).toEqual([200, 'true', body.reference, 'closed']);
-  expect(find).toHaveBeenCalledTimes(2);
-  find.mockRestore();
-  expect(openPayables()).toEqual([]);
-});
+])(
+  'a request with %s that was accepted before the first invoice was stored and paid returns it',
+  async (_, key, changes) => {
+    const payload = buildInvoiceRequest();
+    const { body } = await post(payload, key);
+    await pay(body.reference as string);
+    // The second request has read the tables before the first request stored its invoice.
+    const find = jest.spyOn(decoder.service.app.get(InvoiceRequestRepository), 'find').mockResolvedValueOnce([]);
+    expect(summary(await post({ ...payload, ...changes }, key))).toEqual([200, 'true', body.reference, 'closed']);
+    expect(find).toHaveBeenCalledTimes(2);
+    find.mockRestore();
+    expect(openPayables()).toEqual([]);
+  },
+);
 
 test('one of several concurrent requests with one key and different bodies succeeds', async () => {
   const responses = await Promise.all(

@@ -1,6 +1,6 @@
+import type { MerchantPayment } from '@svc/sdk';
 import type { BasketLine } from '../baskets/basket.js';
 import type { Total, TotalState } from '../baskets/total.repository.js';
-import type { MerchantPayment } from '@svc/sdk';
 import { basketView, type BasketViewInput, NO_BASKET } from './basket-view.js';
 
 const createTotal = (state: TotalState): Total => ({
@@ -40,17 +40,18 @@ it.each<[TotalState | undefined, unknown[]]>([
   ['without-invoice', ['closed', 200, null]],
   ['replaced', ['closed', 200, null]],
   ['closed', ['closed', 200, null]],
-])(
-  'a basket whose newest total is %s has the state, amount and code path %j',
-  (state, expected) => {
-    expect(viewFields(state && createTotal(state))).toEqual(expected);
-  },
-);
+])('a basket whose newest total is %s has the state, amount and code path %j', (state, expected) => {
+  expect(viewFields(state && createTotal(state))).toEqual(expected);
+});
 
 it.each<TotalState>(['open', 'queued', 'paid'])(
   'a paid basket has the paid amount without the tip, and no code, even if its total is %s',
   (state) => {
-    expect(viewFields(createTotal(state), { total: createTotal('paid'), payment: PAYMENT })).toEqual(['paid', 100, null]);
+    expect(viewFields(createTotal(state), { total: createTotal('paid'), payment: PAYMENT })).toEqual([
+      'paid',
+      100,
+      null,
+    ]);
   },
 );
 

@@ -70,7 +70,12 @@ export class ApplyPayment {
         `for an earlier version of it. It now owes ${formatRands(current?.amountCents ?? 0)}.`,
       );
     else if (current?.isWithdrawn)
-      this.appendAlert(tx, basket, payment, 'before its lines were changed. Send total again, and settle the difference.');
+      this.appendAlert(
+        tx,
+        basket,
+        payment,
+        'before its lines were changed. Send total again, and settle the difference.',
+      );
   }
 
   private closeInvoice(tx: Tx, basket: Basket, totalId: number): void {

@@ -68,7 +68,11 @@ class RandomStore {
         return;
       }
       case 'line':
-        return this.sendLine(step.till, step.amount, this.lines.has(step.till) ? 'more' : `basket ${this.nextBasket++}`);
+        return this.sendLine(
+          step.till,
+          step.amount,
+          this.lines.has(step.till) ? 'more' : `basket ${this.nextBasket++}`,
+        );
       case 'reset':
         await this.pos.resetBasket(step.till);
         this.lines.delete(step.till);
@@ -185,7 +189,7 @@ beforeEach(() => {
   jest
     .spyOn(globalThis, 'setTimeout')
     .mockImplementation(((callback: () => void, ms = 0, ...args: []) =>
-      runTimeout(callback, ms < 3_000 ? 0 : ms, ...args)) as typeof setTimeout);
+      runTimeout(callback, ms < 3_000 ? 0 : ms, ...args)));
 });
 afterEach(() => void jest.restoreAllMocks());
 
@@ -207,7 +211,7 @@ it('a basket is paid only by a payment of its own invoice, and by each of them; 
             const view = pos.transformer.app.get(BasketDisplays).view({ siteId: SITE, till: name });
             const sum = view.lines.reduce((total, { totalCents }) => total + totalCents, 0);
             expect([null, sum]).toContain(view.amountCents);
-            if (view.codePath !== null) expect(view.amountCents).toBe(sum);
+            expect(view.codePath === null || view.amountCents === sum).toBe(true);
           }
         };
         for (const step of steps) {
@@ -220,16 +224,19 @@ it('a basket is paid only by a payment of its own invoice, and by each of them; 
         const paid = new Set(store.listPaid().map(({ paidInvoice }) => paidInvoice));
         const baskets = new Map(store.listBaskets().map(({ name, state }) => [name, state]));
         const ownInvoices = platform.invoices.filter((invoice) => baskets.has(String(nameOf(invoice))));
-        for (const invoice of ownInvoices) {
-          if (invoice.state === 'paid') expect(paid).toContain(invoice.reference);
-          if (invoice.state === 'open') expect(baskets.get(String(nameOf(invoice)))).toBe('open');
-        }
-        const open = ownInvoices.filter(({ state }) => state === 'open').map(nameOf);
-        expect(new Set(open).size).toBe(open.length);
+        const paidInvoices = ownInvoices.filter(({ state }) => state === 'paid');
+        expect(paidInvoices.filter((invoice) => !paid.has(invoice.reference))).toEqual([]);
+        const openInvoices = ownInvoices.filter(({ state }) => state === 'open');
+        expect(openInvoices.filter((invoice) => baskets.get(String(nameOf(invoice))) !== 'open')).toEqual([]);
+        expect(new Set(openInvoices.map(nameOf)).size).toBe(openInvoices.length);
 
         const posts = platform.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/invoices'));
         if (paid.size > 0) runs.paid++;
-        if (platform.payments.some((payment) => !platform.invoices.some((i) => i.reference === payment['invoiceReference'])))
+        if (
+          platform.payments.some(
+            (payment) => !platform.invoices.some((i) => i.reference === payment['invoiceReference']),
+          )
+        )
           runs.paidWebOrder++;
         if (posts.length > platform.invoices.length) runs.repeatedRequest++;
         if (ownInvoices.some(({ state }) => state === 'closed')) runs.closedUnpaid++;

@@ -81,7 +81,6 @@ describe('T8: while the platform cannot be reached', () => {
     for (const amount of [50, 60]) await pos.sendBasket('18', amount);
     pos.platform.outage = undefined;
     await pos.sendPostponedCalls();
-    // The first call was attempted. It is repeated, because the customer may have paid the invoice.
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([100, 300, 60]);
     expect(openInvoiceAmounts()).toEqual([300, 60]);
   });
@@ -157,61 +156,6 @@ describe('T8: while the platform cannot be reached', () => {
     await pos.pay();
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
   });
-});
-
-describe('T8: while the platform refuses connections, a request is certainly not sent', () => {
-  beforeEach(() => pos.platform.disconnect());
-
-  const reconnect = async (): Promise<void> => {
-    await pos.platform.reconnect();
-    await pos.sendPostponedCalls();
-  };
-
-  it('a basket that is closed meanwhile makes no invoice, although its call was attempted', async () => {
-    expect((await pos.sendBasket('17', 100)).body).toStrictEqual(QUEUED_ANSWER);
-    expect((await pos.closeBasket('17', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
-    await pos.sendBasket('18', 200);
-    await reconnect();
-    expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([200]);
-  });
-
-  it('only the last version of a basket makes an invoice', async () => {
-    for (const amount of [100, 200]) await pos.sendBasket('17', amount);
-    await reconnect();
-    expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([200]);
-  });
-
-  it('a call that may have been sent before is repeated', async () => {
-    await pos.platform.reconnect();
-    pos.platform.outage = 'lost-responses';
-    await pos.sendBasket('17', 100);
-    pos.platform.outage = undefined;
-    await pos.platform.disconnect();
-    await pos.sendPostponedCalls();
-    await pos.closeBasket('17', 'Complete');
-    await reconnect();
-    expect(pos.platform.invoices.map(({ state }) => state)).toEqual(['closed']);
-    expect(countWaitingCalls()).toBe(0);
-  });
-});
-
-it('a call that was attempted when its basket was closed, but was not sent, makes no invoice', async () => {
-  const { promise: after, resolve: fail } = Promise.withResolvers<void>();
-  const send = jest.spyOn(globalThis, 'fetch').mockImplementationOnce(async () => {
-    await after;
-    throw new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } });
-  });
-  const basket = pos.sendBasket('17', 100);
-  await waitUntil('the attempt', 5_000, async () => send.mock.calls.length === 1);
-  await pos.platform.disconnect();
-  const closed = pos.closeBasket('17', 'Complete');
-  fail();
-  await Promise.all([basket, closed]);
-  await pos.platform.reconnect();
-  await pos.sendPostponedCalls();
-  expect(pos.platform.invoices).toEqual([]);
-  expect(countWaitingCalls()).toBe(0);
-  send.mockRestore();
 });
 
 it('T8: a platform that does not respond delays a till only up to the response timeout', async () => {

@@ -115,7 +115,9 @@ export class InvoiceCalls {
       const idempotencyKey = randomUUID();
       const request = renewInvoiceRequest(total.request!, { idempotencyKey, createdUTCDate: this.clock.nowISO() });
       this.store.transaction((tx) => this.totals.setRequest(tx, total.totalId, request, idempotencyKey));
-      return await site.createInvoice(request, { idempotencyKey }).finally(() => this.platform.takeSent(idempotencyKey));
+      return await site
+        .createInvoice(request, { idempotencyKey })
+        .finally(() => this.platform.takeSent(idempotencyKey));
     }
   }
 

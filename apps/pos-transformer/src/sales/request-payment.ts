@@ -85,8 +85,7 @@ export class RequestPayment {
   }
 
   private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
-    const isValid =
-      !current.isWithdrawn && (current.expiresAt === null || current.expiresAt > this.clock.nowISO());
+    const isValid = !current.isWithdrawn && (current.expiresAt === null || current.expiresAt > this.clock.nowISO());
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 

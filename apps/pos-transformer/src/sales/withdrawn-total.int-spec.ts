@@ -28,7 +28,9 @@ async function sendFirstTotal(): Promise<string> {
 /** Waits until the transformer has stored this number of calls to the platform. */
 const waitForCalls = async (count: number): Promise<void> =>
   waitUntil(`${count} calls`, 5_000, async () => {
-    const found = pos.transformer.app.get(Store).find<{ calls: number }>('SELECT count(*) AS calls FROM outgoing_calls');
+    const found = pos.transformer.app
+      .get(Store)
+      .find<{ calls: number }>('SELECT count(*) AS calls FROM outgoing_calls');
     return found?.calls === count;
   });
 const waitForRequest = async (method: string): Promise<void> =>
