@@ -22,7 +22,7 @@ export interface RequestIdentities {
 
 /**
  * Identifies a request. The body includes `createdUTCDate`, because two equal sales may follow each other. The fields
- * of a request with an Idempotency-Key are compared without this date, because a client may set it anew in each repeat.
+ * of a request with an Idempotency-Key are compared without this date, because a client may set a new one in each repeat.
  */
 export function identifyRequest(request: CreateInvoiceRequest, idempotencyKey: string | undefined): RequestIdentities {
   const externalReference = request.externalReference ?? null;
