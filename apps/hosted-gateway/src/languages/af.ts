@@ -82,7 +82,7 @@ export const af: Messages = {
   choiceErrors: {
     notAnAmount: 'Voer ’n bedrag soos 12,50 in.',
     tooLittle: 'Die minste wat betaal kan word, is {least}.',
-    tooMuch: 'Dit is meer as wat op een slag betaal kan word.',
+    tooMuch: 'Die meeste wat hier betaal kan word, is {most}.',
   },
 
   fieldErrors: {

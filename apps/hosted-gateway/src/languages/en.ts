@@ -93,11 +93,11 @@ export const en = {
     tip: 'Tip (optional)',
   },
 
-  /** Errors beside the fields for amount and tip. `{least}` is an amount. */
+  /** Errors beside the fields for amount and tip. `{least}` and `{most}` are amounts. */
   choiceErrors: {
     notAnAmount: 'Enter an amount such as 12.50.',
     tooLittle: 'The least that can be paid is {least}.',
-    tooMuch: 'This is more than can be paid at once.',
+    tooMuch: 'The most that can be paid here is {most}.',
   },
 
   /** Errors beside a field of the card form, after the payer left the field or pressed Pay. */

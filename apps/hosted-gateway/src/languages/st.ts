@@ -84,7 +84,7 @@ export const st: Messages = {
   choiceErrors: {
     notAnAmount: 'Kenya tjhelete e kang 12.50.',
     tooLittle: 'Bonyane bo ka lefuwang ke {least}.',
-    tooMuch: 'Sena se feta tjhelete e ka lefuwang ka nako e le nngwe.',
+    tooMuch: 'Boholo bo ka lefuwang mona ke {most}.',
   },
 
   fieldErrors: {

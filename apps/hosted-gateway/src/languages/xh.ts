@@ -83,7 +83,7 @@ export const xh: Messages = {
   choiceErrors: {
     notAnAmount: 'Faka isixa esifana no-12.50.',
     tooLittle: 'Esona sixa sincinane sinokuhlawulwa sesi-{least}.',
-    tooMuch: 'Esi sixa singaphezulu kwesinokuhlawulwa ngexesha elinye.',
+    tooMuch: 'Esona sixa sikhulu sinokuhlawulwa apha sesi-{most}.',
   },
 
   fieldErrors: {

@@ -83,7 +83,7 @@ export const zu: Messages = {
   choiceErrors: {
     notAnAmount: 'Faka inani elifana no-12.50.',
     tooLittle: 'Okuncane okungakhokhwa ngu-{least}.',
-    tooMuch: 'Leli nani likhulu kunalelo elingakhokhwa ngesikhathi esisodwa.',
+    tooMuch: 'Okuningi okungakhokhwa lapha ngu-{most}.',
   },
 
   fieldErrors: {

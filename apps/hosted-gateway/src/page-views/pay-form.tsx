@@ -106,16 +106,16 @@ function AmountFields({ model, terms }: { model: PayablePage; terms: PaymentChoi
   const initialAmount = formatPlainAmount(model.amountCents, format);
   return (
     <>
-      {terms.amountMinCents === undefined ? null : (
+      {terms.amountCents === undefined ? null : (
         <Field id="pay-amount" label={choice.amount}>
           <input {...money} id="pay-amount" value={initialAmount} aria-describedby="pay-amount-error" />
         </Field>
       )}
-      {terms.hasTip ? (
+      {terms.tipMaxCents === undefined ? null : (
         <Field id="pay-tip" label={choice.tip}>
           <input {...money} id="pay-tip" aria-describedby="pay-tip-error" />
         </Field>
-      ) : null}
+      )}
     </>
   );
 }

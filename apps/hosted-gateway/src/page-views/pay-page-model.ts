@@ -66,9 +66,10 @@ export interface ReversedCharge extends ChargeDetails {
 
 /** Options that the merchant offers to the payer of an invoice. */
 export interface PaymentChoice {
-  /** Minimum amount in integer cents; undefined if the amount cannot be changed. */
-  amountMinCents: number | undefined;
-  hasTip: boolean;
+  /** Limits of the amount in integer cents; undefined if the amount cannot be changed. */
+  amountCents: { min: number; max: number } | undefined;
+  /** Maximum of the tip in integer cents; undefined if the merchant takes no tips. */
+  tipMaxCents: number | undefined;
 }
 
 /** The card form: before the first attempt (`open`) or after a failed attempt (`declined`). */

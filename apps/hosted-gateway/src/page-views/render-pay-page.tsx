@@ -250,7 +250,9 @@ function buildChoiceData({ choice, amountCents, currencyISOCode }: PayablePage):
   if (choice === undefined) return {};
   return {
     'data-amount': String(amountCents),
-    'data-amount-min': String(choice.amountMinCents ?? amountCents),
+    'data-amount-min': String(choice.amountCents?.min ?? amountCents),
+    'data-amount-max': String(choice.amountCents?.max ?? amountCents),
+    'data-tip-max': String(choice.tipMaxCents ?? 0),
     'data-currency': currencyISOCode,
   };
 }

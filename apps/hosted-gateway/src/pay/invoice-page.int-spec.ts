@@ -130,13 +130,23 @@ describe('the options of the merchant', () => {
     await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true }, amount: { editable: true } } });
     const invoice = await createInvoice(gateway, merchant);
     const { text } = await openPage(invoice);
-    for (const field of ['id="pay-amount"', 'id="pay-tip"', 'data-amount-min="100"']) expect(text).toContain(field);
+    for (const field of ['id="pay-amount"', 'id="pay-tip"', 'data-amount-min="100"', 'data-amount-max="89500"', 'data-tip-max="8950"'])
+      expect(text).toContain(field);
     const commands = await recordCharges(successReply);
     const reference = randomUUID();
     await pay(invoice, { reference, amount: 8_000, tipAmount: 800 });
     expect(commands).toMatchObject([{ amount: 8_000, tipAmount: 800 }]);
     const receipt = (await openPage(invoice, paymentCookie(reference))).text;
     expect([pageState(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
+  });
+
+  test('have the maximum of the merchant, and again the default after the merchant has removed its maximum', async () => {
+    const features = { amount: { editable: true } };
+    const invoice = await createInvoice(gateway, merchant);
+    await changeMerchant(gateway, merchant, 1, { features, maximumAmount: 20_000 });
+    expect((await openPage(invoice)).text).toContain('data-amount-max="20000" data-tip-max="0"');
+    await changeMerchant(gateway, merchant, 2, { features });
+    expect((await openPage(invoice)).text).toContain('data-amount-max="89500"');
   });
 
   test('come from the newest event of the merchant who owns the invoice', async () => {

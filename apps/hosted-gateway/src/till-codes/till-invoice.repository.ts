@@ -16,6 +16,7 @@ const FIND = `
          c.tries_max AS "triesMax", c.payable_state AS "payableState", c.payable_version AS "payableVersion", c.tries,
          coalesce((SELECT m.features FROM known_merchants m WHERE m.merchant_id = c.merchant_id), '{}') AS features,
          coalesce((SELECT m.minimum_amount FROM known_merchants m WHERE m.merchant_id = c.merchant_id), ${DEFAULT_MINIMUM_AMOUNT}) AS "minimumAmount",
+         (SELECT m.maximum_amount FROM known_merchants m WHERE m.merchant_id = c.merchant_id) AS "maximumAmount",
          ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
                            ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END
                  FROM invoice_payments p WHERE p.invoice_reference = c.invoice_reference

@@ -26,6 +26,7 @@ const INVOICE: TillInvoice = {
   tries: 0,
   features: {},
   minimumAmount: 100,
+  maximumAmount: null,
   payments: [],
 };
 
@@ -75,7 +76,7 @@ test('the model of an open page has the order of the till, without a link to a s
     encryptionKey: {},
     renderedAt: timeAfterNow(0),
     decline: undefined,
-    choice: { amountMinCents: undefined, hasTip: false },
+    choice: { amountCents: undefined, tipMaxCents: undefined },
   });
   expect(decideInvoicePage({ mode: 'test' })['isTest']).toBe(true);
   expect(decideInvoicePage({ externalReference: null })).not.toHaveProperty('merchantOrderId');
@@ -111,25 +112,29 @@ test.each<[lineItem: LineItem, line: object]>([
 });
 
 test.each([
-  [{}, { amountMinCents: undefined, hasTip: false }],
+  [{}, { amountCents: undefined, tipMaxCents: undefined }],
   [
     { amount: {}, tip: {} },
-    { amountMinCents: undefined, hasTip: false },
+    { amountCents: undefined, tipMaxCents: undefined },
   ],
   [
     { amount: { editable: false }, tip: { enabled: false } },
-    { amountMinCents: undefined, hasTip: false },
+    { amountCents: undefined, tipMaxCents: undefined },
   ],
-  [{ tip: { enabled: true } }, { amountMinCents: undefined, hasTip: true }],
-  [{ amount: { editable: true } }, { amountMinCents: 100, hasTip: false }],
+  [{ tip: { enabled: true } }, { amountCents: undefined, tipMaxCents: 8_950 }],
+  [{ amount: { editable: true } }, { amountCents: { min: 100, max: 89_500 }, tipMaxCents: undefined }],
 ])('with the features %j of the merchant, the payer has the choice %j', (features, choice) => {
   expect(decideInvoicePage({ features })['choice']).toEqual(choice);
 });
 
-test('a payer can always choose the whole amount, even if it is below the minimum', () => {
-  expect(decideInvoicePage({ features: { amount: { editable: true } }, minimumAmount: 10_000 })['choice']).toEqual({
-    amountMinCents: 8_950,
-    hasTip: false,
+test('a payer can always choose the whole amount, even if it is below the minimum or above the maximum', () => {
+  const features = { amount: { editable: true } };
+  expect(decideInvoicePage({ features, minimumAmount: 10_000, maximumAmount: 20_000 })['choice']).toEqual({
+    amountCents: { min: 8_950, max: 20_000 },
+    tipMaxCents: undefined,
+  });
+  expect(decideInvoicePage({ features, maximumAmount: 200 })['choice']).toMatchObject({
+    amountCents: { min: 100, max: 8_950 },
   });
 });
 
