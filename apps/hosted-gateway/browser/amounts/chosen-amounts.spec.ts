@@ -71,7 +71,12 @@ test.each([
 });
 
 test('amount and tip together must not be above the limit of a charge', () => {
-  const limits = { invoiceAmount: MAX_AMOUNT_CENTS, amountMin: 1, amountMax: MAX_AMOUNT_CENTS, tipMax: MAX_AMOUNT_CENTS };
+  const limits = {
+    invoiceAmount: MAX_AMOUNT_CENTS,
+    amountMin: 1,
+    amountMax: MAX_AMOUNT_CENTS,
+    tipMax: MAX_AMOUNT_CENTS,
+  };
   expect(checkAmounts({ amount: '1000000000', tip: '' }, limits)).toStrictEqual({});
   expect(checkAmounts({ amount: '1000000000', tip: '0.01' }, limits)).toStrictEqual({ tip: 'tooMuch' });
   expect(checkAmounts({ amount: undefined, tip: '0.01' }, limits)).toStrictEqual({ tip: 'tooMuch' });

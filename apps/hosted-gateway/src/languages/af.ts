@@ -174,7 +174,11 @@ export const af: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Hierdie betaling kan nie weer hier probeer word nie',
-      note: '{tries} pogings het nie geslaag nie. Niks is gehef nie. Vra by die betaalpunt hoe jy anders kan betaal.',
+      note: 'Te veel kaarte is geweier. Niks is gehef nie. Vra by die betaalpunt hoe jy anders kan betaal.',
+    },
+    paused: {
+      heading: 'Hierdie kode is vir ’n paar minute gesluit',
+      note: 'Te veel kaarte is hier geweier. Niks is gehef nie. Skandeer die kode wat die betaalpunt vir hierdie verkoop wys, betaal met ’n betaaltoep, of probeer oor tien minute weer.',
     },
     expired: {
       heading: 'Hierdie kode het verval',

@@ -197,7 +197,11 @@ export const en = {
   closedAtTill: {
     refused: {
       heading: 'This payment cannot be tried again here',
-      note: '{tries} tries did not succeed. Nothing was charged. Ask at the till how else you can pay.',
+      note: 'Too many cards were declined. Nothing was charged. Ask at the till how else you can pay.',
+    },
+    paused: {
+      heading: 'This code is closed for some minutes',
+      note: 'Too many cards were declined here. Nothing was charged. Scan the code that the till shows for this sale, pay with a payment app, or try again in ten minutes.',
     },
     expired: {
       heading: 'This code has expired',

@@ -173,7 +173,11 @@ export const zu: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Le nkokhelo ayikwazi ukuzanywa futhi lapha',
-      note: 'Imizamo engu-{tries} ayiphumelelanga. Akukho mali ekhokhisiwe. Buza ekhawunteni ukuthi ungakhokha kanjani ngenye indlela.',
+      note: 'Amakhadi amaningi kakhulu anqatshiwe. Akukho mali ekhokhisiwe. Buza ekhawunteni ukuthi ungakhokha kanjani ngenye indlela.',
+    },
+    paused: {
+      heading: 'Le khodi ivaliwe imizuzu embalwa',
+      note: 'Amakhadi amaningi kakhulu anqatshiwe lapha. Akukho mali ekhokhisiwe. Skena ikhodi ekhonjiswa yikhawunta yale ntengo, khokha nge-app yokukhokha, noma uzame futhi emizuzwini eyishumi.',
     },
     expired: {
       heading: 'Le khodi iphelelwe isikhathi',

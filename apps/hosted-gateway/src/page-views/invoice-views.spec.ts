@@ -1,5 +1,6 @@
 import {
   closedStates,
+  declinedPage,
   openPage,
   order,
   paidPage,
@@ -101,7 +102,7 @@ describe('the page of a closed invoice', () => {
   });
 
   it.each(LANGUAGES)('has a text in $tag for each final state, without a link to a store', (language) => {
-    for (const state of closedStates) {
+    for (const state of [...closedStates, 'paused'] as const) {
       const html = renderWithoutLanguages({ ...invoice, state }, language);
       const { heading } = language.messages.closedAtTill[state];
       expect([readVisibleText(html).includes(heading), html.includes('<a ')]).toEqual([true, false]);
@@ -109,4 +110,16 @@ describe('the page of a closed invoice', () => {
       expect(html).toContain(heading);
     }
   });
+
+  it('reloads automatically while the static code is paused, in every browser and without a script', () => {
+    const html = renderWithoutLanguages({ ...invoice, state: 'paused' });
+    expect(html).toContain('<meta http-equiv="refresh" content="30"');
+    expect(html).not.toMatch(/<noscript|<script/);
+    for (const state of closedStates) expect(renderWithoutLanguages({ ...invoice, state })).not.toContain('http-equiv');
+  });
+});
+
+test('the form of an invoice shows no number of attempts left', () => {
+  const declined = { ...declinedPage, ...invoice, triesLeft: undefined } as PayablePage;
+  expect(renderWithoutLanguages(declined)).not.toMatch(/tries left|notice-detail"><\/p>/);
 });

@@ -77,8 +77,11 @@ export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
   /** Number of the next attempt, from 1. */
   try: number;
-  /** Number of attempts left, including the next one. */
-  triesLeft: number;
+  /**
+   * Number of attempts left, including the next one. Undefined for an invoice, whose attempts other payers may use at
+   * the same time.
+   */
+  triesLeft: number | undefined;
   /** Expiry of the session, and of the card data that the page encrypts (ISO 8601 UTC). */
   expiresAt: string;
   /** The payer can extend the session in its last minutes. */
@@ -142,9 +145,12 @@ export interface PaidPage extends OrderDetails {
   returnUrl?: string;
 }
 
-/** The session or invoice cannot be paid any more. */
+/**
+ * The session or invoice cannot be paid any more. `paused`: the invoice cannot be paid for some minutes with the static
+ * code of its till, and the page reloads automatically.
+ */
 export interface ClosedPage extends OrderDetails {
-  state: 'refused' | 'expired' | 'cancelled';
+  state: 'refused' | 'paused' | 'expired' | 'cancelled';
 }
 
 /** The page for the static code of a till that has no open invoice. It reloads automatically. */

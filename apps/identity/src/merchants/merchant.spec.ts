@@ -1,7 +1,14 @@
 import { DomainError } from '@svc/kernel';
 import { merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 
-const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, maximumAmount: null, grants: [], fees: {} };
+const SETTINGS: MerchantSettings = {
+  name: 'Merchant',
+  features: {},
+  minimumAmount: 100,
+  maximumAmount: null,
+  grants: [],
+  fees: {},
+};
 const createGrant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
   vouchers,

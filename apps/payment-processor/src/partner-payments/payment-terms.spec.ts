@@ -123,7 +123,13 @@ describe('the terms of a merchant', () => {
     [50, 100, undefined],
     [50, 101, 'payable.mismatch'],
   ])('(maximum %p, invoice of 100, amount %d) return the error %s', (maximumAmount, amount, error) => {
-    const terms = { amount: 100, features: { amount: { editable: true } }, minimumAmount: 1, maximumAmount, grants: [] };
+    const terms = {
+      amount: 100,
+      features: { amount: { editable: true } },
+      minimumAmount: 1,
+      maximumAmount,
+      grants: [],
+    };
     expect(catchDomainError(() => checkTerms(SERVICE, buildRequest({ amount }), terms))?.code).toBe(error);
   });
 
