@@ -114,8 +114,8 @@ export class PayController {
   }
 
   /**
-   * Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page
-   * polls.
+   * Streams the state of the page as server-sent events. Responds 429 if too many streams of the client's address are
+   * open, and 503 if too many others are open; then the page polls.
    */
   @Get(['pay/:sessionId/events', 'c/:code/events', `${STATIC_CODE_PAGE}/events`])
   async events(
@@ -123,7 +123,7 @@ export class PayController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request)));
+    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request), request.ip));
   }
 
   /** Extends the session if possible. Returns the new state of the page. */
