@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type InvoiceSource, type PayableDescriptor, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
-import { waitUntil } from '@svc/testing';
+import { pickSecurityHeaders, SERVICE_SECURITY_HEADERS, waitUntil } from '@svc/testing';
 import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import {
   buildPlainCard,
@@ -298,7 +298,13 @@ describe('verification of the payer:', () => {
     const page = await processor.service.app.inject({ method: 'GET', url: new URL(location).pathname });
     expect(page.statusCode).toBe(200);
     expect(page.body).toContain('Your payment is complete');
-    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    const style = /<style>(.*?)<\/style>/s.exec(page.body)?.[1] ?? '';
+    const styleHash = createHash('sha256').update(style).digest('base64');
+    expect(pickSecurityHeaders(page.headers)).toEqual({
+      ...SERVICE_SECURITY_HEADERS,
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      'cache-control': 'no-store',
+    });
     const { status, body } = await partner.pay(invoice, { reference, customer, ...cardToVerify });
     expect([status, body.status, body.verificationUrl, body.processedAmount]).toEqual([
       200,
