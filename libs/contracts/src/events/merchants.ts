@@ -50,7 +50,7 @@ export interface AmountTerms {
   readonly maximumAmount?: number | null | undefined;
 }
 
-/** What a payer may choose for one payable, in cents. */
+/** The amounts that a payer may choose for one payable, in cents. */
 export interface AmountLimits {
   readonly min: number;
   readonly max: number;
