@@ -121,8 +121,16 @@ describe('the page of a static code', () => {
     expect((await pay(path)).status).toBe(404);
   });
 
+  test('does not exist if the invoice belongs to a till with the same name of another site or merchant', async () => {
+    const { merchantId, siteId } = merchant;
+    for (const owner of [{ merchantId }, { siteId }]) {
+      const otherInvoice = await createInvoice(gateway, await gateway.createMerchant(owner));
+      expect((await gateway.call('GET', staticPath(otherInvoice))).status).toBe(404);
+    }
+  });
+
   test.each([{ siteReference: 'TILL-2' }, { mode: 'live' as const }])(
-    'does not exist if the invoice belongs to another till: %j',
+    'does not exist if the invoice belongs to another till of the site, or to another mode: %j',
     async (overrides) => {
       const otherInvoice = await createInvoice(gateway, merchant, overrides);
       expect((await gateway.call('GET', staticPath(otherInvoice))).status).toBe(404);
