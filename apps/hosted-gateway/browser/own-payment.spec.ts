@@ -3,7 +3,9 @@ import { storeOwnPayment } from './own-payment.js';
 /** The cookie that `storeOwnPayment` writes in a page with this protocol and these cookies. */
 function storeIn({ protocol, cookie }: { protocol: string; cookie: string }): string {
   const replaced = { document: { cookie }, location: { protocol } };
-  const originals = Object.keys(replaced).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
+  const originals = Object.keys(replaced).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+  );
   try {
     for (const [name, value] of Object.entries(replaced))
       Object.defineProperty(globalThis, name, { value, configurable: true });

@@ -144,7 +144,7 @@ describe('a card with a required verification', () => {
     const styleHash = createHash('sha256').update(style).digest('base64');
     const { date: _date, 'content-length': _length, ...headers } = Object.fromEntries(page.headers);
     expect(headers).toEqual({
-      'connection': 'keep-alive',
+      connection: 'keep-alive',
       'keep-alive': expect.any(String) as string,
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',

@@ -16,7 +16,13 @@ import { commandType, eventType } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { EmbeddedBroker, EventLog, MessagePattern } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
-import { pickSecurityHeaders, SERVICE_SECURITY_HEADERS, startTestService, type TestService, waitUntil } from '@svc/testing';
+import {
+  pickSecurityHeaders,
+  SERVICE_SECURITY_HEADERS,
+  startTestService,
+  type TestService,
+  waitUntil,
+} from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { DataSource } from 'typeorm';

@@ -70,7 +70,11 @@ async function createPathOfTill(reply: ReplyEnvelope): Promise<string> {
 test.each<[string, (sessionId: string) => Promise<HttpResponse>, string | undefined]>([
   ['the state', (sessionId) => gateway.call('GET', `/pay/${sessionId}/state`), 'no-store'],
   ['an extension', (sessionId) => gateway.call('POST', `/pay/${sessionId}/more-time`), 'no-store'],
-  ['a rejected payment', (sessionId) => gateway.call('POST', `/pay/${sessionId}/payments`, { payload: {} }), 'no-store'],
+  [
+    'a rejected payment',
+    (sessionId) => gateway.call('POST', `/pay/${sessionId}/payments`, { payload: {} }),
+    'no-store',
+  ],
   ['a redirect to a code', () => openPage('/C/01234567890123456789'), 'no-store'],
 ])('the response of %s has the headers of every service, and is not cached', async (_, call, cacheControl) => {
   const { headers } = await call(await gateway.createSession(merchant));
