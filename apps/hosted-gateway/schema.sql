@@ -194,6 +194,8 @@ CREATE TABLE known_merchants (
     features jsonb NOT NULL,
     minimum_amount bigint NOT NULL,
     version bigint NOT NULL,
+    maximum_amount bigint,
+    CONSTRAINT known_merchants_maximum_amount CHECK (((maximum_amount >= 1) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
 );
 
@@ -236,10 +238,11 @@ CREATE TABLE known_till_codes (
     CONSTRAINT known_till_codes_invoice CHECK ((num_nulls(amount, currency, expires_at) = ANY (ARRAY[0, 3]))),
     CONSTRAINT known_till_codes_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
     CONSTRAINT known_till_codes_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT known_till_codes_payable CHECK ((num_nulls(invoice_reference, mode, site_reference, tries_max, payable_state, payable_version, tries) = ANY (ARRAY[0, 7]))),
+    CONSTRAINT known_till_codes_payable CHECK ((num_nulls(invoice_reference, tries_max, payable_state, payable_version, tries) = ANY (ARRAY[0, 5]))),
     CONSTRAINT known_till_codes_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT known_till_codes_payable_version CHECK ((payable_version > 0)),
     CONSTRAINT known_till_codes_site_reference CHECK ((length(site_reference) <= 100)),
+    CONSTRAINT known_till_codes_till CHECK (((num_nulls(mode, site_reference) = ANY (ARRAY[0, 2])) AND ((invoice_reference IS NULL) OR (mode IS NOT NULL)))),
     CONSTRAINT known_till_codes_tries CHECK (((tries >= 0) AND (tries <= 100))),
     CONSTRAINT known_till_codes_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
 )

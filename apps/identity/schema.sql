@@ -276,9 +276,11 @@ CREATE TABLE merchants (
     version bigint NOT NULL,
     minimum_amount bigint DEFAULT 100 NOT NULL,
     fees jsonb DEFAULT '{}'::jsonb NOT NULL,
+    maximum_amount bigint,
     CONSTRAINT merchants_features_object CHECK ((jsonb_typeof(features) = 'object'::text)),
     CONSTRAINT merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
     CONSTRAINT merchants_grants_array CHECK ((jsonb_typeof(grants) = 'array'::text)),
+    CONSTRAINT merchants_maximum_amount CHECK (((maximum_amount >= minimum_amount) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint))),
     CONSTRAINT merchants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     CONSTRAINT merchants_version_positive CHECK ((version > 0))

@@ -281,7 +281,9 @@ CREATE TABLE known_merchants (
     version bigint NOT NULL,
     minimum_amount bigint DEFAULT 100 NOT NULL,
     fees jsonb DEFAULT '{}'::jsonb NOT NULL,
+    maximum_amount bigint,
     CONSTRAINT known_merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
+    CONSTRAINT known_merchants_maximum_amount CHECK (((maximum_amount >= 1) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
 );
 

@@ -37,7 +37,7 @@ async function createTestData(): Promise<HostedTestData> {
   const paidSessions = new Map<Owner, PaidSession>();
   for (const owner of OWNERS) paidSessions.set(owner, await merchants.createPaidSession(owner));
   const [idleTillCode, busyTillCode] = [await createTillCode('TILL-1'), await createTillCode('TILL-2')];
-  const { code: invoiceCode } = await merchants.createInvoice('TILL-2');
+  const { code: invoiceCode, reference: invoiceReference } = await merchants.createInvoice('TILL-2');
   const deliveries = new Map<Owner, string>();
   await waitUntil('all services to receive the new objects', 20_000, async () => {
     await api.relayAllEvents();
@@ -53,7 +53,7 @@ async function createTestData(): Promise<HostedTestData> {
       if ((await api.callHosted({ method: 'GET', path })).status !== 200) return false;
     return true;
   });
-  return { merchants, paidSessions, deliveries, idleTillCode, busyTillCode, invoiceCode };
+  return { merchants, paidSessions, deliveries, idleTillCode, busyTillCode, invoiceCode, invoiceReference };
 }
 
 async function createTillCode(till: string): Promise<string> {

@@ -9,7 +9,7 @@ const COOKIE_SECONDS = 24 * 3_600;
  * because the response may be lost. If the browser rejects cookies, the page shows that the invoice is paid, but no
  * receipt.
  *
- * @param callsPath base path of the invoice's page: `/c/<code>`
+ * @param callsPath base path of the invoice's page: `/c/<code>`, or the path of a static code's page
  */
 export function storeOwnPayment(callsPath: string, reference: string): void {
   const secure = location.protocol === 'https:' ? '; secure' : '';

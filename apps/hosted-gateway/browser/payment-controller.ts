@@ -215,7 +215,7 @@ export class PaymentController {
     this.applyState(step.state, nextAttempt.try);
     if (step.notice === 'own-decline') this.cardForm.showDecline(step.state.decline);
     if (step.notice === 'other-payer')
-      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`);
+      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`.trim());
   }
 
   private applyState({ state, version }: SessionState, attemptNumber: number): void {

@@ -49,6 +49,7 @@ describe('the error message of a pay request', () => {
     ['/pay/12/payments', 'zu', 'payable.mismatch', zu.refusals['payable.mismatch']],
     ['/pay/12/payments?lang=zu', 'en', 'payable.mismatch', zu.refusals['payable.mismatch']],
     ['/c/01234567890123456789/payments', 'en', 'payable.mismatch', en.refusals['payable.mismatch']],
+    ['/c/1/invoices/2/payments?lang=zu', 'en', 'payable.mismatch', zu.refusals['payable.mismatch']],
     ['/pay/12/payments', 'zu', 'request.invalid', zu.formErrors.refused],
     ['/pay/12/payments', 'en', 'request.invalid', ERROR_CATALOGUE['request.invalid'].message],
   ])('to %s in the language %s, for the error %s, is: %s', (url, language, code, message) => {
@@ -59,6 +60,8 @@ describe('the error message of a pay request', () => {
     ['GET', '/pay/12/payments'],
     ['POST', '/pay/12/payments/1'],
     ['POST', '/pay/12/3/payments'],
+    ['POST', '/pay/1/invoices/2/payments'],
+    ['POST', '/C/1/payments'],
     ['POST', '/api/pay/12/payments'],
   ])('is not translated for another request: %s %s', (method, url) => {
     const { message } = ERROR_CATALOGUE['request.invalid'];
@@ -77,7 +80,7 @@ describe('an error response', () => {
 
   const unavailable = new DomainError('service.not-ready');
 
-  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])(
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/C/1', '/c/1/invoices/2', '/'])(
     'is an HTML page if a browser requests %s',
     (url) => {
       const { contentType, body, headers } = buildErrorBody(unavailable, buildRequest(url));
@@ -95,6 +98,7 @@ describe('an error response', () => {
   test.each<[string, FastifyRequest]>([
     ['a call of the page’s script', buildRequest('/pay/1/state')],
     ['a browser at another path', buildRequest('/pay/1/2')],
+    ['a call of the script of a till’s page', buildRequest('/c/1/invoices/2/state')],
     ['a browser at a path that only ends like the path of a page', buildRequest('/api/pay')],
     ['a client without an Accept header', { method: 'GET', url: '/pay', headers: {} } as FastifyRequest],
     ['a client that does not accept HTML', buildRequest('/pay', { accept: 'application/json' })],

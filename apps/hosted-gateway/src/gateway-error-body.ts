@@ -24,15 +24,20 @@ export const gatewayErrorBody: ErrorBody = (error, request) => {
   return { contentType: 'application/json', body };
 };
 
+/** Page of a till's static code for one invoice. */
+const STATIC_CODE_PAGE = String.raw`c/[^/]*/invoices/[^/]*`;
+const PAGE_PATH = new RegExp(`^/(pay(/[^/]*)?|[cC](/[^/]*)?|${STATIC_CODE_PAGE})?$`);
+const PAY_URL = new RegExp(`^/(pay/[^/]*|c/[^/]*|${STATIC_CODE_PAGE})/payments(\\?|$)`);
+
 /** True for a request for the payer's page, also with a mistyped address. False for a call of the page's script. */
 function isPageRequest({ method, headers, url }: FastifyRequest): boolean {
   const path = url.split('?', 1)[0] ?? '';
-  return method === 'GET' && headers.accept?.includes('text/html') === true && /^\/((pay|c)(\/[^/]*)?)?$/.test(path);
+  return method === 'GET' && headers.accept?.includes('text/html') === true && PAGE_PATH.test(path);
 }
 
 /** True for a pay request of the page's script. The script shows the error message to the payer. */
 function isPayRequest({ method, url }: FastifyRequest): boolean {
-  return method === 'POST' && /^\/(pay|c)\/[^/]*\/payments(\?|$)/.test(url);
+  return method === 'POST' && PAY_URL.test(url);
 }
 
 /** The error text in the page's language. If undefined, the response contains the English text of the error catalogue. */

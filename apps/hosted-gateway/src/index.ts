@@ -17,6 +17,8 @@ import { PaymentsByDate1763500003120 } from './migrations/1763500003120-payments
 import { SessionLocale1763500003140 } from './migrations/1763500003140-session-locale.js';
 import { TillInvoices1763500003150 } from './migrations/1763500003150-till-invoices.js';
 import { SessionExtended1763500003160 } from './migrations/1763500003160-session-extended.js';
+import { MaximumAmount1763500003170 } from './migrations/1763500003170-maximum-amount.js';
+import { TillOfStaticCodes1763500003171 } from './migrations/1763500003171-till-of-static-codes.js';
 
 /** Hosted sessions, the API with which merchants read their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
@@ -46,6 +48,8 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
     SessionLocale1763500003140,
     TillInvoices1763500003150,
     SessionExtended1763500003160,
+    MaximumAmount1763500003170,
+    TillOfStaticCodes1763500003171,
   ],
   errorBody: gatewayErrorBody,
 };

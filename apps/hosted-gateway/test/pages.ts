@@ -66,7 +66,7 @@ export const verificationPage: VerificationPage = {
 export const reversedCharges: ReversedCharge[] = [
   { amountCents: 9_900, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: '2026-11-20T18:04:36.123Z' },
 ];
-export const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
+export const closedStates: Exclude<ClosedPage['state'], 'paused'>[] = ['refused', 'expired', 'cancelled'];
 export const allPages: PayPageModel[] = [
   openPage,
   declinedPage,
@@ -76,6 +76,7 @@ export const allPages: PayPageModel[] = [
   paidPage,
   { ...paidPage, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),
+  { ...order, isAtTill: true, state: 'paused' },
   { state: 'till', merchantName: 'Karoo Coffee' },
   { state: 'not-found' },
   { state: 'not-found', isScanned: true },

@@ -20,6 +20,7 @@ export interface InvoiceOptions {
   readonly lineItems?: LineItem[];
   readonly externalReference?: string;
   readonly triesMax?: number;
+  readonly siteReference?: string;
 }
 
 /**
@@ -28,8 +29,9 @@ export interface InvoiceOptions {
 export function buildInvoiceCreated(
   gateway: Gateway,
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
-  { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17', lineItems }: InvoiceOptions = {},
+  { lineItems, siteReference = 'TILL-1', ...options }: InvoiceOptions = {},
 ): InvoiceCreated {
+  const { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17' } = options;
   const invoiceReference = randomUUID();
   return {
     payable: {
@@ -41,7 +43,7 @@ export function buildInvoiceCreated(
       triesMax,
       currencyISOCode: 'ZAR',
       expiresAt: gateway.clock.later(3_600_000).toISOString(),
-      source: { kind: 'invoice', invoiceReference, externalReference, siteReference: 'TILL-1', code: newOwnCode() },
+      source: { kind: 'invoice', invoiceReference, externalReference, siteReference, code: newOwnCode() },
     },
     origin: 'pos',
     createdUTCDate: gateway.clock.nowISO(),

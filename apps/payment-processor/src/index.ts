@@ -21,6 +21,7 @@ import { Fees1763500001041 } from './migrations/1763500001041-fees.js';
 import { LedgerSeals1763500001042 } from './migrations/1763500001042-ledger-seals.js';
 import { Reconciliations1763500001050 } from './migrations/1763500001050-reconciliations.js';
 import { AppendOnlyLedger1763500001060 } from './migrations/1763500001060-append-only-ledger.js';
+import { MaximumAmount1763500001070 } from './migrations/1763500001070-maximum-amount.js';
 
 /**
  * Payables, payments, attempts, refunds and the ledger; the only service that decrypts card data and calls the
@@ -59,5 +60,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     LedgerSeals1763500001042,
     Reconciliations1763500001050,
     AppendOnlyLedger1763500001060,
+    MaximumAmount1763500001070,
   ],
 };

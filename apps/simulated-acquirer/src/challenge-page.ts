@@ -37,6 +37,7 @@ export function challengePageHeaders(returnUrl: string | undefined): Record<stri
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
     'content-security-policy': `default-src 'none'; style-src '${STYLE_HASH}'; img-src data:; form-action 'self'${origin}; frame-ancestors 'none'; base-uri 'none'`,
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,12 +139,24 @@ describe('a card with a required verification', () => {
     const { reference, url } = await createChallengedCharge();
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
     const page = await fetch(url);
-    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://pay.example;");
-    expect(await page.text()).toContain('ZAR 123.45');
+    const html = await page.text();
+    const style = /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? '';
+    const styleHash = createHash('sha256').update(style).digest('base64');
+    const { date: _date, 'content-length': _length, ...headers } = Object.fromEntries(page.headers);
+    expect(headers).toEqual({
+      connection: 'keep-alive',
+      'keep-alive': expect.any(String) as string,
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self' https://pay.example; frame-ancestors 'none'; base-uri 'none'`,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(html).toContain('ZAR 123.45');
     expect(await readChallengeState(url)).toEqual({ state: 'pending' });
 
-    const { status, headers } = await answerChallenge(url, 'confirm');
-    expect([status, headers.get('location')]).toEqual([303, returnUrl]);
+    const answer = await answerChallenge(url, 'confirm');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, returnUrl]);
     expect(await readChallengeState(url)).toEqual({ state: 'passed' });
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'approved', charged: true });
     // Only the payer's first choice is valid. The page links to the returnUrl, with its special characters escaped.

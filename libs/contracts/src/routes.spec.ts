@@ -7,6 +7,7 @@ test.each<[Host, string, string | undefined]>([
   ['api', '/reference', 'identity'],
   ['api', '/reference/partner.html', 'identity'],
   ['admin', '/reference/administration.html', 'identity'],
+  ['gateway', '/C/01234567890123456789', 'hosted-gateway'],
   ['gateway', '/reference', undefined],
   ['api', '/v1/verifications/v-1', 'payment-processor'],
   ['gateway', '/health', 'hosted-gateway'],

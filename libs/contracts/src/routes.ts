@@ -50,6 +50,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/c', app: 'hosted-gateway' },
+  // Some scanners convert the address of a code to capitals.
+  { host: 'gateway', path: '/C', app: 'hosted-gateway' },
   { host: 'gateway', path: '/health', app: 'hosted-gateway' },
   { host: 'shop', path: '/', app: 'demo-shop' },
   { host: 'admin', path: '/health', app: 'identity' },

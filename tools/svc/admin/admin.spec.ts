@@ -54,6 +54,8 @@ describe('./svc admin', () => {
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
     ['webhooks list --unsigned --merchant 1001', 'GET /notifications?merchantId=1001&unsigned=true'],
     ['merchants minimum 1001 500', 'PATCH /merchants/1001 {"minimumAmount":500}'],
+    ['merchants maximum 1001 500000', 'PATCH /merchants/1001 {"maximumAmount":500000}'],
+    ['merchants maximum 1001 default', 'PATCH /merchants/1001 {"maximumAmount":null}'],
     [
       'sites webhook 1001/5001 https://shop.example/hook',
       'PATCH /merchants/1001/sites/5001 {"webhookUrl":"https://shop.example/hook","webhookEnabled":true}',

@@ -52,6 +52,12 @@ export const onBoardingCommands = [
     'PATCH {merchantId}',
     ({ cents }) => ({ minimumAmount: parseNumber(cents, 12, 'cents') }),
   ),
+  request(
+    'merchants maximum <merchantId> <cents>',
+    'sets the maximum for an edited amount, in cents; "default": ten times the invoice, at most R 50 000',
+    'PATCH {merchantId}',
+    ({ cents }) => ({ maximumAmount: cents === 'default' ? null : parseNumber(cents, 12, 'cents') }),
+  ),
   command(
     'merchants fee <merchantId> <basisPoints> <cents> [--live]',
     'sets the fee for each new card payment: 290 150 is 2.9 % and R 1.50; 0 0 is no fee',

@@ -24,8 +24,9 @@ export interface HostedTestData {
   readonly idleTillCode: string;
   /** Digits of the static code of a till with an invoice to pay. */
   readonly busyTillCode: string;
-  /** Digits of the code of an invoice of site 1. */
+  /** Digits of the code of an invoice of site 1, at the till with an invoice to pay, and the reference of the invoice. */
   readonly invoiceCode: string;
+  readonly invoiceReference: string;
 }
 
 export interface HostedPermissionRow {
@@ -130,13 +131,17 @@ const publicRow = (endpoint: string, object: string, status: string, newRequest:
   newRequest,
 });
 /** Submits the payment form of a page. The card is not valid ciphertext. */
-const newPayRequest = (pagePath: string): ApiRequest => ({
+const newPayRequest = (pagePath: string, attempt = 1): ApiRequest => ({
   method: 'POST',
   path: `${pagePath}/payments`,
-  body: { reference: randomUUID(), try: 2, encryptedCard: 'a.b.c' },
+  body: { reference: randomUUID(), try: attempt, encryptedCard: 'a.b.c' },
 });
 
 const invoicePage = ({ invoiceCode }: HostedTestData): string => `/c/${invoiceCode}`;
+const staticCodePage = ({ busyTillCode, invoiceReference }: HostedTestData): string =>
+  `/c/${busyTillCode}/invoices/${invoiceReference}`;
+const otherTillPage = ({ idleTillCode, invoiceReference }: HostedTestData): string =>
+  `/c/${idleTillCode}/invoices/${invoiceReference}`;
 
 /** The endpoints for payers. Every client that has the id or the code of a session may call them. */
 const PAYER_ROWS: readonly HostedPermissionRow[] = [
@@ -178,12 +183,28 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
         path: `${sessionPage(data)}/more-time`,
       })),
       // The card cannot be decrypted, so every caller gets the same error.
-      ...rowsForPages('POST', 'payments', '400', newPayRequest),
+      ...rowsForPages('POST', 'payments', '400', (pagePath) => newPayRequest(pagePath)),
     ];
   }),
   publicRow('POST /c/:code/payments', 'a till of site 1', '404', ({ idleTillCode }) =>
     newPayRequest(`/c/${idleTillCode}`),
   ),
+  ...(['', '/state', '/events'] as const).flatMap((call) => {
+    const endpoint = `GET /c/:code/invoices/:invoiceReference${call}`;
+    return [
+      publicRow(endpoint, 'an invoice of the till', '200', (data) => get(`${staticCodePage(data)}${call}`)),
+      publicRow(endpoint, 'an invoice of another till', '404', (data) => get(`${otherTillPage(data)}${call}`)),
+    ];
+  }),
+  publicRow('POST /c/:code/invoices/:invoiceReference/payments', 'an invoice of the till', '400', (data) =>
+    newPayRequest(staticCodePage(data)),
+  ),
+  publicRow('POST /c/:code/invoices/:invoiceReference/payments', 'an invoice of another till', '404', (data) =>
+    newPayRequest(otherTillPage(data)),
+  ),
+  publicRow('GET /c/*', 'a code with a slash at its end', '303', (data) => get(`${invoicePage(data)}/`)),
+  publicRow('GET /c/*', 'no code', '404', () => get('/c/x/y')),
+  publicRow('GET /C/*', 'a code', '303', (data) => get(invoicePage(data).toUpperCase())),
   publicRow('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',

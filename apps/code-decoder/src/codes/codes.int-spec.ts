@@ -45,6 +45,7 @@ const publishFeatures = (features: MerchantFeatures, version: number) =>
       name: 'Karoo Books & Co',
       features,
       minimumAmount: 500,
+      maximumAmount: 500_000,
       grants: [],
     }),
   );

@@ -9,13 +9,19 @@ import {
   type AmountTexts,
   checkAmounts,
   type ChosenAmounts,
+  findTipMax,
   readAmounts,
 } from './chosen-amounts.js';
 
 export class AmountFields {
   private readonly amount = document.getElementById('pay-amount') as HTMLInputElement | null;
   private readonly tip = document.getElementById('pay-tip') as HTMLInputElement | null;
-  private readonly limits = { invoiceAmount: Number(pageData['amount']), amountMin: Number(pageData['amountMin']) };
+  private readonly limits = {
+    invoiceAmount: Number(pageData['amount']),
+    amountMin: Number(pageData['amountMin']),
+    amountMax: Number(pageData['amountMax']),
+    tipMax: Number(pageData['tipMax']),
+  };
 
   private isPressingPay = false;
 
@@ -58,8 +64,10 @@ export class AmountFields {
     if (input === null) return;
     if (problem) input.setAttribute('aria-invalid', 'true');
     else input.removeAttribute('aria-invalid');
-    const least = this.format(this.limits.amountMin);
-    const text = problem ? fill(messages.choiceErrors[problem], { least }) : '';
+    const { amountMin, amountMax } = this.limits;
+    const most = input === this.amount ? amountMax : findTipMax(this.readTexts(), this.limits);
+    const amounts = { least: this.format(amountMin), most: this.format(most) };
+    const text = problem ? fill(messages.choiceErrors[problem], amounts) : '';
     const errorElement = byId(`${input.id}-error`);
     if (errorElement.textContent !== text) errorElement.textContent = text;
   }

@@ -31,7 +31,7 @@ test.each([
   expect(parseAmount(text)).toBe(cents);
 });
 
-const LIMITS = { invoiceAmount: 8_950, amountMin: 100 };
+const LIMITS = { invoiceAmount: 8_950, amountMin: 100, amountMax: 89_500, tipMax: 8_950 };
 
 test.each([
   [{ amount: '89.50', tip: '' }, {}],
@@ -40,13 +40,14 @@ test.each([
   [{ amount: '0.99', tip: '' }, { amount: 'tooLittle' }],
   [{ amount: 'x', tip: 'x' }, { amount: 'notAnAmount' }],
   [{ amount: '', tip: '' }, { amount: 'notAnAmount' }],
-  [{ amount: '1000000000', tip: '' }, {}],
-  [{ amount: '1000000000.01', tip: '' }, { amount: 'tooMuch' }],
-  [{ amount: '1000000000', tip: '0.01' }, { tip: 'tooMuch' }],
+  [{ amount: '895', tip: '' }, {}],
+  [{ amount: '895.01', tip: '' }, { amount: 'tooMuch' }],
+  [{ amount: '895', tip: '89.50' }, {}],
+  [{ amount: '1', tip: '89.51' }, { tip: 'tooMuch' }],
   [{ amount: undefined, tip: '10,50' }, {}],
   [{ amount: undefined, tip: 'ten' }, { tip: 'notAnAmount' }],
-  [{ amount: undefined, tip: '999999910.51' }, { tip: 'tooMuch' }],
-  [{ amount: undefined, tip: '999999910.50' }, {}],
+  [{ amount: undefined, tip: '89.51' }, { tip: 'tooMuch' }],
+  [{ amount: undefined, tip: '89.50' }, {}],
   [{ amount: undefined, tip: undefined }, {}],
 ] as const)('the input %j has the errors %j', (texts, problems) => {
   expect(checkAmounts(texts, LIMITS)).toStrictEqual(problems);
@@ -67,4 +68,16 @@ test.each([
   ],
 ] as const)('the input %j is converted to %j cents', (texts, amounts) => {
   expect(readAmounts(texts, LIMITS)).toEqual(amounts);
+});
+
+test('amount and tip together must not be above the limit of a charge', () => {
+  const limits = {
+    invoiceAmount: MAX_AMOUNT_CENTS,
+    amountMin: 1,
+    amountMax: MAX_AMOUNT_CENTS,
+    tipMax: MAX_AMOUNT_CENTS,
+  };
+  expect(checkAmounts({ amount: '1000000000', tip: '' }, limits)).toStrictEqual({});
+  expect(checkAmounts({ amount: '1000000000', tip: '0.01' }, limits)).toStrictEqual({ tip: 'tooMuch' });
+  expect(checkAmounts({ amount: undefined, tip: '0.01' }, limits)).toStrictEqual({ tip: 'tooMuch' });
 });

@@ -12,8 +12,11 @@ export interface AmountTexts {
 export interface AmountLimits {
   /** Amount of the invoice in cents. */
   readonly invoiceAmount: number;
-  /** Minimum amount in cents. */
+  /** Limits of the amount in cents. */
   readonly amountMin: number;
+  readonly amountMax: number;
+  /** Maximum of the tip in cents. */
+  readonly tipMax: number;
 }
 
 /** The amounts that the payer chose, in cents. */
@@ -43,29 +46,38 @@ export function parseAmount(text: string): number | undefined {
 
 /** Returns the error of each invalid field. Checks the tip only if the amount is valid. */
 export function checkAmounts(
-  { amount, tip }: AmountTexts,
-  { invoiceAmount, amountMin }: AmountLimits,
+  texts: AmountTexts,
+  limits: AmountLimits,
 ): { readonly amount?: AmountProblem; readonly tip?: AmountProblem } {
-  const amountProblem = amount === undefined ? undefined : findProblem(parseAmount(amount), amountMin);
-  const chosenCents = amount === undefined ? invoiceAmount : (parseAmount(amount) ?? 0);
+  const { amount, tip } = texts;
+  const { amountMin, amountMax } = limits;
+  const amountProblem = amount === undefined ? undefined : findProblem(parseAmount(amount), amountMin, amountMax);
   const tipCents = tip === undefined || tip.trim() === '' ? 0 : parseAmount(tip);
-  const tipProblem = findProblem(tipCents === undefined ? undefined : tipCents + chosenCents, 0);
+  const tipProblem = findProblem(tipCents, 0, findTipMax(texts, limits));
   return {
     ...(amountProblem === undefined ? {} : { amount: amountProblem }),
     ...(tipProblem === undefined || amountProblem !== undefined ? {} : { tip: tipProblem }),
   };
 }
 
+/** Maximum of the tip in cents. It is lower if the amount is close to the limit of a charge. */
+export function findTipMax(texts: AmountTexts, limits: AmountLimits): number {
+  return Math.min(limits.tipMax, MAX_CHOSEN_CENTS - readAmounts(texts, limits).amount);
+}
+
 /** The amounts in cents. The fields must be valid. An empty tip is 0. */
-export function readAmounts({ amount, tip }: AmountTexts, { invoiceAmount }: AmountLimits): ChosenAmounts {
+export function readAmounts(
+  { amount, tip }: AmountTexts,
+  { invoiceAmount }: Pick<AmountLimits, 'invoiceAmount'>,
+): ChosenAmounts {
   return {
     amount: amount === undefined ? invoiceAmount : (parseAmount(amount) ?? invoiceAmount),
     tipAmount: tip === undefined ? 0 : (parseAmount(tip) ?? 0),
   };
 }
 
-function findProblem(cents: number | undefined, min: number): AmountProblem | undefined {
+function findProblem(cents: number | undefined, min: number, max: number): AmountProblem | undefined {
   if (cents === undefined) return 'notAnAmount';
   if (cents < min) return 'tooLittle';
-  return cents > MAX_CHOSEN_CENTS ? 'tooMuch' : undefined;
+  return cents > max ? 'tooMuch' : undefined;
 }

@@ -103,7 +103,7 @@ export class CardForm {
    */
   showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
-    const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
+    const details = [triesLeft, reference ?? ''].filter((text) => text !== '');
     this.showParagraphs([
       createParagraph(title, 'notice-title'),
       createParagraph(next),

@@ -67,10 +67,3 @@ test('the endpoint limits the reports from each IP address', async () => {
   expect(await sendReport('203.0.113.4')).toBe(204);
   expect(countedReports()).toHaveLength(MAX_REPORTS_PER_MINUTE + 1);
 });
-
-test('the payment page has headers that tell browsers where to send reports, and a permissions policy', async () => {
-  const { headers } = await gateway.call('GET', '/pay?sessionId=none', {});
-  expect(headers['content-security-policy']).toContain('report-uri /pay/csp-reports; report-to csp');
-  expect(headers['reporting-endpoints']).toBe('csp="/pay/csp-reports"');
-  expect(headers['permissions-policy']).toContain('camera=()');
-});

@@ -82,7 +82,7 @@ export const af: Messages = {
   choiceErrors: {
     notAnAmount: 'Voer ’n bedrag soos 12,50 in.',
     tooLittle: 'Die minste wat betaal kan word, is {least}.',
-    tooMuch: 'Dit is meer as wat op een slag betaal kan word.',
+    tooMuch: 'Die meeste wat hier betaal kan word, is {most}.',
   },
 
   fieldErrors: {
@@ -174,7 +174,11 @@ export const af: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Hierdie betaling kan nie weer hier probeer word nie',
-      note: '{tries} pogings het nie geslaag nie. Niks is gehef nie. Vra by die betaalpunt hoe jy anders kan betaal.',
+      note: 'Te veel kaarte is geweier. Niks is gehef nie. Vra by die betaalpunt hoe jy anders kan betaal.',
+    },
+    paused: {
+      heading: 'Hierdie kode is vir ’n paar minute gesluit',
+      note: 'Te veel kaarte is hier geweier. Niks is gehef nie. Skandeer die kode wat die betaalpunt vir hierdie verkoop wys, betaal met ’n betaaltoep, of probeer oor tien minute weer.',
     },
     expired: {
       heading: 'Hierdie kode het verval',

@@ -15,8 +15,9 @@ export function buildDeclineText(
   return { title: unknownDecline.title, next: (tag === 'en' && message) || unknownDecline.next };
 }
 
-/** Text with the number of attempts left. @param left includes the next attempt */
-export function buildTriesLeftText({ messages: { form } }: Language, left: number): string {
+/** Text with the number of attempts left, empty if it is undefined. @param left includes the next attempt */
+export function buildTriesLeftText({ messages: { form } }: Language, left: number | undefined): string {
+  if (left === undefined) return '';
   return left === 1 ? form.lastTry : fill(form.triesLeft, { left, tries: MAX_SESSION_ATTEMPTS });
 }
 

@@ -93,11 +93,11 @@ export const en = {
     tip: 'Tip (optional)',
   },
 
-  /** Errors beside the fields for amount and tip. `{least}` is an amount. */
+  /** Errors beside the fields for amount and tip. `{least}` and `{most}` are amounts. */
   choiceErrors: {
     notAnAmount: 'Enter an amount such as 12.50.',
     tooLittle: 'The least that can be paid is {least}.',
-    tooMuch: 'This is more than can be paid at once.',
+    tooMuch: 'The most that can be paid here is {most}.',
   },
 
   /** Errors beside a field of the card form, after the payer left the field or pressed Pay. */
@@ -197,7 +197,11 @@ export const en = {
   closedAtTill: {
     refused: {
       heading: 'This payment cannot be tried again here',
-      note: '{tries} tries did not succeed. Nothing was charged. Ask at the till how else you can pay.',
+      note: 'Too many cards were declined. Nothing was charged. Ask at the till how else you can pay.',
+    },
+    paused: {
+      heading: 'This code is closed for some minutes',
+      note: 'Too many cards were declined here. Nothing was charged. Scan the code that the till shows for this sale, pay with a payment app, or try again in ten minutes.',
     },
     expired: {
       heading: 'This code has expired',

@@ -84,7 +84,7 @@ export const st: Messages = {
   choiceErrors: {
     notAnAmount: 'Kenya tjhelete e kang 12.50.',
     tooLittle: 'Bonyane bo ka lefuwang ke {least}.',
-    tooMuch: 'Sena se feta tjhelete e ka lefuwang ka nako e le nngwe.',
+    tooMuch: 'Boholo bo ka lefuwang mona ke {most}.',
   },
 
   fieldErrors: {
@@ -175,7 +175,11 @@ export const st: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Tefo ena e ke ke ya lekwa hape mona',
-      note: 'Diteko tse {tries} ha di a atleha. Ha ho tjhelete e lefisitsweng. Botsa khaonteng hore o ka lefa jwang ka tsela e nngwe.',
+      note: 'Dikarete tse ngata haholo di hannwe. Ha ho tjhelete e lefisitsweng. Botsa khaonteng hore o ka lefa jwang ka tsela e nngwe.',
+    },
+    paused: {
+      heading: 'Khoutu ena e kwetswe metsotso e mmalwa',
+      note: 'Dikarete tse ngata haholo di hannwe mona. Ha ho tjhelete e lefisitsweng. Sekena khoutu eo khaontara e e bontshang bakeng sa thekiso ena, lefa ka app ya ho lefa, kapa o leke hape ka mora metsotso e leshome.',
     },
     expired: {
       heading: 'Khoutu ena e feletswe ke nako',

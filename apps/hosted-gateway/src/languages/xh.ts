@@ -83,7 +83,7 @@ export const xh: Messages = {
   choiceErrors: {
     notAnAmount: 'Faka isixa esifana no-12.50.',
     tooLittle: 'Esona sixa sincinane sinokuhlawulwa sesi-{least}.',
-    tooMuch: 'Esi sixa singaphezulu kwesinokuhlawulwa ngexesha elinye.',
+    tooMuch: 'Esona sixa sikhulu sinokuhlawulwa apha sesi-{most}.',
   },
 
   fieldErrors: {
@@ -174,7 +174,11 @@ export const xh: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Le ntlawulo ayinakuzanywa kwakhona apha',
-      note: 'Amalinge ama-{tries} akaphumelelanga. Akukho mali ihlawulisiweyo. Buza ekhawuntareni ukuba ungahlawula njani ngenye indlela.',
+      note: 'Amakhadi amaninzi kakhulu aliwe. Akukho mali ihlawulisiweyo. Buza ekhawuntareni ukuba ungahlawula njani ngenye indlela.',
+    },
+    paused: {
+      heading: 'Le khowudi ivaliwe imizuzu embalwa',
+      note: 'Amakhadi amaninzi kakhulu aliwe apha. Akukho mali ihlawulisiweyo. Skena ikhowudi eboniswa yikhawuntara yale ntengo, hlawula nge-app yokuhlawula, okanye uzame kwakhona emva kwemizuzu elishumi.',
     },
     expired: {
       heading: 'Le khowudi iphelelwe lixesha',

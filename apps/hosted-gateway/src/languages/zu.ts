@@ -83,7 +83,7 @@ export const zu: Messages = {
   choiceErrors: {
     notAnAmount: 'Faka inani elifana no-12.50.',
     tooLittle: 'Okuncane okungakhokhwa ngu-{least}.',
-    tooMuch: 'Leli nani likhulu kunalelo elingakhokhwa ngesikhathi esisodwa.',
+    tooMuch: 'Okuningi okungakhokhwa lapha ngu-{most}.',
   },
 
   fieldErrors: {
@@ -173,7 +173,11 @@ export const zu: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Le nkokhelo ayikwazi ukuzanywa futhi lapha',
-      note: 'Imizamo engu-{tries} ayiphumelelanga. Akukho mali ekhokhisiwe. Buza ekhawunteni ukuthi ungakhokha kanjani ngenye indlela.',
+      note: 'Amakhadi amaningi kakhulu anqatshiwe. Akukho mali ekhokhisiwe. Buza ekhawunteni ukuthi ungakhokha kanjani ngenye indlela.',
+    },
+    paused: {
+      heading: 'Le khodi ivaliwe imizuzu embalwa',
+      note: 'Amakhadi amaningi kakhulu anqatshiwe lapha. Akukho mali ekhokhisiwe. Skena ikhodi ekhonjiswa yikhawunta yale ntengo, khokha nge-app yokukhokha, noma uzame futhi emizuzwini eyishumi.',
     },
     expired: {
       heading: 'Le khodi iphelelwe isikhathi',

@@ -1,5 +1,6 @@
 import {
   closedStates,
+  declinedPage,
   openPage,
   order,
   paidPage,
@@ -13,7 +14,7 @@ import type { OrderDetails, PayablePage } from './pay-page-model.js';
 /** The order of an invoice, as decide-page.ts returns it: without links to a store. */
 const { backToStoreUrl: _, merchantOrderId: __, ...orderWithoutStore } = order;
 const invoice = { ...orderWithoutStore, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderDetails;
-const withoutChoice = { amountMinCents: undefined, hasTip: false };
+const withoutChoice = { amountCents: undefined, tipMaxCents: undefined };
 const invoiceForm = { ...openPage, ...invoice, merchantOrderId: undefined, choice: withoutChoice } as PayablePage;
 const renderWithoutLanguages = (
   model: Parameters<typeof renderHtml>[0],
@@ -58,26 +59,28 @@ describe('the fields for amount and tip', () => {
   it('are absent unless the merchant enabled them', () => {
     const html = renderWithoutLanguages(invoiceForm);
     expect(html).not.toMatch(/id="pay-(amount|tip)"/);
-    expect(html).toContain('data-amount="12345" data-amount-min="12345" data-currency="ZAR"');
+    expect(html).toContain(
+      'data-amount="12345" data-amount-min="12345" data-amount-max="12345" data-tip-max="0" data-currency="ZAR"',
+    );
     expect(renderWithoutLanguages(openPage)).not.toContain('data-amount');
   });
 
   it('have no name, so that a native form post does not send them, and initially contain the invoice amount and no tip', () => {
-    const choice = { amountMinCents: 100, hasTip: true };
+    const choice = { amountCents: { min: 100, max: 123_450 }, tipMaxCents: 12_345 };
     const html = renderWithoutLanguages({ ...invoiceForm, choice });
     expect(/<input [^>]*id="pay-amount"[^>]*>/.exec(html)?.[0]).toContain('value="123.45"');
     expect(/<input [^>]*id="pay-tip"[^>]*>/.exec(html)?.[0]).not.toContain('value');
     expect(html).not.toMatch(/<input[^>]* name=/);
-    expect(html).toContain('data-amount-min="100"');
+    expect(html).toContain('data-amount-min="100" data-amount-max="123450" data-tip-max="12345"');
     expect(renderWithoutLanguages({ ...invoiceForm, choice }, getLanguage('af'))).toContain('value="123,45"');
-    for (const [hasTip, amountMinCents] of [
-      [true, undefined],
-      [false, 100],
-    ] as const) {
-      const htmlOfOneField = renderWithoutLanguages({ ...invoiceForm, choice: { hasTip, amountMinCents } });
+    for (const oneChoice of [
+      { ...choice, amountCents: undefined },
+      { ...choice, tipMaxCents: undefined },
+    ]) {
+      const htmlOfOneField = renderWithoutLanguages({ ...invoiceForm, choice: oneChoice });
       expect([htmlOfOneField.includes('id="pay-tip"'), htmlOfOneField.includes('id="pay-amount"')]).toEqual([
-        hasTip,
-        !hasTip,
+        oneChoice.tipMaxCents !== undefined,
+        oneChoice.amountCents !== undefined,
       ]);
     }
   });
@@ -99,7 +102,7 @@ describe('the page of a closed invoice', () => {
   });
 
   it.each(LANGUAGES)('has a text in $tag for each final state, without a link to a store', (language) => {
-    for (const state of closedStates) {
+    for (const state of [...closedStates, 'paused'] as const) {
       const html = renderWithoutLanguages({ ...invoice, state }, language);
       const { heading } = language.messages.closedAtTill[state];
       expect([readVisibleText(html).includes(heading), html.includes('<a ')]).toEqual([true, false]);
@@ -107,4 +110,16 @@ describe('the page of a closed invoice', () => {
       expect(html).toContain(heading);
     }
   });
+
+  it('reloads automatically while the static code is paused, in every browser and without a script', () => {
+    const html = renderWithoutLanguages({ ...invoice, state: 'paused' });
+    expect(html).toContain('<meta http-equiv="refresh" content="30"');
+    expect(html).not.toMatch(/<noscript|<script/);
+    for (const state of closedStates) expect(renderWithoutLanguages({ ...invoice, state })).not.toContain('http-equiv');
+  });
+});
+
+test('the form of an invoice shows no number of attempts left', () => {
+  const declined = { ...declinedPage, ...invoice, triesLeft: undefined } as PayablePage;
+  expect(renderWithoutLanguages(declined)).not.toMatch(/tries left|notice-detail"><\/p>/);
 });

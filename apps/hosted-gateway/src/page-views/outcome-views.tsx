@@ -1,4 +1,5 @@
 /** The views of all page states without a card form. */
+import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatTime } from '../languages/format-amount.js';
 import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
@@ -159,10 +160,17 @@ export function PaidView({ model }: { model: PaidPage }) {
 }
 
 export function ClosedView({ model }: { model: ClosedPage }) {
-  const { closed, closedAtTill } = useMessages();
-  const { heading, note } = (model.isAtTill ? closedAtTill : closed)[model.state];
+  const { heading, note } = findClosedTexts(model, useMessages());
   const tries = { tries: MAX_SESSION_ATTEMPTS };
   return <NothingToPay heading={heading} note={fill(note, tries)} backToStoreUrl={model.backToStoreUrl} />;
+}
+
+/** The texts of a closed page. Only the page of a till can be paused. */
+export function findClosedTexts(
+  { state, isAtTill }: Pick<ClosedPage, 'state' | 'isAtTill'>,
+  { closed, closedAtTill }: Messages,
+): { heading: string; note: string } {
+  return isAtTill || state === 'paused' ? closedAtTill[state] : closed[state];
 }
 
 export function NotFoundView({ model }: { model: NotFoundPage }) {

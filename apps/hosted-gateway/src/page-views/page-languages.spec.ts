@@ -30,7 +30,11 @@ const NOT_FROM_MESSAGES = [
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
   ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
 ];
-const AT_TILL = { isAtTill: true, returnUrl: undefined, choice: { amountMinCents: 100, hasTip: true } };
+const AT_TILL = {
+  isAtTill: true,
+  returnUrl: undefined,
+  choice: { amountCents: { min: 100, max: 500 }, tipMaxCents: 100 },
+};
 const pages: [string, PayPageModel][] = [
   ...allPages.map((model): [string, PayPageModel] => [model.state, model]),
   ...allPages

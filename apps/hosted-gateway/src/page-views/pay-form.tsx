@@ -106,16 +106,16 @@ function AmountFields({ model, terms }: { model: PayablePage; terms: PaymentChoi
   const initialAmount = formatPlainAmount(model.amountCents, format);
   return (
     <>
-      {terms.amountMinCents === undefined ? null : (
+      {terms.amountCents === undefined ? null : (
         <Field id="pay-amount" label={choice.amount}>
           <input {...money} id="pay-amount" value={initialAmount} aria-describedby="pay-amount-error" />
         </Field>
       )}
-      {terms.hasTip ? (
+      {terms.tipMaxCents === undefined ? null : (
         <Field id="pay-tip" label={choice.tip}>
           <input {...money} id="pay-tip" aria-describedby="pay-tip-error" />
         </Field>
-      ) : null}
+      )}
     </>
   );
 }
@@ -129,6 +129,7 @@ function formatPlainAmount(cents: number, { decimalMark }: { decimalMark: string
 function Decline({ model }: { model: PayablePage }) {
   const { language } = useFrame();
   const { title, next } = buildDeclineText(language, model.decline);
+  const triesLeft = buildTriesLeftText(language, model.triesLeft);
   const reference = buildReferenceText(language, model.decline);
   return (
     <div class="notice" id="decline" role="alert" tabIndex={-1}>
@@ -136,7 +137,7 @@ function Decline({ model }: { model: PayablePage }) {
       <p>
         <bdi>{next}</bdi>
       </p>
-      <p class="notice-detail">{buildTriesLeftText(language, model.triesLeft)}</p>
+      {triesLeft === '' ? null : <p class="notice-detail">{triesLeft}</p>}
       {reference === undefined ? null : <p class="notice-detail">{reference}</p>}
     </div>
   );

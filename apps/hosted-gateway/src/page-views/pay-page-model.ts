@@ -66,9 +66,10 @@ export interface ReversedCharge extends ChargeDetails {
 
 /** Options that the merchant offers to the payer of an invoice. */
 export interface PaymentChoice {
-  /** Minimum amount in integer cents; undefined if the amount cannot be changed. */
-  amountMinCents: number | undefined;
-  hasTip: boolean;
+  /** Limits of the amount in integer cents; undefined if the amount cannot be changed. */
+  amountCents: { min: number; max: number } | undefined;
+  /** Maximum of the tip in integer cents; undefined if the merchant takes no tips. */
+  tipMaxCents: number | undefined;
 }
 
 /** The card form: before the first attempt (`open`) or after a failed attempt (`declined`). */
@@ -76,8 +77,11 @@ export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
   /** Number of the next attempt, from 1. */
   try: number;
-  /** Number of attempts left, including the next one. */
-  triesLeft: number;
+  /**
+   * Number of attempts left, including the next one. Undefined for an invoice, whose attempts other payers may use at
+   * the same time.
+   */
+  triesLeft: number | undefined;
   /** Expiry of the session, and of the card data that the page encrypts (ISO 8601 UTC). */
   expiresAt: string;
   /** The payer can extend the session in its last minutes. */
@@ -141,9 +145,12 @@ export interface PaidPage extends OrderDetails {
   returnUrl?: string;
 }
 
-/** The session or invoice cannot be paid any more. */
+/**
+ * The session or invoice cannot be paid any more. `paused`: the invoice cannot be paid for some minutes with the static
+ * code of its till, and the page reloads automatically.
+ */
 export interface ClosedPage extends OrderDetails {
-  state: 'refused' | 'expired' | 'cancelled';
+  state: 'refused' | 'paused' | 'expired' | 'cancelled';
 }
 
 /** The page for the static code of a till that has no open invoice. It reloads automatically. */

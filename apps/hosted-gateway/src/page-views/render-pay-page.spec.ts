@@ -15,7 +15,7 @@ import { getLanguage } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
 /** States whose page never changes, and therefore has no script. */
-const STATES_WITHOUT_SCRIPT = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
+const STATES_WITHOUT_SCRIPT = ['refused', 'paused', 'expired', 'cancelled', 'not-found', 'unavailable'];
 const sessionPages = allPages.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {

@@ -15,6 +15,7 @@ import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';
 import {
   ClosedView,
+  findClosedTexts,
   NotFoundView,
   PaidView,
   ProcessingView,
@@ -115,8 +116,9 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
-        {/* This page has no script, so it reloads by itself in every browser. */}
+        {/* These pages have no script, so they reload by themselves in every browser. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
+        {model.state === 'paused' ? <meta http-equiv="refresh" content="30" /> : null}
         <link rel="icon" href="data:," />
         <style />
       </head>
@@ -181,6 +183,7 @@ function renderView(model: PayPageModel): JSX.Element {
     case 'till':
       return <TillView model={model} />;
     case 'refused':
+    case 'paused':
     case 'expired':
     case 'cancelled':
       return <ClosedView model={model} />;
@@ -202,7 +205,7 @@ function buildTitle(model: PayPageModel, messages: Messages): string {
 }
 
 function findHeading(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
-  const { processing, verification, paid, atTill, notFound, unknownCode, unavailable, closed, closedAtTill } = messages;
+  const { processing, verification, paid, atTill, notFound, unknownCode, unavailable } = messages;
   switch (model.state) {
     case 'processing':
       return model.isLate ? processing.lateHeading : processing.heading;
@@ -219,7 +222,7 @@ function findHeading(model: Exclude<PayPageModel, PayablePage>, messages: Messag
     case 'unavailable':
       return unavailable.heading;
     default:
-      return (model.isAtTill ? closedAtTill : closed)[model.state].heading;
+      return findClosedTexts(model, messages).heading;
   }
 }
 
@@ -250,7 +253,9 @@ function buildChoiceData({ choice, amountCents, currencyISOCode }: PayablePage):
   if (choice === undefined) return {};
   return {
     'data-amount': String(amountCents),
-    'data-amount-min': String(choice.amountMinCents ?? amountCents),
+    'data-amount-min': String(choice.amountCents?.min ?? amountCents),
+    'data-amount-max': String(choice.amountCents?.max ?? amountCents),
+    'data-tip-max': String(choice.tipMaxCents ?? 0),
     'data-currency': currencyISOCode,
   };
 }
@@ -269,7 +274,7 @@ function listFieldsShownByView({ state }: SessionPage): readonly ('amount' | 'or
 }
 
 function isClosed(model: SessionPage): model is ClosedPage {
-  return ['refused', 'expired', 'cancelled'].includes(model.state);
+  return ['refused', 'paused', 'expired', 'cancelled'].includes(model.state);
 }
 
 /** True if the page belongs to a session or invoice, so that there is an order to show. */

@@ -90,7 +90,7 @@ test('the page shows merchant, till, line items, amount and form, and the state 
   expect(await readState(invoice)).toEqual({
     state: 'open',
     version: 1,
-    coming: { try: 1, triesLeft: '5 of 5 tries left.' },
+    coming: { try: 1, triesLeft: '' },
   });
 });
 
@@ -130,13 +130,29 @@ describe('the options of the merchant', () => {
     await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true }, amount: { editable: true } } });
     const invoice = await createInvoice(gateway, merchant);
     const { text } = await openPage(invoice);
-    for (const field of ['id="pay-amount"', 'id="pay-tip"', 'data-amount-min="100"']) expect(text).toContain(field);
+    for (const field of [
+      'id="pay-amount"',
+      'id="pay-tip"',
+      'data-amount-min="100"',
+      'data-amount-max="89500"',
+      'data-tip-max="8950"',
+    ])
+      expect(text).toContain(field);
     const commands = await recordCharges(successReply);
     const reference = randomUUID();
     await pay(invoice, { reference, amount: 8_000, tipAmount: 800 });
     expect(commands).toMatchObject([{ amount: 8_000, tipAmount: 800 }]);
     const receipt = (await openPage(invoice, paymentCookie(reference))).text;
     expect([pageState(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
+  });
+
+  test('have the maximum of the merchant, and again the default after the merchant has removed its maximum', async () => {
+    const features = { amount: { editable: true } };
+    const invoice = await createInvoice(gateway, merchant);
+    await changeMerchant(gateway, merchant, 1, { features, maximumAmount: 20_000 });
+    expect((await openPage(invoice)).text).toContain('data-amount-max="20000" data-tip-max="0"');
+    await changeMerchant(gateway, merchant, 2, { features });
+    expect((await openPage(invoice)).text).toContain('data-amount-max="89500"');
   });
 
   test('come from the newest event of the merchant who owns the invoice', async () => {
@@ -212,7 +228,7 @@ describe('the payment of another payer', () => {
     expect(ownPage).not.toContain('was given back to your card');
     const { text } = await openPage(invoice);
     expect([pageState(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
-    const coming = { try: 2, triesLeft: '4 of 5 tries left.' };
+    const coming = { try: 2, triesLeft: '' };
     expect(await readState(invoice)).toEqual({ state: 'open', version: 3, coming });
   });
 
@@ -268,69 +284,6 @@ describe('the page of an invoice that cannot be paid', () => {
   test('is a 404 if the merchant is unknown', async () => {
     const invoice = await createInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
     expect((await openPage(invoice)).status).toBe(404);
-  });
-});
-
-describe('the limit of attempts on the page', () => {
-  /** Delivers a failed payment. The first failure has version 3 and `tries` 1; each further failure adds 1 to both. */
-  const deliverFailure = async (invoice: Payable, version: number, overrides: Partial<Payment> = {}) =>
-    deliverPayment(
-      PaymentFailedV1,
-      buildPayment(invoice, { version, tries: version - 2, state: 'failed', ...overrides }),
-    );
-
-  test('is five failures, without failures through partners; at the limit the gateway sends no charge', async () => {
-    const invoice = await createInvoice(gateway, merchant);
-    for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
-    for (let version = 7; version < 10; version++) await deliverFailure(invoice, version, { partner: PARTNER });
-    expect((await readState(invoice)).state).toBe('open');
-    const commands = await recordCharges(() => errorReply('payable.closed'));
-    await deliverFailure(invoice, 10);
-    expect((await readState(invoice)).state).toBe('refused');
-    expect((await pay(invoice, { try: 9 })).status).toBe(409);
-    expect(commands).toEqual([]);
-  });
-
-  test('does not count a payment that waits for verification as a failure', async () => {
-    const invoice = await createInvoice(gateway, merchant);
-    for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
-    const inVerification = buildPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
-    await deliverVerification(inVerification);
-    expect((await readState(invoice)).state).toBe('open');
-  });
-
-  test('is ten payments that wait for verification, without payments through partners', async () => {
-    const invoice = await createInvoice(gateway, merchant);
-    const addVerification = (version: number, overrides: Partial<Payment> = {}) => {
-      const fields = { version, tries: version - 2, state: 'verificationRequired', ...overrides } as const;
-      return deliverVerification(buildPayment(invoice, fields));
-    };
-    for (let version = 3; version < 12; version++) await addVerification(version);
-    for (let version = 12; version < 15; version++) await addVerification(version, { partner: PARTNER });
-    expect((await readState(invoice)).state).toBe('open');
-    const commands = await recordCharges(successReply);
-    await addVerification(15);
-    expect((await readState(invoice)).state).toBe('refused');
-    expect((await pay(invoice, { try: 14 })).status).toBe(409);
-    expect(commands).toEqual([]);
-  });
-
-  test('does not prevent a retry of the pay request of the last attempt', async () => {
-    const invoice = await createInvoice(gateway, merchant);
-    for (let version = 3; version < 7; version++) await deliverFailure(invoice, version);
-    const reference = randomUUID();
-    await deliverFailure(invoice, 7, { reference });
-    const commands = await recordCharges(successReply);
-    await pay(invoice, { reference, try: 5 });
-    expect(commands).toHaveLength(1);
-  });
-
-  test('is never above the limit of the invoice, which also counts failures through partners', async () => {
-    const invoice = await createInvoice(gateway, merchant, { triesMax: 2 });
-    await deliverFailure(invoice, 3, { partner: PARTNER });
-    expect((await readState(invoice)).state).toBe('open');
-    await deliverFailure(invoice, 4, { partner: PARTNER });
-    expect((await readState(invoice)).state).toBe('refused');
   });
 });
 

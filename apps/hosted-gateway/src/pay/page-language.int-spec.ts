@@ -113,6 +113,7 @@ test('the event stream sends the initial state and changes in the language of th
   const out = (await stateStreams.open(
     { sessionId },
     { chosen: 'st', accepted: 'af', ownReferences: [] },
+    '::1',
   )) as PassThrough;
   let received = String(out.read());
   expect(received).toContain('"state":"open"');

@@ -16,8 +16,9 @@ import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
 import { describePayable } from '../sessions/session.js';
 import { applyPayment } from '../sessions/session.repository.js';
 import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
+import { checkAttemptLimit } from './payables/attempt-limits.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
-import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
+import { getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** A pay request of the page. */
@@ -77,7 +78,7 @@ export class PayOnPage {
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     };
     const payment = isInvoice(payable)
-      ? await this.chargeInvoice(payable, command, chargeFields)
+      ? await this.chargeInvoice(payable, address, command, chargeFields)
       : await this.commands.request(ChargeCardV1, { payable: describePayable(payable), ...chargeFields });
     await this.payables.upsertPayment(payment);
     return { payment, payable: applyPayment(payable, payment) };
@@ -85,13 +86,17 @@ export class PayOnPage {
 
   private async chargeInvoice(
     invoice: TillInvoice,
-    { reference, amount = invoice.amount, tipAmount = 0 }: PayCommand,
+    address: PayerAddress,
+    { reference, amount = invoice.amount, tipAmount = 0, try: attempt }: PayCommand,
     chargeFields: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
   ): Promise<PaymentSnapshot> {
-    // The page allows fewer attempts than the payable. So a person who uses up the attempts of the page cannot prevent
-    // payments through apps.
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
-    if (countAttemptsLeft(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
+    if (!isRepeat) {
+      if (checkAttemptLimit(invoice, address, this.clock.now()) !== 'allowed') throw new DomainError('payable.refused');
+      // payment-processor accepts only the next attempt. So no attempt that this check has not counted can precede this
+      // one, and concurrent requests cannot exceed the limit.
+      if (attempt !== invoice.tries + 1) throw new DomainError('payment.in-progress');
+    }
     try {
       const payable = describeInvoicePayable(invoice);
       return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...chargeFields });

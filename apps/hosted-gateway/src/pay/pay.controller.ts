@@ -8,6 +8,7 @@ import {
   HttpCode,
   HttpStatus,
   Inject,
+  Param,
   Post,
   Query,
   Req,
@@ -15,11 +16,12 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
-import { isUuid } from '@svc/kernel';
+import { isOwnCode, isUuid, parseOwnCode } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
-import type { PayerAddress } from '../sessions/payer-address.js';
+import { HostedGatewayConfig } from '../config.js';
+import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';
 import { ExtendSession } from './extend-session.js';
 import { readPayer, sendPage } from './page/send-page.js';
@@ -31,17 +33,22 @@ import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
 import { withDeadline } from './with-deadline.js';
 
+/** The page of a till's static code for one invoice. */
+const STATIC_CODE_PAGE = 'c/:code/invoices/:invoiceReference';
+
 /**
  * Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs
  * no other authorisation.
  */
 const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
-  const { params, query } = context
-    .switchToHttp()
-    .getRequest<
-      FastifyRequest<{ Params: { sessionId?: string; code?: string }; Querystring: { sessionId?: unknown } }>
-    >();
-  if (params.code !== undefined) return { code: params.code };
+  const { params, query } = context.switchToHttp().getRequest<
+    FastifyRequest<{
+      Params: { sessionId?: string; code?: string; invoiceReference?: string };
+      Querystring: { sessionId?: unknown };
+    }>
+  >();
+  const { code, invoiceReference } = params;
+  if (code !== undefined) return invoiceReference === undefined ? { code } : { code, invoiceReference };
   const sessionId = params.sessionId ?? query.sessionId;
   return { sessionId: isUuid(sessionId) ? sessionId : '' };
 });
@@ -49,7 +56,7 @@ const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext)
 /**
  * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens
  * `/c/<code>` when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to
- * the page of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
+ * its page for the newest open invoice. Payment apps do not use this page: they decode and pay through the API.
  */
 @Controller()
 export class PayController {
@@ -61,38 +68,62 @@ export class PayController {
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
     @Inject(ExtendSession) private readonly extendSession: ExtendSession,
     @Inject(StateStreams) private readonly stateStreams: StateStreams,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  @Get(['pay', 'c/:code'])
+  @Get(['pay', 'c/:code', STATIC_CODE_PAGE])
   async page(
     @PageAddress() address: PayerAddress,
     @Query('card') card: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    if (isScanned(address) && !isStaticCode(address) && !isOwnCode(address.code))
+      return this.changedAddress(`/c/${address.code}`, request, reply);
     const pendingModel = this.showPage.findModel(address, readPayer(request), card === 'another');
     const model = await withDeadline(pendingModel, this.pageTimeoutMs);
     if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
-    await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
+    await redirect(reply, model.redirectTo);
   }
 
-  @Get(['pay/:sessionId/state', 'c/:code/state'])
+  /**
+   * All other addresses below `/c` and `/C`. Scanners change the address of a code, for example to capitals. If decoding
+   * accepts the changed address, this redirects to the page, whose cookie and calls need the unchanged address.
+   */
+  @Get(['c/*', 'C/*'])
+  async otherAddress(
+    @Param('*') path: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.changedAddress(`/c/${path}`, request, reply);
+  }
+
+  private async changedAddress(path: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const code = parseOwnCode(`${this.config.SVC_CODES_URL}${path}`, this.config.SVC_CODES_URL);
+    if (code === undefined)
+      return sendPage(reply, { state: 'not-found', isScanned: true }, BuiltManifest.get(), request);
+    const { chosen } = readPayer(request);
+    await redirect(reply, `${buildCallsPath({ code })}${chosen === undefined ? '' : `?lang=${chosen}`}`);
+  }
+
+  @Get(['pay/:sessionId/state', 'c/:code/state', `${STATIC_CODE_PAGE}/state`])
   @Header('cache-control', 'no-store')
   state(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
     return this.showPage.readState(address, readPayer(request));
   }
 
   /**
-   * Streams the state of the page as server-sent events. Responds 503 if too many streams are open; then the page
-   * polls.
+   * Streams the state of the page as server-sent events. Responds 429 if too many streams of the client's address are
+   * open, and 503 if too many others are open; then the page polls.
    */
-  @Get(['pay/:sessionId/events', 'c/:code/events'])
+  @Get(['pay/:sessionId/events', 'c/:code/events', `${STATIC_CODE_PAGE}/events`])
   async events(
     @PageAddress() address: PayerAddress,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request)));
+    await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request), request.ip));
   }
 
   /** Extends the session if possible. Returns the new state of the page. */
@@ -106,7 +137,7 @@ export class PayController {
     return this.showPage.readState(address, readPayer(request));
   }
 
-  @Post(['pay/:sessionId/payments', 'c/:code/payments'])
+  @Post(['pay/:sessionId/payments', 'c/:code/payments', `${STATIC_CODE_PAGE}/payments`])
   @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true })
   @Header('cache-control', 'no-store')
@@ -127,4 +158,9 @@ export class PayController {
       ownReferences: [body.reference, ...ownReferences],
     });
   }
+}
+
+/** The redirect is not stored, because a static code leads to another invoice each time. */
+async function redirect(reply: FastifyReply, location: string): Promise<void> {
+  await reply.header('cache-control', 'no-store').redirect(location, HttpStatus.SEE_OTHER);
 }

@@ -309,7 +309,11 @@ describe('the event stream of page states', () => {
 
   test('sends the next heartbeat only when it is due, and ends after ten minutes', async () => {
     const stateStreams = gateway.service.app.get(StateStreams);
-    const out = (await stateStreams.open({ sessionId: await gateway.createSession(merchant) }, PAYER)) as PassThrough;
+    const out = (await stateStreams.open(
+      { sessionId: await gateway.createSession(merchant) },
+      PAYER,
+      '::1',
+    )) as PassThrough;
     const readSent = (): string | null => (out.read() as Buffer | null)?.toString() ?? null;
     expect(readSent()).toContain('"state":"open"');
     gateway.clock.advance(999);

@@ -7,6 +7,7 @@ import {
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
+import { parseOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { buildPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
@@ -158,6 +159,36 @@ test.each(['00000000000000000000', 'x', '1'.repeat(19), '%00', 'constructor'])(
     expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
     expect((await gateway.call('GET', `/c/${code}/events`)).status).toBe(404);
     expect((await pay(code)).status).toBe(404);
+  },
+);
+
+test.each([
+  ['/c/', '/'],
+  ['/C/', ''],
+  ['/C/', '/'],
+  ['/c/%20', '%20'],
+  ['/C/%20%09', '%C2%A0'],
+  ['/c/', '%20/'],
+  ['/c/', '/%0d%0A'],
+  ['/c/', '%3Futm=poster'],
+  ['/c/', '%2520'],
+])('the address of a code that a scanner has changed to %s<code>%s redirects to the page', async (before, after) => {
+  const { code } = await createSessionWithCode();
+  // The same text is a code for decoding: both use the same rule.
+  expect(parseOwnCode(`${CODES_URL}${before}${code}${after}`.replace('%3F', '?').replace('%25', '%'), CODES_URL)).toBe(
+    code,
+  );
+  const changed = (query: string) => gateway.call('GET', `${before}${code}${after}${query}`);
+  const { status, headers } = await changed('?utm=poster&lang=zu');
+  expect([status, headers['location'], headers['cache-control']]).toEqual([303, `/c/${code}?lang=zu`, 'no-store']);
+  expect((await changed('')).headers['location']).toBe(`/c/${code}`);
+});
+
+test.each(['/C/', '/C/x', '/c/%20', '/c/01234567890123456789/more', '/c/01234567890123456789//'])(
+  'the address %s is the page for an invalid code',
+  async (path) => {
+    const { status, headers, text } = await gateway.call('GET', path);
+    expect([status, headers['content-type'], pageState(text)]).toEqual([404, 'text/html; charset=utf-8', 'not-found']);
   },
 );
 

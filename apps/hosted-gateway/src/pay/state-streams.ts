@@ -1,5 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { normalizeIp } from '@nestjs/throttler';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { PayerAddress } from '../sessions/payer-address.js';
@@ -8,8 +9,15 @@ import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** Limit of open streams for one process, because each stream uses a socket. Pages without a stream poll instead. */
 const MAX_STREAMS = 2_000;
+/**
+ * Limit for one IP address, or one IPv6 network of 64 bits, so that one client cannot use all streams. Many phones share
+ * an address, for example in a shop.
+ */
+const MAX_STREAMS_PER_ADDRESS = 500;
 /** Enough for a payer with a few tabs and a phone. */
 const MAX_STREAMS_PER_PAYABLE = 10;
+/** A page without a stream polls. After this time it may try to open a stream again. */
+const RETRY_AFTER_SECONDS = 5;
 /** After this time a stream ends. The browser reconnects, possibly to a less loaded process. */
 const LIFETIME_MS = 600_000;
 /** Interval at which one statement checks for changes, for all streams of the process. */
@@ -28,6 +36,7 @@ interface Stream {
   readonly address: PayerAddress;
   readonly payer: Payer;
   readonly payableId: string;
+  readonly clientAddress: string;
   readonly out: PassThrough;
   readonly endsAt: number;
   lastState: PageState;
@@ -55,19 +64,24 @@ export class StateStreams implements OnModuleDestroy {
   ) {}
 
   /**
-   * A stream of server-sent events `state`. Sends the first event immediately. Throws `resource.not-found`, and
-   * `service.not-ready` if too many streams are open.
+   * A stream of server-sent events `state`. Sends the first event immediately. Throws `resource.not-found`,
+   * `request.rate-limited` if too many streams of the client's IP address are open, and `service.not-ready` if too many
+   * other streams are open.
    */
-  async open(address: PayerAddress, payer: Payer): Promise<Readable> {
+  async open(address: PayerAddress, payer: Payer, clientIp: string): Promise<Readable> {
     const { payableId, state } = await this.showPage.findState(address, payer);
-    const streamsOfPayable = [...this.streams].filter((stream) => stream.payableId === payableId).length;
+    const clientAddress = normalizeIp(clientIp);
+    if (this.count((stream) => stream.clientAddress === clientAddress) >= MAX_STREAMS_PER_ADDRESS)
+      throw new DomainError('request.rate-limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    const streamsOfPayable = this.count((stream) => stream.payableId === payableId);
     if (this.streams.size >= MAX_STREAMS || streamsOfPayable >= MAX_STREAMS_PER_PAYABLE)
-      throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
+      throw new DomainError('service.not-ready', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     const now = this.clock.now().getTime();
     const stream: Stream = {
       address,
       payer,
       payableId,
+      clientAddress,
       out: new PassThrough(),
       endsAt: now + LIFETIME_MS,
       lastState: state,
@@ -113,6 +127,10 @@ export class StateStreams implements OnModuleDestroy {
     } finally {
       this.isTicking = false;
     }
+  }
+
+  private count(isCounted: (stream: Stream) => boolean): number {
+    return [...this.streams].filter(isCounted).length;
   }
 
   private sendHeartbeat(stream: Stream): void {

@@ -13,7 +13,7 @@ import { isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
-import { isScanned, type PayerAddress } from './payer-address.js';
+import { isScanned, isStaticCode, type PayerAddress } from './payer-address.js';
 import { describePayable, type Session } from './session.js';
 
 /** The owner of a session. A query with another owner does not find the session. */
@@ -227,7 +227,7 @@ export class SessionRepository {
    */
   async findByAddress(address: PayerAddress): Promise<SessionWithPayments | undefined> {
     if (!isScanned(address)) return isUuid(address.sessionId) ? this.findById(address.sessionId) : undefined;
-    return isOwnCode(address.code) ? this.findByCode(address.code) : undefined;
+    return isOwnCode(address.code) && !isStaticCode(address) ? this.findByCode(address.code) : undefined;
   }
 
   findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {

@@ -4,18 +4,20 @@
  */
 import { planOf } from '@svc/testing';
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { buildInvoiceCreated, createInvoice } from '../../test/till-invoices.js';
+import { buildInvoiceCreated, createInvoice, createTill } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 const ROWS = 20_000;
 
 let gateway: Gateway;
 let invoices: TillInvoiceRepository;
+let staticCode: string;
 let merchant: Awaited<ReturnType<Gateway['createMerchant']>>;
 beforeAll(async () => {
   gateway = await startGateway();
   invoices = gateway.service.app.get(TillInvoiceRepository);
   merchant = await gateway.createMerchant();
+  staticCode = await createTill(gateway, merchant);
 });
 afterAll(() => gateway.stop());
 
@@ -42,6 +44,11 @@ describe.each([0, ROWS])('in tables with %d additional rows', (additionalRows) =
 
   test.each<[string, (payable: Awaited<ReturnType<typeof createInvoice>>) => Promise<unknown>, RegExp]>([
     ['that finds an invoice by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
+    [
+      'that finds an invoice of the till of a static code',
+      ({ payableId }) => invoices.findByStaticCode(staticCode, payableId),
+      /known_till_codes_by_invoice/,
+    ],
     [
       'that finds an invoice by its reference',
       ({ payableId }) => invoices.find(payableId),

@@ -22,8 +22,9 @@ export class TillCodeRepository {
 
   async insertIfAbsent(tills: readonly TillCodeMade[]): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO known_till_codes (code, merchant_id, site_id)
-       SELECT code, "merchantId", "siteId" FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint)
+      `INSERT INTO known_till_codes (code, mode, merchant_id, site_id, site_reference)
+       SELECT code, mode, "merchantId", "siteId", "siteReference"
+         FROM jsonb_to_recordset($1::jsonb) AS r(code text, mode text, "merchantId" bigint, "siteId" bigint, "siteReference" text)
        ON CONFLICT (code) DO NOTHING`,
       [JSON.stringify(tills)],
     );

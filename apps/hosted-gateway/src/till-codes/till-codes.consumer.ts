@@ -37,10 +37,11 @@ export class TillCodesConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
   async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      const { merchantId, features, minimumAmount = DEFAULT_MINIMUM_AMOUNT } = payload;
+      const { merchantId, features, minimumAmount = DEFAULT_MINIMUM_AMOUNT, maximumAmount = null } = payload;
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: merchantId }, aggregateVersion, {
         features: JSON.stringify(features),
         minimum_amount: minimumAmount,
+        maximum_amount: maximumAmount,
       });
     }
   }

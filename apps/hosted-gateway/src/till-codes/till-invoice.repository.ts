@@ -5,7 +5,7 @@ import {
   type PayableSnapshot,
   type PaymentSnapshot,
 } from '@svc/contracts';
-import { isOwnCode } from '@svc/kernel';
+import { isOwnCode, isUuid } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
 
@@ -16,6 +16,7 @@ const FIND = `
          c.tries_max AS "triesMax", c.payable_state AS "payableState", c.payable_version AS "payableVersion", c.tries,
          coalesce((SELECT m.features FROM known_merchants m WHERE m.merchant_id = c.merchant_id), '{}') AS features,
          coalesce((SELECT m.minimum_amount FROM known_merchants m WHERE m.merchant_id = c.merchant_id), ${DEFAULT_MINIMUM_AMOUNT}) AS "minimumAmount",
+         (SELECT m.maximum_amount FROM known_merchants m WHERE m.merchant_id = c.merchant_id) AS "maximumAmount",
          ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
                            ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END
                  FROM invoice_payments p WHERE p.invoice_reference = c.invoice_reference
@@ -50,16 +51,29 @@ export class TillInvoiceRepository {
    */
   findByCode(code: string): Promise<TillInvoice | undefined> {
     return isOwnCode(code)
-      ? this.findOne('c.code = $1 AND c.invoice_reference IS NOT NULL', code)
+      ? this.findOne('c.code = $1 AND c.invoice_reference IS NOT NULL', [code])
+      : Promise.resolve(undefined);
+  }
+
+  /** Finds an invoice of the till to which the static code belongs. Undefined also for an invoice of another till. */
+  findByStaticCode(code: string, invoiceReference: string): Promise<TillInvoice | undefined> {
+    return isOwnCode(code) && isUuid(invoiceReference)
+      ? this.findOne(
+          `c.invoice_reference = $2 AND EXISTS (
+             SELECT FROM known_till_codes t
+              WHERE t.code = $1 AND t.expires_at IS NULL AND t.mode = c.mode AND t.merchant_id = c.merchant_id
+                AND t.site_id = c.site_id AND t.site_reference = c.site_reference)`,
+          [code, invoiceReference],
+        )
       : Promise.resolve(undefined);
   }
 
   /**
-   * Finds an invoice by its reference. Only for callers that found the reference by a code: a request of a payer must
-   * never contain the reference.
+   * Finds an invoice by its reference. Only for callers that found the reference by a code: a reference in a payer's
+   * request needs {@link findByStaticCode}.
    */
   find(invoiceReference: string): Promise<TillInvoice | undefined> {
-    return this.findOne('c.invoice_reference = $1', invoiceReference);
+    return this.findOne('c.invoice_reference = $1', [invoiceReference]);
   }
 
   /**
@@ -150,10 +164,10 @@ export class TillInvoiceRepository {
     return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
-  private async findOne(condition: string, key: string): Promise<TillInvoice | undefined> {
+  private async findOne(condition: string, keys: readonly string[]): Promise<TillInvoice | undefined> {
     const [row] = await this.dataSource.query<(Omit<TillInvoice, 'merchantName'> & { merchantName: string | null })[]>(
       `${FIND} WHERE ${condition}`,
-      [key],
+      [...keys],
     );
     const merchantName = row?.merchantName;
     return row && typeof merchantName === 'string' ? { ...row, merchantName } : undefined;

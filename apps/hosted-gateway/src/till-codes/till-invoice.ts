@@ -1,4 +1,5 @@
 import type {
+  AmountTerms,
   HostedPaymentSnapshot,
   InvoiceSource,
   LineItem,
@@ -10,7 +11,7 @@ import type {
 } from '@svc/contracts';
 
 /** An invoice of a till, with the data that its page needs. */
-export interface TillInvoice {
+export interface TillInvoice extends AmountTerms {
   /** UUID. Equal to the id of the payable. */
   readonly invoiceReference: string;
   /** The 20 digits of its dynamic code (D5). */
@@ -35,8 +36,6 @@ export interface TillInvoice {
   readonly tries: number;
   /** Options that the merchant offers to payers. Empty until the MerchantChanged event has arrived. */
   readonly features: MerchantFeatures;
-  /** Minimum amount that a payer may choose, in cents. */
-  readonly minimumAmount: number;
   /** Newest first. */
   readonly payments: readonly PaymentSnapshot[];
 }

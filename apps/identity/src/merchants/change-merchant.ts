@@ -28,8 +28,7 @@ export class ChangeMerchant {
   execute(author: ChangeAuthor, merchantId: number, changes: Partial<MerchantSettings>): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockMerchant(tx, merchantId);
-      const { name, features, minimumAmount, grants, fees } = before;
-      const settings = normaliseMerchantSettings({ name, features, minimumAmount, grants, fees, ...changes });
+      const settings = normaliseMerchantSettings({ ...before, ...changes });
       // The stored settings are normalised too, because jsonb does not keep the order of members.
       const changed = changedSettings(normaliseMerchantSettings(before), settings);
       if (!changed) return before;

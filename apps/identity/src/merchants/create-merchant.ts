@@ -21,7 +21,8 @@ export class CreateMerchant {
 
   execute(author: ChangeAuthor, name: string): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
-      const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [], fees: {} };
+      const amountTerms = { minimumAmount: DEFAULT_MINIMUM_AMOUNT, maximumAmount: null };
+      const settings = { name, features: {}, ...amountTerms, grants: [], fees: {} };
       const values = { ...settings, createdAt: this.clock.now(), version: 1 };
       const merchantId = await insertMerchant(tx, values);
       const merchant = { merchantId, ...values };

@@ -17,6 +17,11 @@ export interface MerchantView {
    * Minimum amount in cents of a payment that pays less than the whole invoice. Only administrators see this setting.
    */
   readonly minimumAmount: number;
+  /**
+   * Maximum amount in cents of a payment that pays more than the invoice. Null if the default applies: ten times the
+   * amount due, but at most R 50 000. Only administrators see this setting.
+   */
+  readonly maximumAmount: number | null;
   readonly grants: MerchantGrant[];
   /** The fees of each mode. Only administrators see them. */
   readonly fees: MerchantFees;
@@ -58,6 +63,7 @@ export class ListMerchants {
 }
 
 export function toMerchantView({ createdAt, ...merchant }: Merchant): MerchantView {
-  const { merchantId, name, features, minimumAmount, grants, fees } = merchant;
-  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, minimumAmount, grants, fees };
+  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees } = merchant;
+  const createdUTCDate = createdAt.toISOString();
+  return { merchantId, name, createdUTCDate, features, minimumAmount, maximumAmount, grants, fees };
 }

@@ -11,7 +11,18 @@ import {
   type MerchantGrant,
 } from '@svc/contracts';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsUUID,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { IfPresent } from '../if-present.js';
 
 const MAX_GRANTS = 100;
@@ -101,7 +112,10 @@ class FeesRequest implements MerchantFees {
   live?: FeeTermsRequest;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change, and null is not allowed. */
+/**
+ * Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change. Null is only allowed for
+ * `maximumAmount`.
+ */
 export class ChangeMerchantRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -119,6 +133,15 @@ export class ChangeMerchantRequest {
   @IfPresent()
   @IsAmountInCents()
   minimumAmount?: number;
+
+  /**
+   * Maximum amount of a payment in cents, at least the minimum amount. It applies if the feature `amount.editable`
+   * allows payers to pay more than the invoice (P6). Null restores the default: ten times the amount due, but at most R
+   * 50 000.
+   */
+  @IsOptional()
+  @IsAmountInCents()
+  maximumAmount?: number | null;
 
   /** Replaces all grants (P6). At most 100 grants, and at most one grant for each organisation. */
   @IfPresent()

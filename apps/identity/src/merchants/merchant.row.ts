@@ -19,6 +19,9 @@ export class MerchantRow {
   @Column({ type: 'bigint', name: 'minimum_amount' })
   minimumAmount: number;
 
+  @Column({ type: 'bigint', name: 'maximum_amount', nullable: true })
+  maximumAmount: number | null;
+
   @Column({ type: 'jsonb' })
   grants: MerchantGrant[];
 

@@ -1,7 +1,14 @@
 import { DomainError } from '@svc/kernel';
 import { merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 
-const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [], fees: {} };
+const SETTINGS: MerchantSettings = {
+  name: 'Merchant',
+  features: {},
+  minimumAmount: 100,
+  maximumAmount: null,
+  grants: [],
+  fees: {},
+};
 const createGrant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
   vouchers,
@@ -85,12 +92,12 @@ test('the event of a merchant contains all its settings and its version', () => 
   const features = { tip: { enabled: true } };
   const grants = [createGrant('a', true, true)];
   const fees = { live: { basisPoints: 290, fixedAmount: 150 } };
-  const settings = { name: 'Merchant', features, minimumAmount: 500, grants, fees };
+  const settings = { name: 'Merchant', features, minimumAmount: 500, maximumAmount: 50_000, grants, fees };
   const merchant = { merchantId: 1001, ...settings, createdAt: new Date(0), version: 3 };
   expect(merchantChanged(merchant)).toStrictEqual({
     type: { name: 'merchant.changed.v1' },
     aggregateId: '1001',
     aggregateVersion: 3,
-    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, grants, fees },
+    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, maximumAmount: 50_000, grants, fees },
   });
 });

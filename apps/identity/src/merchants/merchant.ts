@@ -18,6 +18,11 @@ export interface MerchantSettings {
    * the invoice (P6).
    */
   readonly minimumAmount: number;
+  /**
+   * Maximum amount of a payment in cents. It applies if the feature `amount.editable` allows payers to pay more than the
+   * invoice (P6). Null means ten times the amount due, but at most R 50 000.
+   */
+  readonly maximumAmount: number | null;
   readonly grants: MerchantGrant[];
   /** The fees of each mode (M5). */
   readonly fees: MerchantFees;
@@ -31,12 +36,13 @@ export interface Merchant extends MerchantSettings {
 
 /**
  * Returns the settings with their members in a fixed order. Omits members that are null, and grants without a
- * permission. Throws `request.invalid` for two grants of one organisation.
+ * permission. Throws `request.invalid` for two grants of one organisation, and for a maximum amount below the minimum amount.
  */
 export function normaliseMerchantSettings({
   name,
   features,
   minimumAmount,
+  maximumAmount,
   grants,
   fees,
 }: MerchantSettings): MerchantSettings {
@@ -49,10 +55,13 @@ export function normaliseMerchantSettings({
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
   if (new Set(normalisedGrants.map(({ organisationId }) => organisationId)).size < normalisedGrants.length)
     throw invalidField('grants', 'grants must name each organisation once');
+  if (maximumAmount !== null && maximumAmount < minimumAmount)
+    throw invalidField('maximumAmount', 'maximumAmount must not be less than minimumAmount');
   return {
     name,
     features: normaliseFeatures(features),
     minimumAmount,
+    maximumAmount,
     grants: normalisedGrants,
     fees: normaliseFees(fees),
   };
@@ -86,11 +95,14 @@ function omitNulls<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K
 
 /** The event for other services. */
 export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
-  const { merchantId, name, features, minimumAmount, grants, fees, version } = merchant;
+  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees, version } = merchant;
   return {
     type: MerchantChangedV1,
     aggregateId: String(merchantId),
     aggregateVersion: version,
-    payload: { merchantId, name, features, minimumAmount, grants, fees },
+    payload: {
+      ...{ merchantId, name, features, minimumAmount, grants, fees },
+      ...(maximumAmount === null ? {} : { maximumAmount }),
+    },
   };
 }

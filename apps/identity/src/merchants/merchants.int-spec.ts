@@ -24,6 +24,7 @@ describe('the administration API of merchants', () => {
       createdUTCDate: '2026-03-01T10:00:00.000Z',
       features: {},
       minimumAmount: 100,
+      maximumAmount: null,
       fees: {},
       grants: [],
     });
@@ -245,6 +246,37 @@ describe('the administration API of merchants', () => {
       expect(entry).toEqual({ before: { minimumAmount: 100 }, after: { minimumAmount: 500 } });
     });
 
+    it('have no maximum amount at first; a change is published and logged, and null removes the maximum', async () => {
+      const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const path = `${MERCHANTS}/${created.merchantId}`;
+      expect(created.maximumAmount).toBeNull();
+      expect((await admin('PATCH', path, { maximumAmount: 500_000 })).body.maximumAmount).toBe(500_000);
+      await admin('PATCH', path, { features: { amount: { editable: true } } });
+      expect((await admin('GET', path)).body.maximumAmount).toBe(500_000);
+      expect((await admin('PATCH', path, { maximumAmount: null })).body.maximumAmount).toBeNull();
+      expect((await readPublishedSettings(created.merchantId)).map(({ maximumAmount }) => maximumAmount)).toEqual([
+        ...[undefined, 500_000, 500_000, undefined],
+      ]);
+      const entries = await identity.dataSource.query(
+        `SELECT before, after FROM audit_log WHERE merchant_id = $1 AND after ? 'maximumAmount' ORDER BY entry_id`,
+        [created.merchantId],
+      );
+      expect(entries).toEqual([
+        { before: { maximumAmount: null }, after: { maximumAmount: 500_000 } },
+        { before: { maximumAmount: 500_000 }, after: { maximumAmount: null } },
+      ]);
+    });
+
+    it('cannot have a maximum amount below the minimum amount', async () => {
+      const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const path = `${MERCHANTS}/${merchantId}`;
+      expect((await admin('PATCH', path, { maximumAmount: 99 })).status).toBe(400);
+      expect((await admin('PATCH', path, { maximumAmount: 100 })).status).toBe(200);
+      const { status, body } = await admin('PATCH', path, { minimumAmount: 101 });
+      expect([status, body.errors]).toMatchObject([400, [{ field: 'maximumAmount' }]]);
+      expect((await admin('PATCH', path, { minimumAmount: 101, maximumAmount: 101 })).status).toBe(200);
+    });
+
     it('have no fees at first, and a change replaces the fees of both modes, and is published and logged', async () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
@@ -287,6 +319,10 @@ describe('the administration API of merchants', () => {
       ['minimumAmount', { minimumAmount: 1.5 }],
       ['minimumAmount', { minimumAmount: '500' }],
       ['minimumAmount', { minimumAmount: 100_000_000_001 }],
+      ['maximumAmount', { maximumAmount: 0 }],
+      ['maximumAmount', { maximumAmount: 1.5 }],
+      ['maximumAmount', { maximumAmount: '500' }],
+      ['maximumAmount', { maximumAmount: 100_000_000_001 }],
       ['fees', { fees: null }],
       ['fees.live', { fees: { live: null } }],
       ['fees.live.basisPoints', { fees: { live: { basisPoints: 1_001, fixedAmount: 0 } } }],

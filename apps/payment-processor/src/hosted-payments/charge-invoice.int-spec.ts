@@ -80,17 +80,22 @@ describe('a payment of an invoice', () => {
     ['a tip that is not allowed', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
     ['another amount, which is not editable', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
     ['an amount below the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
-    [
-      'a total above the limit of the acquirer',
-      { ...EDITABLE, tip: { enabled: true } },
-      { amount: 100_000_000_000, tipAmount: 1 },
-      'payment.not-accepted',
-    ],
+    ['an amount above ten times the amount due', EDITABLE, { amount: 123_451 }, 'payable.mismatch'],
+    ['a tip above the amount due', { tip: { enabled: true } }, { tipAmount: 12_346 }, 'payable.mismatch'],
   ])('is rejected without a charge or a record if it has %s', async (_, features, command, code) => {
     const invoice = await createInvoice(features);
     await expect(processor.payInvoice(invoice, { command })).rejects.toMatchObject({ code });
     expect(await findPayments(invoice.payableId)).toEqual([]);
     expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+  });
+
+  test('is rejected above the maximum of the merchant', async () => {
+    const merchant = await createMerchant(processor, { features: EDITABLE, maximumAmount: 12_400 });
+    const invoice = await openInvoice(processor, merchant);
+    await expect(processor.payInvoice(invoice, { command: { amount: 12_401 } })).rejects.toMatchObject({
+      code: 'payable.mismatch',
+    });
+    expect(await processor.payInvoice(invoice, { command: { amount: 12_400 } })).toMatchObject({ state: 'success' });
   });
 
   test('is checked against the terms of the invoice’s merchant, not of another merchant', async () => {

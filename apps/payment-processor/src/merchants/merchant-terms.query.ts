@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MerchantFeatures } from '@svc/contracts';
+import type { AmountTerms, MerchantFeatures } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
 /** A merchant's terms for payers. */
-export interface PayerTerms {
+export interface PayerTerms extends AmountTerms {
   readonly features: MerchantFeatures;
-  /** Minimum of an amount that the payer has edited, in cents. An invoice below the minimum must be paid in full. */
-  readonly minimumAmount: number;
 }
 
 /** Reads merchants' terms from this service's copy of identity's events. */
@@ -17,7 +15,7 @@ export class MerchantTermsQuery {
   /** Undefined until identity's event has arrived. */
   async find(merchantId: number): Promise<PayerTerms | undefined> {
     const [row] = await this.dataSource.query<PayerTerms[]>(
-      `SELECT features, minimum_amount AS "minimumAmount" FROM known_merchants WHERE merchant_id = $1`,
+      `SELECT features, minimum_amount AS "minimumAmount", maximum_amount AS "maximumAmount" FROM known_merchants WHERE merchant_id = $1`,
       [merchantId],
     );
     return row;

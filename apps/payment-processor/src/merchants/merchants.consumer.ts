@@ -19,6 +19,7 @@ export class MerchantsConsumer {
         features: JSON.stringify(payload.features),
         // If an event of an older release lacks the minimum or the fees, the stored value does not change.
         ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
+        maximum_amount: payload.maximumAmount ?? null,
         grants: JSON.stringify(payload.grants),
         ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),
       });

@@ -108,8 +108,7 @@ export class MakePayment {
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
-      const { minimumAmount, grants } = merchant;
-      checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
+      checkTerms(partner, request, { ...merchant, amount: payable.amount, features });
       if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
       const payableTerms = {
         ...payable,

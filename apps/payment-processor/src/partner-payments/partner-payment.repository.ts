@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type AmountTerms,
   isPartnerPayment,
   type MerchantFeatures,
   type MerchantGrant,
@@ -65,11 +66,9 @@ export interface PayerScope extends PaymentOwner {
   readonly customerReference: string | undefined;
 }
 
-export interface KnownMerchant {
+export interface KnownMerchant extends AmountTerms {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Minimum of an amount that the payer has edited, in cents. An invoice below the minimum must be paid in full. */
-  readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
 
@@ -155,7 +154,8 @@ export class PartnerPaymentRepository {
       `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
               y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
               y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features,
-              m.minimum_amount AS "minimumAmount", m.grants, c.first_name AS "firstName", c.last_name AS "lastName"
+              m.minimum_amount AS "minimumAmount", m.maximum_amount AS "maximumAmount", m.grants,
+              c.first_name AS "firstName", c.last_name AS "lastName"
          FROM payables y LEFT JOIN known_merchants m ON m.merchant_id = y.merchant_id
          LEFT JOIN known_sites s ON s.site_id = y.site_id
          LEFT JOIN known_customers c ON c.organisation_id = $3 AND c.mode = $1 AND c.customer_reference = $4
@@ -163,12 +163,12 @@ export class PartnerPaymentRepository {
       [payer.mode, value, payer.organisationId, payer.customerReference ?? null],
     );
     if (!row) return undefined;
-    const { state, version, tries, siteReference, name, features, minimumAmount, grants, ...rest } = row;
+    const { state, version, tries, siteReference, name, features, minimumAmount, maximumAmount, grants, ...rest } = row;
     const { firstName, lastName, ...payable } = rest;
     return {
       payable: { ...payable, expiresAt: row.expiresAt.toISOString() },
       ...{ state, version, tries },
-      merchant: name === null ? undefined : { name, features, minimumAmount, grants },
+      merchant: name === null ? undefined : { name, features, minimumAmount, maximumAmount, grants },
       siteReference: payable.source.kind === 'session' ? (siteReference ?? undefined) : payable.source.siteReference,
       customer: firstName === null || lastName === null ? undefined : { firstName, lastName },
     };

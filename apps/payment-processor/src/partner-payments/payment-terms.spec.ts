@@ -111,6 +111,35 @@ describe('the terms of a merchant', () => {
     expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
   });
 
+  it.each([
+    // Ten times the invoice of 100 cents, unless the merchant has a maximum.
+    [undefined, 1_000, undefined],
+    [undefined, 1_001, 'payable.mismatch'],
+    [1_001, 1_001, undefined],
+    [1_001, 1_002, 'payable.mismatch'],
+    [150, 150, undefined],
+    [150, 151, 'payable.mismatch'],
+    // The invoice is above the maximum, so it can still be paid in full.
+    [50, 100, undefined],
+    [50, 101, 'payable.mismatch'],
+  ])('(maximum %p, invoice of 100, amount %d) return the error %s', (maximumAmount, amount, error) => {
+    const terms = {
+      amount: 100,
+      features: { amount: { editable: true } },
+      minimumAmount: 1,
+      maximumAmount,
+      grants: [],
+    };
+    expect(catchDomainError(() => checkTerms(SERVICE, buildRequest({ amount }), terms))?.code).toBe(error);
+  });
+
+  it('allow a tip up to the amount of the payable, whatever amount the payer chose', () => {
+    const features = { amount: { editable: true }, tip: { enabled: true } };
+    expect(checkRequest({ amount: 1, tipAmount: 100 }, features)).toBeUndefined();
+    expect(checkRequest({ amount: 100, tipAmount: 101 }, features)?.code).toBe('payable.mismatch');
+    expect(checkRequest({ amount: 500, tipAmount: 101 }, features)?.code).toBe('payable.mismatch');
+  });
+
   const tipProblem = { field: 'tipAmount', message: 'This merchant does not take tips' };
   const orderReferenceProblem = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
   const missingOrderReferenceProblem = (label: string) => ({
@@ -239,6 +268,13 @@ describe('the amounts that a payer chooses on the page of an invoice', () => {
       code: 'payment.not-accepted',
       fields: [{ field: 'tipAmount', message: `Amount and tip must not be more than ${MAX_AMOUNT_CENTS} together` }],
     });
+  });
+
+  it('must not be above the maximum of the merchant, and the tip not above the amount of the invoice', () => {
+    const limits = { amount: 200, maximumAmount: 300 };
+    expect(choose(300, 200, limits)).toBeUndefined();
+    expect(choose(301, 200, limits)?.code).toBe('payable.mismatch');
+    expect(choose(300, 201, limits)?.code).toBe('payable.mismatch');
   });
 
   it('must follow the terms of the merchant', () => {

@@ -4,6 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  type AmountTerms,
+  computeAmountLimits,
   type MakePaymentRequest,
   MAX_AMOUNT_CENTS,
   type MerchantFeatures,
@@ -19,12 +21,10 @@ export interface Payer {
 }
 
 /** The amount of the payable and the merchant's terms. */
-export interface PaymentTerms {
+export interface PaymentTerms extends AmountTerms {
   /** Cents. */
   readonly amount: number;
   readonly features: MerchantFeatures;
-  /** Cents. */
-  readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
 
@@ -84,10 +84,12 @@ export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTer
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
 }
 
-function checkAmount({ amount }: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
+function checkAmount({ amount, tipAmount }: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
   if (amount !== terms.amount && terms.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
-  // Any payment sets the invoice to paid, so a minimum is required. An invoice below the minimum must be paid in full.
-  if (amount < Math.min(terms.amount, terms.minimumAmount)) throw new DomainError('payable.mismatch');
+  // Any payment sets the invoice to paid, so a minimum is required. The maxima protect payers from typing errors.
+  const { min, max, tipMax } = computeAmountLimits(terms.amount, terms);
+  const isTipTooHigh = terms.features.tip?.enabled === true && (tipAmount ?? 0) > tipMax;
+  if (amount < min || amount > max || isTipTooHigh) throw new DomainError('payable.mismatch');
 }
 
 function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<PaymentTerms, 'grants'>): FieldProblem[] {

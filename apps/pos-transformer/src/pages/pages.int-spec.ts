@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { waitUntil } from '@svc/testing';
+import { pickSecurityHeaders, SERVICE_SECURITY_HEADERS, waitUntil } from '@svc/testing';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
 
 const KEY = 'a-key-of-the-store';
@@ -84,9 +84,12 @@ test.each([
   async (path) => {
     const answer = await fetch(`${url}${path}`);
     expect(answer.status).toBe(200);
-    const policy = answer.headers.get('content-security-policy');
-    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-    expect(policy).not.toContain('unsafe');
+    expect(pickSecurityHeaders(answer.headers)).toEqual({
+      ...SERVICE_SECURITY_HEADERS,
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'cache-control': 'no-cache',
+    });
     const text = await answer.text();
     expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
   },

@@ -125,6 +125,11 @@ export const PAYMENT_ERROR_HELP = {
     steps: [
       ['The invoice changed after it was shown.', 'Decode the code again, and pay its present amount.'],
       ['The amount was chosen by the payer.', 'Send the amount of the invoice, unless `features.amount.editable`.'],
+      [
+        "An edited amount is below the merchant's minimum, or above its maximum. By default, the maximum is ten times the amount due, but at most R 50 000.",
+        'Send an amount nearer to the amount due.',
+      ],
+      ['The tip is higher than the amount due.', 'Send a lower tip.'],
       ['Rands instead of cents.', 'Send whole cents: R 12.34 is 1234.'],
     ],
     repeat: 'No. Send the amount due, with a new `reference`.',

@@ -38,6 +38,40 @@ export interface MerchantGrant {
 /** Default of `minimumAmount`, in cents. */
 export const DEFAULT_MINIMUM_AMOUNT = 100;
 
+/** Maximum of an edited amount, as a multiple of the amount due, if the merchant has no `maximumAmount`. */
+const DEFAULT_MAXIMUM_FACTOR = 10;
+/** Maximum of an edited amount, in cents, if the merchant has no `maximumAmount`. */
+const DEFAULT_MAXIMUM_AMOUNT = 5_000_000;
+
+/** A merchant's settings for edited amounts, in cents. */
+export interface AmountTerms {
+  readonly minimumAmount: number;
+  /** Null if the default applies: ten times the amount due, but at most R 50 000. */
+  readonly maximumAmount?: number | null | undefined;
+}
+
+/** The amounts that a payer may choose for one payable, in cents. */
+export interface AmountLimits {
+  readonly min: number;
+  readonly max: number;
+  readonly tipMax: number;
+}
+
+/**
+ * The limits of an edited amount and of a tip (P6). A payer can always pay exactly the amount due, whatever the
+ * merchant's minimum and maximum are.
+ *
+ * @param amountDue cents
+ */
+export function computeAmountLimits(amountDue: number, { minimumAmount, maximumAmount }: AmountTerms): AmountLimits {
+  const defaultMaximum = Math.min(DEFAULT_MAXIMUM_FACTOR * amountDue, DEFAULT_MAXIMUM_AMOUNT);
+  return {
+    min: Math.min(amountDue, minimumAmount),
+    max: Math.max(amountDue, maximumAmount ?? defaultMaximum),
+    tipMax: amountDue,
+  };
+}
+
 /** The platform's fee for each card payment of a merchant (M5). */
 export interface FeeTerms {
   /** Hundredths of a per cent of the processed amount. */
@@ -64,6 +98,12 @@ export interface MerchantChanged {
    * because decoding a code returns the features to every partner. Absent in events of earlier releases.
    */
   minimumAmount?: number;
+  /**
+   * The maximum, in cents, that a payer may pay of a smaller invoice if `amount.editable`. Absent if the merchant has
+   * none: then the maximum is ten times the amount due, but at most R 50 000. Like the minimum it is not part of
+   * `features`.
+   */
+  maximumAmount?: number;
   /** At most 100 grants, one for each organisation. */
   grants: MerchantGrant[];
   /** Absent in events of earlier releases. */

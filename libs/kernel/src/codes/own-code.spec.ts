@@ -21,6 +21,11 @@ test.each([
   `${ownCodeText(CODE, CODES_URL)}/`,
   `${ownCodeText(CODE, CODES_URL)}?utm=poster`,
   `${ownCodeText(CODE, CODES_URL)}#top`,
+  ` ${ownCodeText(CODE, CODES_URL)}\r\n`,
+  `\u00a0${CODE}\ufeff`,
+  `${ownCodeText(CODE, CODES_URL)} / ?utm=poster`,
+  `${CODES_URL}/c/%20${CODE}%09%0d%0A%C2%A0`,
+  `%20${CODE}%20`,
 ])('%s is a payment code of this platform', (text) => expect(parseOwnCode(text, CODES_URL)).toBe(CODE));
 
 test.each([
@@ -40,5 +45,19 @@ test.each([
   `${ownCodeText(CODE, CODES_URL)}?a\nb`,
   `x\n${ownCodeText(CODE, CODES_URL)}`,
   `https://pay.svc.example:8443/c/0${CODE}`,
+  `https://pay.svc.example:8443/c/${CODE}//`,
+  `https://pay.svc.example:8443/c/${CODE.slice(1)} ${CODE.slice(-1)}`,
+  `https://pay.svc.example:8443/c/${CODE}%2f`,
+  `${ownCodeText(CODE, CODES_URL)}?a\u2028b`,
   '٠١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩',
 ])('%j is not a payment code of this platform', (text) => expect(parseOwnCode(text, CODES_URL)).toBeUndefined());
+
+test('the time for parsing grows linearly with the length of the text', () => {
+  const start = process.cpuUsage();
+  for (const blank of [' ', '%20', '/', '?', '#'])
+    expect(parseOwnCode(`${ownCodeText(CODE, CODES_URL)}${blank.repeat(200_000)}x`, CODES_URL)).toBe(
+      blank === '?' || blank === '#' ? CODE : undefined,
+    );
+  // A quadratic time would be minutes.
+  expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
+});

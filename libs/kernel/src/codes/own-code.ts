@@ -31,14 +31,24 @@ export function ownHostFragment(codesUrl: string): string {
   return `${new URL(codesUrl).host}/c/`;
 }
 
+/** Blanks that a scanner has percent-encoded: space, tab, line breaks and no-break space. */
+const ENCODED_BLANKS = /%(?:20|09|0a|0d|c2%a0)/gi;
+
 /**
  * Returns the digits if the text is a code of the platform, otherwise undefined. Accepts the changes that scanners and
- * people make to a URL: capitals, another scheme or no scheme, a trailing slash or a query.
+ * people make to a URL: capitals, another scheme or no scheme, a trailing slash, a query, and surrounding blanks. This
+ * is the only rule for codes: the payment page applies it to its own address.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
-  if (isOwnCode(text)) return text;
-  const rest = text.replace(/^https?:\/\//i, '');
+  const trimmed = text.replace(ENCODED_BLANKS, ' ').trim();
+  if (isOwnCode(trimmed)) return trimmed;
+  // A code has only one line (D2).
+  if (/[\n\r\u2028\u2029]/.test(trimmed)) return undefined;
+  const rest = trimmed.replace(/^https?:\/\//i, '');
   const prefix = ownHostFragment(codesUrl);
   if (rest.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
-  return /^(\d{20})\/?(?:[?#].*)?$/.exec(rest.slice(prefix.length))?.[1];
+  const path = rest.slice(prefix.length).split(/[?#]/, 1)[0]!;
+  // Removes the blanks with trim, because a pattern for blanks around an optional slash would take quadratic time.
+  const code = path.trim().replace(/\/$/, '').trim();
+  return isOwnCode(code) ? code : undefined;
 }

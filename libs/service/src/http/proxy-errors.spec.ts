@@ -39,7 +39,7 @@ const UNAVAILABLE: ProxyError = {
   retryAfterSeconds: 1,
 };
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
-const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
+const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 describe.each(['api', 'admin', 'shop'] as const)('an error response of a reverse proxy for the host %s', (host) => {
   it('has a problem body (C5) with the request id, and a Retry-After header if a retry may succeed', () => {
@@ -85,7 +85,12 @@ it.each([
   'the body of a %d from the host gateway is the envelope that merchants expect (H1), with the status %s',
   (status, text) => {
     const { headers, body } = createProxyErrorResponse({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
-    expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
+    expect(headers).toEqual({
+      ...COMMON,
+      'content-type': 'application/json; charset=utf-8',
+      link: expect.any(String) as string,
+      'retry-after': '1',
+    });
     expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
   },
 );
@@ -98,8 +103,14 @@ describe('an error response for a browser', () => {
     for (const error of [NOT_FOUND, UNAVAILABLE]) {
       const { status, headers, body } = writePage(host, error);
       expect(status).toBe(error.status);
-      expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/html; charset=utf-8' });
-      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(headers).toEqual({
+        ...COMMON,
+        'content-type': 'text/html; charset=utf-8',
+        link: expect.any(String) as string,
+        ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': '1' }),
+        'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+        'referrer-policy': 'no-referrer',
+      });
       expect(body).toMatch(/^<!doctype html><html lang="en">.*<title>[^<]+<\/title>.*<h1>[^<]+<\/h1>/);
       expect(body).not.toMatch(/<script|<style|<link/);
       // A browser in dark mode renders the page dark.

@@ -110,6 +110,7 @@ export function createProxyErrorResponse(
     headers: {
       'x-request-id': requestId,
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
       'content-type': contentType,
       link: helpLinkTo(errorPage),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
@@ -118,8 +119,11 @@ export function createProxyErrorResponse(
   });
   if (accept?.includes('text/html')) {
     const page = newResponse('text/html; charset=utf-8', renderPage(host, error));
-    const policy = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'" };
-    return { ...page, headers: { ...page.headers, ...policy } };
+    const policies = {
+      'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+      'referrer-policy': 'no-referrer',
+    };
+    return { ...page, headers: { ...page.headers, ...policies } };
   }
   if (host === 'gateway')
     return newResponse(

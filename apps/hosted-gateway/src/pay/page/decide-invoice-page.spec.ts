@@ -1,5 +1,4 @@
 import type { LineItem, PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { type TillInvoice, toTillLineItem } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
@@ -26,6 +25,7 @@ const INVOICE: TillInvoice = {
   tries: 0,
   features: {},
   minimumAmount: 100,
+  maximumAmount: null,
   payments: [],
 };
 
@@ -69,13 +69,13 @@ test('the model of an open page has the order of the till, without a link to a s
     lines: [],
     reversedCharges: [],
     try: 1,
-    triesLeft: MAX_SESSION_ATTEMPTS,
+    triesLeft: undefined,
     expiresAt: timeAfterNow(1),
     canExtend: false,
     encryptionKey: {},
     renderedAt: timeAfterNow(0),
     decline: undefined,
-    choice: { amountMinCents: undefined, hasTip: false },
+    choice: { amountCents: undefined, tipMaxCents: undefined },
   });
   expect(decideInvoicePage({ mode: 'test' })['isTest']).toBe(true);
   expect(decideInvoicePage({ externalReference: null })).not.toHaveProperty('merchantOrderId');
@@ -111,25 +111,29 @@ test.each<[lineItem: LineItem, line: object]>([
 });
 
 test.each([
-  [{}, { amountMinCents: undefined, hasTip: false }],
+  [{}, { amountCents: undefined, tipMaxCents: undefined }],
   [
     { amount: {}, tip: {} },
-    { amountMinCents: undefined, hasTip: false },
+    { amountCents: undefined, tipMaxCents: undefined },
   ],
   [
     { amount: { editable: false }, tip: { enabled: false } },
-    { amountMinCents: undefined, hasTip: false },
+    { amountCents: undefined, tipMaxCents: undefined },
   ],
-  [{ tip: { enabled: true } }, { amountMinCents: undefined, hasTip: true }],
-  [{ amount: { editable: true } }, { amountMinCents: 100, hasTip: false }],
+  [{ tip: { enabled: true } }, { amountCents: undefined, tipMaxCents: 8_950 }],
+  [{ amount: { editable: true } }, { amountCents: { min: 100, max: 89_500 }, tipMaxCents: undefined }],
 ])('with the features %j of the merchant, the payer has the choice %j', (features, choice) => {
   expect(decideInvoicePage({ features })['choice']).toEqual(choice);
 });
 
-test('a payer can always choose the whole amount, even if it is below the minimum', () => {
-  expect(decideInvoicePage({ features: { amount: { editable: true } }, minimumAmount: 10_000 })['choice']).toEqual({
-    amountMinCents: 8_950,
-    hasTip: false,
+test('a payer can always choose the whole amount, even if it is below the minimum or above the maximum', () => {
+  const features = { amount: { editable: true } };
+  expect(decideInvoicePage({ features, minimumAmount: 10_000, maximumAmount: 20_000 })['choice']).toEqual({
+    amountCents: { min: 8_950, max: 20_000 },
+    tipMaxCents: undefined,
+  });
+  expect(decideInvoicePage({ features, maximumAmount: 200 })['choice']).toMatchObject({
+    amountCents: { min: 100, max: 8_950 },
   });
 });
 
@@ -170,7 +174,6 @@ describe('the basket', () => {
   const paid = { payableState: 'paid', payments: [buildPayment()] } as const;
   const oldPayment = buildPayment({ modifiedUTCDate: timeAfterNow(-60_000) });
   const failed = buildPayment({ state: 'failed' });
-  const failedPayments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
   const verificationUrl = 'https://bank.example/1';
   const inVerification = buildPayment({
     state: 'verificationRequired',
@@ -194,7 +197,7 @@ describe('the basket', () => {
     ['already-paid', { ...paid, payments: [buildPayment(BY_PARTNER)] }, {}],
     ['cancelled', { payableState: 'closed' }, {}],
     ['expired', { expiresAt: NOW }, {}],
-    ['refused', { tries: 5, payments: failedPayments }, {}],
+    ['refused', { tries: 80, payments: [failed] }, {}],
   ])('is hidden from other people, and after the invoice was closed, on the page %s', (state, invoice, facts) =>
     expect(stateAndBasketVisibility(invoice, facts)).toEqual([state, false]),
   );
@@ -217,29 +220,6 @@ describe('the page after a failed payment', () => {
     expect(decideInvoicePage({ tries: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe('open');
     // The invoice has the new number of tries, but the payment has not arrived yet.
     expect(decideInvoicePage({ tries: 1 }).state).toBe('open');
-  });
-
-  test.each([
-    { failedOnPages: MAX_SESSION_ATTEMPTS - 1, failedAtPartners: 0, triesMax: 100, triesLeft: 1 },
-    { failedOnPages: 1, failedAtPartners: 60, triesMax: 100, triesLeft: MAX_SESSION_ATTEMPTS - 1 },
-    { failedOnPages: 0, failedAtPartners: 98, triesMax: 100, triesLeft: 2 },
-    { failedOnPages: 0, failedAtPartners: 3, triesMax: 4, triesLeft: 1 },
-  ])(
-    'shows $triesLeft tries left (failures: $failedOnPages on pages, $failedAtPartners at partners; limit: $triesMax)',
-    ({ failedOnPages, failedAtPartners, triesMax, triesLeft }) => {
-      const payments = [
-        ...Array.from({ length: failedOnPages }, () => buildPayment({ ...failed, reference: 'other' })),
-        ...Array.from({ length: failedAtPartners }, () => buildPayment({ ...failed, ...BY_PARTNER })),
-        buildPayment({ ...BY_PARTNER, state: 'verificationRequired' }),
-      ];
-      const tries = failedOnPages + failedAtPartners;
-      expect(decideInvoicePage({ tries, triesMax, payments })['triesLeft']).toBe(triesLeft);
-    },
-  );
-
-  test('has the state refused if it is the fifth failure on pages', () => {
-    const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => buildPayment(failed));
-    expect(decideInvoicePage({ tries: 5, payments }).state).toBe('refused');
   });
 
   test('shows a reversed charge only to the payer of that charge', () => {
@@ -281,4 +261,38 @@ test.each([
 
 test('an invoice is expired from the exact millisecond of its expiry', () => {
   expect(decideInvoicePage({ expiresAt: NOW }).state).toBe('expired');
+});
+
+describe('the page of a static code', () => {
+  const address = { code: '98765432109876543210', invoiceReference: 'i' };
+  const ORDER_FIELDS = ['lines', 'siteName', 'merchantOrderId'];
+  const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
+  const failures = Array.from({ length: 20 }, () => buildPayment({ state: 'failed', reference: 'other' }));
+  const verification = { verificationUrl: 'https://bank.example/1', verificationUntilUTCDate: timeAfterNow(1) };
+
+  test.each<[string, Partial<TillInvoice>]>([
+    ['open', {}],
+    ['declined', { tries: 1, payments: [buildPayment({ state: 'failed' })] }],
+    ['processing', { payableState: 'reserved' }],
+    ['verification', { tries: 1, payments: [buildPayment({ state: 'verificationRequired', ...verification })] }],
+    ['succeeded', { payableState: 'paid', payments: [buildPayment()] }],
+    ['already-paid', { payableState: 'paid', payments: [buildPayment({ reference: 'other' })] }],
+    ['cancelled', { payableState: 'closed' }],
+    ['expired', { expiresAt: NOW, tries: 20, payments: failures }],
+    ['refused', { tries: 60 }],
+    ['paused', { tries: 20, payments: failures }],
+  ])('shows in state %s the shop and the amount, but nothing else of the order', (state, invoice) => {
+    const page = decideInvoicePage({ lineItems, ...invoice }, { address });
+    expect(page).toMatchObject({ state, merchantName: 'Karoo Books', currencyISOCode: 'ZAR' });
+    expect(page['amountCents']).toBe(state === 'succeeded' ? 8_800 : 8_950);
+    for (const field of ORDER_FIELDS) expect(page).not.toHaveProperty(field);
+    expect(JSON.stringify(page)).not.toContain(INVOICE.code);
+  });
+
+  test('lets the payer of a verification continue at the bank while the code is paused, without another card', () => {
+    const waiting = buildPayment({ state: 'verificationRequired', ...verification });
+    const page = decideInvoicePage({ tries: 21, payments: [waiting, ...failures] }, { address });
+    expect(page.state).toBe('verification');
+    expect(page).not.toHaveProperty('anotherCardUrl');
+  });
 });

@@ -9,11 +9,13 @@ import type {
   ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
-import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
+import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { determineSessionState } from '../../sessions/session.js';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
+import { checkAttemptLimit } from '../payables/attempt-limits.js';
 import { buildInvoiceOrder, buildPaymentChoice } from '../payables/invoice-order.js';
-import { countAttemptsLeft, getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
+import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
 import { buildMerchantLink } from './payer-links.js';
 
 /**
@@ -54,6 +56,7 @@ export interface PageFacts {
 /** Decides which page the payer sees. A pure function of the facts. */
 export function decidePage(facts: PageFacts): SessionPage {
   const page = decidePageWithBasket(facts);
+  if (isStaticCode(facts.address)) return removeOrder(page);
   return isInvoice(facts.payable) && !isBasketVisible(page) ? removeBasket(page) : page;
 }
 
@@ -67,6 +70,11 @@ function isBasketVisible(page: SessionPage): boolean {
 }
 
 function removeBasket({ lines: _, ...page }: SessionPage): SessionPage {
+  return page;
+}
+
+/** A printed code is public, so its page shows only the shop and the amount. */
+function removeOrder({ lines: _, siteName: __, merchantOrderId: ___, ...page }: SessionPage): SessionPage {
   return page;
 }
 
@@ -141,8 +149,8 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
   // A processing payment may arrive before the new state of its payable.
   if (facts.isInFlight || payable.payments.some(({ state }) => state === 'processing'))
     return buildProcessingPage(order, false);
-  const triesLeft = countAttemptsLeft(payable);
-  const isPayable = determineSessionState(payable, now) === 'open' && triesLeft > 0;
+  const limit = checkAttemptLimit(payable, address, now);
+  const isPayable = determineSessionState(payable, now) === 'open' && limit === 'allowed';
   const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
   if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
@@ -151,7 +159,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     const charge = buildChargeDetails(latest!, latest!.paymentUTCDate);
     return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
-  if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
+  if (!isPayable) return { ...order, state: decideClosedState(limit, payable, now) };
   // All attempts so far came from other payers or through partners. (If a session has attempts but no payments, the
   // payment of its payer has not arrived yet.)
   const areAttemptsOfOthers = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
@@ -160,7 +168,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     ...order,
     state: isDeclined ? 'declined' : 'open',
     try: payable.tries + 1,
-    triesLeft,
+    triesLeft: isInvoice(payable) ? undefined : MAX_SESSION_ATTEMPTS - payable.tries,
     expiresAt: payable.expiresAt.toISOString(),
     canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,
@@ -170,6 +178,15 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     ...(isInvoice(payable) ? { choice: buildPaymentChoice(payable) } : {}),
   };
   return form;
+}
+
+function decideClosedState(
+  limit: ReturnType<typeof checkAttemptLimit>,
+  payable: PagePayable,
+  now: Date,
+): 'refused' | 'paused' | 'expired' {
+  if (limit === 'used-up') return 'refused';
+  return determineSessionState(payable, now) === 'open' ? 'paused' : 'expired';
 }
 
 /** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */

@@ -4,7 +4,7 @@ import { HostedGatewayConfig } from '../../config.js';
 import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
-import { buildCallsPath, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { TillCodes } from '../../till-codes/till-codes.js';
 import { InFlightPayments } from '../payables/in-flight-payments.js';
 import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
@@ -34,7 +34,7 @@ export interface PageState {
 export interface NextAttempt {
   /** Number of the attempt. */
   readonly try: number;
-  /** Text with the number of attempts left. */
+  /** Text with the number of attempts left. Empty for an invoice. */
   readonly triesLeft: string;
 }
 
@@ -57,8 +57,8 @@ export interface Payer extends LanguagePreference {
 }
 
 /**
- * Redirect from the static code of a till to the page of its open invoice. That page has its own address, which stays
- * valid after the payment.
+ * Redirect from the static code of a till to its page for the open invoice. That page has its own address, which stays
+ * valid after the payment, and does not contain the code of the invoice.
  */
 export interface PageRedirect {
   readonly redirectTo: string;
@@ -83,6 +83,7 @@ export class ShowPage {
   /** @param wantsAnotherCard the payer wants to use another card although a payment waits for verification */
   async findModel(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
     const payable = await this.payables.findByAddress(address);
+    if (!payable && isStaticCode(address)) return { state: 'not-found', isScanned: true };
     if (!payable) return isScanned(address) ? this.buildModelForCode(address.code, payer) : { state: 'not-found' };
     return this.buildModel(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
   }
@@ -120,7 +121,8 @@ export class ShowPage {
     if (!till) return { state: 'not-found', isScanned: true };
     const invoice = await this.tillCodes.findOpenInvoice(code);
     if (!invoice) return { state: 'till', ...till };
-    return { redirectTo: `${buildCallsPath(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
+    const address = { code, invoiceReference: invoice.invoiceReference };
+    return { redirectTo: `${buildCallsPath(address)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
   }
 
   private async buildModel(

@@ -1,3 +1,4 @@
+import { computeAmountLimits } from '@svc/contracts';
 import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
 import type { TillInvoice, TillLineItem } from '../../till-codes/till-invoice.js';
 
@@ -17,10 +18,11 @@ export function buildInvoiceOrder({
 }
 
 /** Whether the payer may choose an amount and a tip. payment-processor enforces the same rules. */
-export function buildPaymentChoice({ features, minimumAmount, amount }: TillInvoice): PaymentChoice {
+export function buildPaymentChoice(invoice: TillInvoice): PaymentChoice {
+  const { min, max, tipMax } = computeAmountLimits(invoice.amount, invoice);
   return {
-    amountMinCents: features.amount?.editable === true ? Math.min(amount, minimumAmount) : undefined,
-    hasTip: features.tip?.enabled === true,
+    amountCents: invoice.features.amount?.editable === true ? { min, max } : undefined,
+    tipMaxCents: invoice.features.tip?.enabled === true ? tipMax : undefined,
   };
 }
 

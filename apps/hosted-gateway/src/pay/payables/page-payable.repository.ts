@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
@@ -17,9 +17,11 @@ export class PagePayableRepository {
   ) {}
 
   /**
-   * Finds an invoice only by its code, not by its reference: the reference is not secret, because partners receive it.
+   * Finds an invoice only by a code, not by its reference alone: the reference is not secret, because partners receive
+   * it.
    */
   async findByAddress(address: PayerAddress): Promise<PagePayable | undefined> {
+    if (isStaticCode(address)) return this.invoices.findByStaticCode(address.code, address.invoiceReference);
     const session = await this.sessions.findByAddress(address);
     return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
   }

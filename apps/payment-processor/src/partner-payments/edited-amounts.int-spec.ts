@@ -1,0 +1,78 @@
+/** The limits of the amounts and tips that partners' customers choose (P6). */
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await createPartner(processor);
+});
+afterAll(() => processor.stop());
+
+const createInvoice = () => openInvoice(processor, merchant);
+const countPayments = async ({ payableId }: { payableId: string }): Promise<number> =>
+  (await processor.dataSource.query<unknown[]>(`SELECT FROM payments WHERE payable_id = $1`, [payableId])).length;
+
+test('an edited amount and a tip are charged if the merchant allows them', async () => {
+  merchant = await createMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
+  const { body } = await partner.pay(await createInvoice(), { amount: 10_000, tipAmount: 500 });
+  expect(body).toMatchObject({ invoicedAmount: 12345, tipAmount: 500, processedAmount: 10_500, status: 'success' });
+});
+
+test.each([
+  ['the default minimum', undefined, 99, 100],
+  ['the merchant’s minimum', 5_000, 4_999, 5_000],
+  ['the invoiced amount, if it is smaller than the minimum,', 20_000, 12_344, 12_345],
+])('an edited amount below %s is rejected', async (_, minimumAmount, rejectedAmount, acceptedAmount) => {
+  const features = { amount: { editable: true } };
+  merchant = await createMerchant(processor, { features, ...(minimumAmount ? { minimumAmount } : {}) });
+  const invoice = await createInvoice();
+  const { status, body } = await partner.pay(invoice, { amount: rejectedAmount });
+  expect([status, body.errors]).toEqual([422, [{ errorReference: '22', message: expect.not.stringMatching(/\d/) }]]);
+  expect(await countPayments(invoice)).toBe(0);
+  expect(await partner.pay(invoice, { amount: acceptedAmount })).toMatchObject({
+    status: 201,
+    body: { status: 'success' },
+  });
+});
+
+test.each([
+  ['ten times the invoiced amount', {}, 123_451, 123_450],
+  ['the merchant’s maximum', { maximumAmount: 20_000 }, 20_001, 20_000],
+  ['the invoiced amount, if it is larger than the maximum,', { maximumAmount: 10_000 }, 12_346, 12_345],
+])('an edited amount above %s is rejected', async (_, terms, rejectedAmount, acceptedAmount) => {
+  merchant = await createMerchant(processor, { features: { amount: { editable: true } }, ...terms });
+  const invoice = await createInvoice();
+  const { status, body } = await partner.pay(invoice, { amount: rejectedAmount });
+  expect([status, body.errors]).toEqual([422, [{ errorReference: '22', message: expect.not.stringMatching(/\d/) }]]);
+  expect(await countPayments(invoice)).toBe(0);
+  expect((await partner.pay(invoice, { amount: acceptedAmount })).body).toMatchObject({ status: 'success' });
+});
+
+test('a maximum that the merchant has removed no longer applies', async () => {
+  const features = { amount: { editable: true } };
+  merchant = await createMerchant(processor, { features, maximumAmount: 20_000 });
+  await createMerchant(processor, { merchantId: merchant.merchantId, features });
+  expect((await partner.pay(await createInvoice(), { amount: 123_450 })).body).toMatchObject({ status: 'success' });
+});
+
+test('a tip above the invoiced amount is rejected', async () => {
+  merchant = await createMerchant(processor, { features: { tip: { enabled: true } } });
+  const invoice = await createInvoice();
+  const { status, body } = await partner.pay(invoice, { tipAmount: 12_346 });
+  expect([status, body.errors]).toEqual([422, [{ errorReference: '22', message: expect.not.stringMatching(/\d/) }]]);
+  expect(await countPayments(invoice)).toBe(0);
+  expect((await partner.pay(invoice, { tipAmount: 12_345 })).body).toMatchObject({ processedAmount: 24_690 });
+});
+
+test('an event of an older release, which has no minimum amount, does not change the stored minimum', async () => {
+  const { merchantId } = await createMerchant(processor, { minimumAmount: 5_000 });
+  merchant = await createMerchant(processor, { merchantId, features: { amount: { editable: true } } });
+  const invoice = await createInvoice();
+  expect((await partner.pay(invoice, { amount: 4_999 })).status).toBe(422);
+  expect((await partner.pay(invoice, { amount: 5_000 })).status).toBe(201);
+});
