@@ -365,8 +365,8 @@ describe('verification of the payer:', () => {
     expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'returnUrl' })]]);
   });
 
-  test('the bank receives a normalised return URL', async () => {
-    const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
+  test('the bank redirects the payer to the return URL as the partner sent it, encoded only as a header requires', async () => {
+    const returnUrl = ' https://partner.example/a\nb/é?name=Caf%E9&x=a%20b~c&flag ';
     const challenged = await partner.pay(await createInvoice(), { returnUrl, ...cardToVerify });
     expect(challenged).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
     const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
@@ -374,7 +374,7 @@ describe('verification of the payer:', () => {
       body: new URLSearchParams({ answer: 'refuse' }),
       redirect: 'manual',
     });
-    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
+    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?name=Caf%E9&x=a%20b~c&flag');
   });
 
   test('the return page responds with 404 for unknown references', async () => {
