@@ -10,6 +10,7 @@ import {
   type MerchantFees,
   type MerchantGrant,
 } from '@svc/contracts';
+import { PatchBody } from '@svc/service';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
 import { IfPresent } from '../if-present.js';
@@ -102,6 +103,7 @@ class FeesRequest implements MerchantFees {
 }
 
 /** Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change, and null is not allowed. */
+@PatchBody()
 export class ChangeMerchantRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
