@@ -140,3 +140,90 @@ describe('after a call in flight has begun', () => {
     await expect(call).rejects.toThrow('The client was closed.');
   });
 });
+
+describe('connections', () => {
+  /** Starts a server that responds to each request with these bytes. Returns the connections it has accepted. */
+  async function startServer(
+    respond: (socket: Socket, request: number) => void,
+  ): Promise<{ url: string; sockets: Socket[] }> {
+    const sockets: Socket[] = [];
+    let requests = 0;
+    const port = await listen(
+      createServer((socket) => {
+        sockets.push(socket);
+        socket.on('data', () => respond(socket, ++requests));
+      }),
+    );
+    return { url: `http://127.0.0.1:${port}/`, sockets };
+  }
+  const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n';
+  const closed = (socket: Socket): Promise<unknown> =>
+    socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', resolve));
+
+  test('are used again, and never more than the limit are open', async () => {
+    const { url, sockets } = await startServer((socket) => socket.write(`${OK}\r\nok`));
+    const client = newClient({ maxConnectionsPerOrigin: 2 });
+    for (let round = 0; round < 2; round++) {
+      const responses = await Promise.all(Array.from({ length: 10 }, () => get(client, url)));
+      expect(responses.map(({ body }) => body.toString())).toEqual(Array(10).fill('ok'));
+    }
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('that fail make room for the requests that wait', async () => {
+    const { url, sockets } = await startServer((socket, request) =>
+      request === 1 ? socket.destroy() : socket.write(`${OK}\r\nok`),
+    );
+    const client = newClient({ maxConnectionsPerOrigin: 1 });
+    const results = await Promise.allSettled([get(client, url), get(client, url), get(client, url)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('are not given to requests that ended while they waited', async () => {
+    let respond = (): void => undefined;
+    const { url, sockets } = await startServer((socket, request) => {
+      respond = () => void socket.write(`${OK}\r\nok`);
+      if (request > 1) respond();
+    });
+    const client = newClient({ maxConnectionsPerOrigin: 1 });
+    const first = get(client, url);
+    await expect(get(client, url, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    const last = get(client, url);
+    respond();
+    expect([(await first).statusCode, (await last).statusCode, sockets.length]).toEqual([200, 200, 1]);
+  });
+
+  test.each([
+    ['says that it closes the connection', `${OK}connection: close\r\n\r\nok`],
+    ['closes idle connections within a second', `${OK}keep-alive: timeout=1\r\n\r\nok`],
+    ['sends more than the response', `${OK}\r\nokHTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\npoisoned`],
+  ])('are not used again if the server %s', async (_, response) => {
+    const { url, sockets } = await startServer((socket) => socket.write(response));
+    const client = newClient();
+    await get(client, url).catch(() => undefined);
+    await closed(sockets[0]!);
+    await get(client, url).catch(() => undefined);
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('are closed if the server sends bytes while no request is in flight', async () => {
+    const { url, sockets } = await startServer((socket) => socket.write(`${OK}\r\nok`));
+    const client = newClient();
+    await get(client, url);
+    sockets[0]!.write('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\npoisoned');
+    await closed(sockets[0]!);
+    expect((await get(client, url)).body.toString()).toBe('ok');
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('are closed after the time of the client, and when it is destroyed', async () => {
+    const { url, sockets } = await startServer((socket) => socket.write(`${OK}\r\nok`));
+    await get(newClient({ keepAliveMs: 50 }), url);
+    await closed(sockets[0]!);
+    const client = newClient();
+    await get(client, url);
+    client.destroy();
+    await closed(sockets[1]!);
+  });
+});

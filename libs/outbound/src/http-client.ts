@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, req
 import { request as httpsRequest } from 'node:https';
 import { buildRequestTarget } from '@svc/kernel';
 import { hostOf } from './address-guard.js';
-import { type ConnectionSettings, createGuardedAgents } from './guarded-agents.js';
+import { ConnectionPool, type ConnectionSettings } from './connection-pool.js';
 
 export interface HttpClientSettings extends ConnectionSettings {
   /** Only this many bytes of a response body are read. */
@@ -59,20 +59,22 @@ const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
  * closes the connection after status 100.
  */
 export class HttpClient {
-  private readonly agents;
+  private readonly pools: Readonly<Record<'http' | 'https', ConnectionPool>>;
   private readonly exchanges = new Set<Exchange>();
 
   constructor(private readonly settings: HttpClientSettings) {
-    this.agents = createGuardedAgents(settings);
+    this.pools = { http: new ConnectionPool('http:', settings), https: new ConnectionPool('https:', settings) };
   }
 
   /**
    * Throws if there is no response. A response with an incomplete body is returned with the reason. The caller checks
    * the URL first (`checkUrl`).
    */
-  async call(request: OutboundRequest): Promise<OutboundResponse> {
-    request.signal?.throwIfAborted();
-    const exchange: Exchange = new Exchange(this.send(request), request, this.settings.maxResponseBytes, () =>
+  call(request: OutboundRequest): Promise<OutboundResponse> {
+    if (request.signal?.aborted) return Promise.reject(request.signal.reason as Error);
+    const pool = request.url.protocol === 'http:' ? this.pools.http : this.pools.https;
+    const { maxResponseBytes } = this.settings;
+    const exchange: Exchange = new Exchange(send(request, pool), request, { pool, maxResponseBytes }, () =>
       this.exchanges.delete(exchange),
     );
     this.exchanges.add(exchange);
@@ -88,27 +90,29 @@ export class HttpClient {
   /** Closes all connections. Calls in flight fail. */
   destroy(): void {
     for (const exchange of this.exchanges) exchange.end(new Error('The client was closed.'));
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.pools.http.destroy();
+    this.pools.https.destroy();
   }
+}
 
-  private send({ method, url, urlText = url.href, headers, body }: OutboundRequest): ClientRequest {
-    const isPlain = url.protocol === 'http:';
-    const options = {
-      agent: isPlain ? this.agents.http : this.agents.https,
-      host: hostOf(url),
-      port: url.port === '' ? (isPlain ? 80 : 443) : url.port,
-      path: buildRequestTarget(urlText),
-      method,
-      headers: {
-        ...headers,
-        host: url.host,
-        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
-      },
-      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-    };
-    return (isPlain ? httpRequest : httpsRequest)(options);
-  }
+function send(
+  { method, url, urlText = url.href, headers, body }: OutboundRequest,
+  agent: ConnectionPool,
+): ClientRequest {
+  const isPlain = url.protocol === 'http:';
+  return (isPlain ? httpRequest : httpsRequest)({
+    agent,
+    host: hostOf(url),
+    port: url.port === '' ? (isPlain ? 80 : 443) : Number(url.port),
+    path: buildRequestTarget(urlText),
+    method,
+    headers: {
+      ...headers,
+      host: url.host,
+      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+    },
+    maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
+  });
 }
 
 /** One request and its response. It ends once, and closes the connection if the response is incomplete. */
@@ -128,7 +132,7 @@ class Exchange {
   constructor(
     private readonly request: ClientRequest,
     { body, timeoutMs, signal }: OutboundRequest,
-    private readonly maxResponseBytes: number,
+    private readonly settings: { readonly pool: ConnectionPool; readonly maxResponseBytes: number },
     private readonly onEnd: () => void,
   ) {
     this.outcome = new Promise((resolve, reject) => {
@@ -161,17 +165,21 @@ class Exchange {
     if (this.response === undefined) return this.reject(error);
     const { statusCode, headers } = this.response;
     const bodyError = error === undefined ? {} : { bodyError: error };
-    this.resolve({ statusCode: statusCode!, headers, body: Buffer.concat(this.chunks), ...bodyError });
+    const body = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
+    this.resolve({ statusCode: statusCode!, headers, body, ...bodyError });
   }
 
   private read(response: IncomingMessage): void {
     if (response.statusCode! < 200) return this.end(new InterimResponseError());
     this.response = response;
+    const { pool, maxResponseBytes } = this.settings;
+    const keepAlive = response.headers['keep-alive'];
+    if (keepAlive !== undefined) pool.limitKeepAlive(response.socket, String(keepAlive));
     response
       .on('data', (chunk: Buffer) => {
-        this.chunks.push(chunk.subarray(0, this.maxResponseBytes - this.bytes));
+        this.chunks.push(chunk.subarray(0, maxResponseBytes - this.bytes));
         this.bytes += chunk.length;
-        if (this.bytes > this.maxResponseBytes) this.end(new ResponseTooLargeError());
+        if (this.bytes > maxResponseBytes) this.end(new ResponseTooLargeError());
       })
       .on('error', (error) => this.end(error))
       .on('end', () => this.end());
