@@ -108,7 +108,7 @@ export function postgresStatements(): MessageReader {
   };
 }
 
-/** Method and path of HTTP/1.1 requests. undici begins a new chunk for each request. */
+/** Method and path of HTTP/1.1 requests. Each request begins a new chunk, because node:http sends its head and its body together. */
 export function httpRequests(): MessageReader {
   return (bytes) => {
     const [, method, path] = /^([A-Z]+) (\S+) HTTP\/1\.1\r\n/.exec(bytes.toString('latin1', 0, 2_048)) ?? [];

@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Host } from '@svc/contracts';
-import { appForAddress, createProxyErrorResponse, NOT_FOUND, type RunningService, type TlsOptions } from '@svc/service';
+import {
+  appForAddress,
+  createProxyErrorResponse,
+  NOT_FOUND,
+  prefersToJson,
+  type RunningService,
+  type TlsOptions,
+} from '@svc/service';
 
 /**
  * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few
@@ -50,7 +57,7 @@ export function createHostListener(
       );
       return void response.writeHead(status, headers).end(body);
     }
-    if (request.headers.accept?.includes('text/event-stream')) closeOnShutdown(listener, response);
+    if (prefersToJson('text/event-stream', request.headers.accept)) closeOnShutdown(listener, response);
     handle(request, response);
   };
   const listener = tls ? createTlsServer({ ...limits, ...tls }, handleRequest) : createServer(limits, handleRequest);

@@ -1,6 +1,6 @@
 import type { HostedErrorResponse, ResponseStatusText } from '@svc/contracts';
 import type { DomainError } from '@svc/kernel';
-import type { ErrorBody } from '@svc/service';
+import { type ErrorBody, prefersToJson } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
 import { chooseLanguage } from './languages/languages.js';
 import { BuiltManifest } from './pay/built-manifest.js';
@@ -32,7 +32,7 @@ const PAY_URL = new RegExp(`^/(pay/[^/]*|c/[^/]*|${STATIC_CODE_PAGE})/payments(\
 /** True for a request for the payer's page, also with a mistyped address. False for a call of the page's script. */
 function isPageRequest({ method, headers, url }: FastifyRequest): boolean {
   const path = url.split('?', 1)[0] ?? '';
-  return method === 'GET' && headers.accept?.includes('text/html') === true && PAGE_PATH.test(path);
+  return method === 'GET' && prefersToJson('text/html', headers.accept) && PAGE_PATH.test(path);
 }
 
 /** True for a pay request of the page's script. The script shows the error message to the payer. */

@@ -16,7 +16,7 @@ export interface RefundClient {
   readonly keyId: string;
   readonly apiKey: string;
   /** `POST …/refunds?svcId=`, by default 100 cents with a new idempotency key. */
-  refund(svcId: string, body?: object, idempotencyKey?: string, merchantId?: number): Promise<HttpResponse>;
+  refund(svcId: string, body?: object | string, idempotencyKey?: string, merchantId?: number): Promise<HttpResponse>;
   list(svcId: string): Promise<HttpResponse>;
 }
 

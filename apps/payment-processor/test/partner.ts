@@ -22,7 +22,7 @@ import { buildInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';
 import type { Processor } from './processor.js';
 
-type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpResponse>;
+type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object | string) => Promise<HttpResponse>;
 
 /** A client of the main API: a partner's server, or one of the partner's customers. */
 export interface Caller {

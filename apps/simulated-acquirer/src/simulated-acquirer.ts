@@ -61,7 +61,8 @@ const CHARGE_BODY = {
     cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' },
     vaultToken: { type: 'string', minLength: 1, maxLength: 100 },
     challengeReference: { type: 'string', minLength: 1, maxLength: 100 },
-    returnUrl: { type: 'string', pattern: '^https?://', maxLength: 2048 },
+    // Visible ASCII, because a redirect sends it in a header.
+    returnUrl: { type: 'string', pattern: '^https?://[!-~]+$', maxLength: 2048 },
     payer: PAYER,
   },
 } as const;

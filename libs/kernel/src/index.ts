@@ -10,4 +10,5 @@ export * from './numeric-id.js';
 export * from './codes/own-code.js';
 export * from './payments/payment-reference.js';
 export * from './codes/qr-svg.js';
+export * from './url-text.js';
 export * from './uuid.js';

@@ -56,6 +56,10 @@ test.each([
   'data:text/html,x',
   'https://user@shop.example/',
   'https://:secret@shop.example/',
+  'https://@shop.example/',
+  'https:shop.example/',
+  'https://shop.example\\@evil.example/',
+  'https://shop.example/a\\b',
 ])('%j is rejected in production and in development with an error for the field', (url) => {
   for (const rules of [production, development]) {
     const problem = merchantUrlProblem('cancelUrl', url, rules);

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { FieldProblem } from './domain-error.js';
+import { hasUnambiguousHost } from './url-text.js';
 
 /** The limit of DNS for host names. */
 const MAX_HOST_LENGTH = 253;
@@ -25,6 +26,8 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   if (!URL.canParse(text)) return problem('must be an absolute URL');
   const url = new URL(text);
   if (url.username || url.password) return problem('must not contain credentials');
+  if (!hasUnambiguousHost(text))
+    return problem('must begin with https:// and a host, and have no backslash in its path');
   if (url.hostname.length > MAX_HOST_LENGTH)
     return problem(`must not have a host of over ${MAX_HOST_LENGTH} characters`);
   const isSecure =

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js';
  * the URLs of webhooks. Without these checks, a webhook could call the platform's own network or the metadata service
  * of a cloud. The functions in this file make no DNS query and no connection.
  *
- * {@link checkUrl} checks the URL before every attempt. `guarded-connector.ts` then calls {@link checkAddress} for each
+ * {@link checkUrl} checks the URL before every attempt. `connection-pool.ts` then calls {@link checkAddress} for each
  * IP address of the host name, and connects only to checked addresses. Both functions check the canonical form that
  * `new URL` produces (`http://0x7f.1` is 127.0.0.1). Only known ranges are allowed. An unknown range is refused.
  *
@@ -47,8 +47,8 @@ export type UrlVerdict =
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
 
 export function checkUrl(text: string, policy: AddressPolicy): UrlVerdict {
-  if (!URL.canParse(text)) return { refused: 'unreadable' };
-  const url = new URL(text);
+  const url = URL.parse(text);
+  if (url === null) return { refused: 'unreadable' };
   const plain = url.protocol === 'http:';
   if (!plain && url.protocol !== 'https:') return { refused: 'protocol' };
   if (plain && !policy.allowLoopback) return { refused: 'protocol' };

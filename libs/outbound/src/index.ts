@@ -1,3 +1,5 @@
 export * from './address-guard.js';
-export * from './guarded-connector.js';
 export { calledUrlProblem } from './called-url.js';
+export { ConnectTimeoutError } from './connection-pool.js';
+export * from './guarded-lookup.js';
+export * from './http-client.js';

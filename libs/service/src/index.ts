@@ -1,5 +1,4 @@
-export * from './http/accepted-form.js';
-export * from './http/accepts-gzip.js';
+export * from './http/negotiation.js';
 export * from './configuration/config.js';
 export * from './configuration/config-error.js';
 export * from './http/error-filter.js';

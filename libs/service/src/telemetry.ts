@@ -1,3 +1,4 @@
+import { ClientRequest } from 'node:http';
 import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import type { Span } from '@opentelemetry/api';
@@ -28,7 +29,11 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
-        requestHook: recordPathWithoutIds,
+        requireParentforOutgoingSpans: true,
+        requestHook: (span, request) =>
+          request instanceof ClientRequest
+            ? recordOnlyHost(span, { origin: `${request.protocol}//${String(request.getHeader('host'))}` })
+            : recordPathWithoutIds(span, request),
       }),
       new UndiciInstrumentation({ requireParentforSpans: true, requestHook: recordOnlyHost }),
     ],
@@ -52,7 +57,8 @@ function recordPathWithoutIds(span: Span, request: { url?: string | undefined; p
 
 /** Records only the origin of a called URL, because path and query of a merchant's webhook URL may contain a secret. */
 function recordOnlyHost(span: Span, { origin }: { origin: string | URL }): void {
-  span.setAttributes({ 'url.full': String(origin), 'url.path': '', 'url.query': '' });
+  const url = String(origin);
+  span.setAttributes({ 'url.full': url, 'url.path': '', 'url.query': '', 'http.url': url, 'http.target': '' });
 }
 
 /** Sends the remaining data. Ignores errors, so that the process exits even if the collector is unavailable. */

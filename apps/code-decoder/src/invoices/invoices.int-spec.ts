@@ -72,8 +72,39 @@ test('Accept selects JSON, text or a QR code as response, always with the header
   expect(asSvg.text).toMatch(/^<svg /);
   expect(asSvg.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
   for (const { headers } of [asText, asSvg]) expect(headers['reference']).toBe(asJson.body.reference);
-  expect((await postInvoice(payload, { accept: '*/*' })).body).toEqual(asJson.body);
+  for (const accept of [
+    '*/*',
+    '',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8;q=0.5, */*;q=0.1',
+  ])
+    expect((await postInvoice(payload, { accept })).body).toEqual(asJson.body);
+  expect((await postInvoice(payload, { accept: 'text/plain; charset=utf-8' })).text).toBe(asJson.body.code);
   expect((await getInvoice(asJson.body.reference as string, { accept: 'text/plain' })).text).toBe(asJson.body.code);
+});
+
+test('a body that has a key twice is rejected with 400 and an error that names the key', async () => {
+  const request = buildInvoiceRequest({ lineItems: [{ sku: 'A', unitPrice: 1 }] });
+  const text = JSON.stringify(request).replace('"unitPrice":1', '"unitPrice":1,"unitPrice":2');
+  const { status, body } = await postInvoice(text, { 'content-type': 'application/json' });
+  expect([status, body.errors]).toEqual([
+    400,
+    [expect.objectContaining({ field: 'lineItems[0].unitPrice', message: expect.stringContaining('twice') })],
+  ]);
+});
+
+test('an optional field that is null is a missing field', async () => {
+  const item = { sku: 'A', unitPrice: 1 };
+  const nulls = {
+    externalReference: null,
+    originReference: null,
+    lineItems: [{ ...item, name: null, quantity: null }],
+  };
+  const { status, body } = await postInvoice(buildInvoiceRequest({ ...nulls }));
+  expect(status).toBe(201);
+  expect(body).not.toHaveProperty('externalReference');
+  const { body: same } = await postInvoice(buildInvoiceRequest({ externalReference: undefined, lineItems: [item] }));
+  expect(same.lineItems).toEqual(body.lineItems);
 });
 
 test('an unsupported media type is rejected before anything is created', async () => {

@@ -64,6 +64,15 @@ test('find sends the code as base64url with the credentials, and returns the dec
   expect(request!.headers.authorization).toBe('Bearer the key');
 });
 
+test('interim responses before the response are skipped', async () => {
+  handleRequest = (request, response) => {
+    response.writeContinue();
+    response.writeEarlyHints({ link: '</x>; rel=preload' });
+    respondWithJson(DECODED)(request, response);
+  };
+  expect(await createProvider().find('x')).toEqual({ kind: 'known', decoded: DECODED });
+});
+
 test.each([
   [404, 'unknown'],
   [410, 'expired'],

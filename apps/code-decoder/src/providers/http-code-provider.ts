@@ -1,6 +1,14 @@
 import type { Mode } from '@svc/contracts';
-import { type AddressPolicy, AddressRefusedError, checkUrl, guardedConnector } from '@svc/outbound';
-import { Agent, type Dispatcher } from 'undici';
+import {
+  type AddressPolicy,
+  AddressRefusedError,
+  checkUrl,
+  ConnectTimeoutError,
+  HttpClient,
+  type OutboundResponse,
+  RequestTimeoutError,
+  ResponseTooLargeError,
+} from '@svc/outbound';
 import type { CodeFragments } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
 import { parseDecodeResponse } from './parse-decode-response.js';
@@ -8,9 +16,9 @@ import type { ProviderSettings } from './provider-settings.js';
 
 /** Limit for the size of a response. A response with 500 line items of maximum length is below this limit. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 /** Limit of concurrent requests to one provider. Further requests wait, at most until their timeout. */
 const MAX_CONNECTIONS = 20;
+const KEEP_ALIVE_MS = 4_000;
 
 /**
  * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code
@@ -23,7 +31,7 @@ export class HttpCodeProvider implements CodeProvider {
   readonly mode: Mode;
   readonly fragments: CodeFragments;
   readonly verifiesUnknown: boolean;
-  private readonly agent: Agent;
+  private readonly client: HttpClient;
 
   constructor(
     private readonly settings: ProviderSettings,
@@ -33,57 +41,45 @@ export class HttpCodeProvider implements CodeProvider {
     this.mode = settings.mode;
     this.fragments = { hosts: settings.hosts, shortLinks: settings.shortLinks };
     this.verifiesUnknown = settings.verifiesUnknown;
-    this.agent = new Agent({
-      connect: guardedConnector({ policy, connectTimeoutMs: settings.timeoutMs }),
-      connections: MAX_CONNECTIONS,
-      allowH2: false,
-      pipelining: 1,
-      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
+    this.client = new HttpClient({
+      policy,
+      connectTimeoutMs: settings.timeoutMs,
+      maxConnectionsPerOrigin: MAX_CONNECTIONS,
+      keepAliveMs: KEEP_ALIVE_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
     });
   }
 
   async find(code: string): Promise<ProviderResult> {
-    const { url, refused } = checkUrl(`${this.settings.baseUrl}/codes/${toBase64Url(code)}`, this.policy);
+    const urlText = `${this.settings.baseUrl}/codes/${toBase64Url(code)}`;
+    const { url, refused } = checkUrl(urlText, this.policy);
     if (refused) throw new ProviderUnavailableError(this.name, `its address is not allowed (${refused})`);
-    // The timeout includes the DNS look-up, the wait for a connection, and reading the response.
-    const signal = AbortSignal.timeout(this.settings.timeoutMs);
     try {
-      const response = await this.agent.request({
-        origin: url.origin,
-        path: url.pathname,
+      const response = await this.client.call({
         method: 'GET',
+        url,
+        urlText,
         headers: { accept: 'application/json', authorization: `Bearer ${this.settings.apiKey}` },
-        signal,
+        timeoutMs: this.settings.timeoutMs,
       });
-      return await this.readResult(response);
+      return this.readResult(response);
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
-      throw new ProviderUnavailableError(
-        this.name,
-        signal.aborted ? 'no response in time' : describeFailure(error),
-        error,
-      );
+      throw new ProviderUnavailableError(this.name, describeFailure(error), error);
     }
   }
 
   close(): Promise<void> {
-    return this.agent.destroy();
+    this.client.destroy();
+    return Promise.resolve();
   }
 
-  private async readResult({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderResult> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    // The body of a 404 is read too, because otherwise the connection could not be reused.
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      // Leaving the loop destroys the body and its connection.
-      if (bytes > MAX_RESPONSE_BYTES) throw new ProviderUnavailableError(this.name, 'the response is too large');
-      chunks.push(chunk);
-    }
+  private readResult({ statusCode, body, bodyError }: OutboundResponse): ProviderResult {
+    if (bodyError !== undefined) throw bodyError;
     if (statusCode === 404) return { kind: 'unknown' };
     if (statusCode === 410) return { kind: 'expired' };
     if (statusCode !== 200) throw new ProviderUnavailableError(this.name, `the response status is ${statusCode}`);
-    return { kind: 'known', decoded: parseDecodeResponse(JSON.parse(Buffer.concat(chunks).toString('utf8'))) };
+    return { kind: 'known', decoded: parseDecodeResponse(JSON.parse(body.toString('utf8'))) };
   }
 }
 
@@ -92,6 +88,8 @@ function toBase64Url(code: string): string {
 }
 
 function describeFailure(error: unknown): string {
+  if (error instanceof RequestTimeoutError || error instanceof ConnectTimeoutError) return 'no response in time';
+  if (error instanceof ResponseTooLargeError) return 'the response is too large';
   if (error instanceof AddressRefusedError) return `its address is not allowed (${error.refusal})`;
   if (error instanceof SyntaxError) return 'the response is not JSON';
   return error instanceof Error && error.name === 'InvalidResponseError' ? error.message : 'the connection failed';

@@ -1,4 +1,5 @@
 /** The languages of the payment page, and the choice of the language for a payer. */
+import { readLanguageRanges } from '@svc/service';
 import { af } from './af.js';
 import { en, type Messages } from './en.js';
 import { st } from './st.js';
@@ -57,17 +58,15 @@ export function parseLanguageTag(lang: unknown): LanguageTag | undefined {
 
 /** Equal to the limit for the locale of a session. */
 const MAX_LOCALE_LENGTH = 35;
-/** Further languages in `Accept-Language` are ignored. Browsers send fewer. */
+/** Less preferred languages in `Accept-Language` are ignored. Browsers send fewer. */
 const MAX_LANGUAGE_RANGES = 20;
 
 function findPreferred(accepted: string): LanguageTag | undefined {
-  const ranges = accepted.split(',', MAX_LANGUAGE_RANGES).map((rangeWithQuality) => {
-    const [range = '', ...parameters] = rangeWithQuality.split(';').map((text) => text.trim());
-    const quality = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2) ?? '1';
-    return { tag: findTagOfLocale(range), quality: Number(quality) };
-  });
-  // The sort is stable: languages of equal quality keep their order.
-  return ranges.filter(({ tag, quality }) => tag && quality > 0).sort((a, b) => b.quality - a.quality)[0]?.tag;
+  for (const range of readLanguageRanges(accepted).slice(0, MAX_LANGUAGE_RANGES)) {
+    const tag = findTagOfLocale(range);
+    if (tag !== undefined) return tag;
+  }
+  return undefined;
 }
 
 /**

@@ -4,5 +4,5 @@
  */
 export function buildSafeHref(address: string): { href?: string } {
   const url = URL.parse(address);
-  return url?.protocol === 'https:' || url?.protocol === 'http:' ? { href: url.href } : {};
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? { href: address } : {};
 }

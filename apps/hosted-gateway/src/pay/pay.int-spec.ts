@@ -158,6 +158,21 @@ test('an approved payment redirects the payer to the shop, and the merchant can 
   gateway.clock.advance(-3_600_000);
 });
 
+test('the links to the shop keep the text of its URLs, and only add parameters (H6)', async () => {
+  const shopUrl = (path: string): string => `https://shop.example/${path}?name=Caf%E9&x=a%20b~c&flag`;
+  const urls = { returnUrl: `${shopUrl('r')}&paymentStatus=x#top`, cancelUrl: `${shopUrl('c')}#top` };
+  const sessionId = await gateway.createSession(merchant, { ...urls, merchantOrderId: 'order 17' });
+  const ids = `sessionId=${sessionId}&merchantOrderId=order%2017`;
+  expect((await getPage(sessionId)).replaceAll('&amp;', '&')).toContain(`href="${shopUrl('c')}&${ids}#top"`);
+  await replyWithPayment({ state: 'success', version: 3 });
+  const { redirectUrl } = (await pay(sessionId)).body;
+  const query = `/api/v3.1/payments?sessionId=${sessionId}`;
+  const { payments } = (await gateway.call('GET', query, { headers: merchant.headers })).body;
+  const outcome = `paymentReference=${payments[0].paymentReference}&paymentStatus=Success`;
+  expect(redirectUrl).toBe(`${shopUrl('r')}&${ids}&${outcome}#top`);
+  expect((await getPage(sessionId)).replaceAll('&amp;', '&')).toContain(`href="${redirectUrl}"`);
+});
+
 test('if the first attempt succeeds after the second was declined, the link to the shop reports the success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);

@@ -155,6 +155,24 @@ test.each([
   expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
 });
 
+test('a request that has a key twice is rejected with 400 and an error that names the key', async () => {
+  const json = { ...merchant.headers, 'content-type': 'application/json' };
+  const text = JSON.stringify(buildSessionRequest()).replace('"amount":', '"amount":1,"amount":');
+  const { status, body } = await create(text, json);
+  expect([status, body]).toEqual([
+    400,
+    { status: 'BadRequest', errors: [{ message: 'amount must not be sent twice' }] },
+  ]);
+});
+
+test('an optional field that is null is a missing field', async () => {
+  const request = buildSessionRequest({ siteName: null, customFields: null, locale: null });
+  const { status, body } = await create(request);
+  expect(status).toBe(201);
+  const { siteName: _, customFields: __, locale: ___, ...withoutFields } = request;
+  expect(await create(withoutFields)).toMatchObject({ body: { sessionId: body.sessionId } });
+});
+
 test('the response names every invalid field', async () => {
   const { body } = await create(buildSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
   expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual([

@@ -10,6 +10,7 @@ import {
   type MerchantFees,
   type MerchantGrant,
 } from '@svc/contracts';
+import { PatchBody } from '@svc/service';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -116,6 +117,7 @@ class FeesRequest implements MerchantFees {
  * Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change. Null is only allowed for
  * `maximumAmount`.
  */
+@PatchBody()
 export class ChangeMerchantRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)

@@ -1,4 +1,5 @@
 import { IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
+import { PatchBody } from '@svc/service';
 import { ArrayMaxSize, IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 import { AreHosts } from './allowed-host.js';
@@ -51,6 +52,7 @@ export class CreateSiteRequest {
  * Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`. Absent fields do not change. Null is allowed only
  * for `webhookUrl`.
  */
+@PatchBody()
 export class ChangeSiteRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)

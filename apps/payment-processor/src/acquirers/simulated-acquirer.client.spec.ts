@@ -15,6 +15,8 @@ beforeAll(async () => {
     const { 'acquirer-mode': mode, 'acquirer-account': account } = request.headers;
     receivedRequests.push({ request: `${request.method} ${request.url}`, mode, account });
     request.resume();
+    // A proxy before the acquirer may send 100 without being asked.
+    response.writeContinue();
     response.writeHead(stubbedResponse.status, { 'content-type': 'application/json' }).end(stubbedResponse.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
-import { Pool } from 'undici';
+import { HttpClient } from '@svc/outbound';
 import type { Card } from '../card-data/card.js';
 import type { PaymentProcessorConfig } from '../config.js';
 import {
@@ -43,24 +43,28 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
  * Timeout of queries, reversals and calls about cards. The caller of a charge or refund sets the timeout of that call.
  */
 const QUERY_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_MS = 4_000;
 /** Larger responses are not read. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** HTTP client of the simulated acquirer. Any unclear response is `unknown`. */
 export class SimulatedAcquirerClient extends Acquirer {
   override readonly name = 'simulated';
-  private readonly pool: Pool;
+  private readonly client: HttpClient;
 
   constructor(
-    url: string,
+    private readonly url: string,
     maxConnections: number,
     private readonly supportsLive: boolean,
   ) {
     super();
-    this.pool = new Pool(url, {
-      connections: maxConnections,
-      connect: { timeout: 2_000 },
-      maxResponseSize: MAX_RESPONSE_BYTES,
+    this.client = new HttpClient({
+      policy: undefined,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      maxConnectionsPerOrigin: maxConnections,
+      keepAliveMs: KEEP_ALIVE_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
     });
   }
 
@@ -91,19 +95,10 @@ export class SimulatedAcquirerClient extends Acquirer {
 
   override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
     try {
-      const response = await this.pool.request({
-        method: 'POST',
-        path: '/cards',
-        headers: { ...JSON_BODY, ...modeHeader(mode) },
-        body: JSON.stringify({ cardNumber }),
-        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
-      });
-      if (response.statusCode === 200) {
-        const { vaultToken } = (await response.body.json()) as { vaultToken?: unknown };
-        return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
-      }
-      await response.body.dump();
-      return response.statusCode === 400 ? 'invalid' : 'unknown';
+      const { status, json } = await this.call('POST', '/cards', modeHeader(mode), { body: { cardNumber } });
+      if (status === 400) return 'invalid';
+      const { vaultToken } = (json ?? {}) as { vaultToken?: unknown };
+      return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
     } catch {
       return 'unknown';
     }
@@ -111,14 +106,8 @@ export class SimulatedAcquirerClient extends Acquirer {
 
   override async deleteCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
     try {
-      const response = await this.pool.request({
-        method: 'DELETE',
-        path: `/cards/${encodeURIComponent(vaultToken)}`,
-        headers: modeHeader(mode),
-        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
-      });
-      await response.body.dump();
-      return response.statusCode === 204;
+      const { status } = await this.call('DELETE', `/cards/${encodeURIComponent(vaultToken)}`, modeHeader(mode));
+      return status === 204;
     } catch {
       return false;
     }
@@ -133,20 +122,9 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   private async postCharge(account: MerchantAccount, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
-    const request = {
-      method: 'POST',
-      path: '/charges',
-      headers: { ...JSON_BODY, ...accountHeaders(account) },
-      body: JSON.stringify(body),
-      signal,
-    } as const;
     try {
-      const response = await this.pool.request(request);
-      const record =
-        response.statusCode === 200
-          ? ((await response.body.json()) as ChargeRecord | null)
-          : await response.body.dump();
-      return record ? parseChargeOutcome(record) : { kind: 'unknown' };
+      const { json } = await this.call('POST', '/charges', accountHeaders(account), { body, signal });
+      return json ? parseChargeOutcome(json) : { kind: 'unknown' };
     } catch (error) {
       // Without a connection nothing was sent. After any other error the charge may have happened.
       return isConnectionFailure(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
@@ -167,18 +145,10 @@ export class SimulatedAcquirerClient extends Acquirer {
 
   override async reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome> {
     try {
-      const response = await this.pool.request({
-        method: 'POST',
-        path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
-        headers: accountHeaders(account),
-        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
-      });
-      if (response.statusCode === 200) {
-        const { outcome, charged } = ((await response.body.json()) ?? {}) as Partial<ChargeRecord>;
-        if (outcome === 'reversed') return parseReversal(charged) ?? { kind: 'unconfirmed' };
-        return { kind: 'unconfirmed' };
-      }
-      await response.body.dump();
+      const path = `/charges/${encodeURIComponent(idempotencyKey)}/reversal`;
+      const { json } = await this.call('POST', path, accountHeaders(account));
+      const { outcome, charged } = (json ?? {}) as Partial<ChargeRecord>;
+      if (outcome === 'reversed') return parseReversal(charged) ?? { kind: 'unconfirmed' };
     } catch {
       // The reversal is not confirmed. The caller retries it later.
     }
@@ -188,15 +158,9 @@ export class SimulatedAcquirerClient extends Acquirer {
   override async refund(refund: RefundTerms, signal: AbortSignal): Promise<RefundOutcome> {
     const { idempotencyKey: key, chargeKey, amount } = refund;
     try {
-      const response = await this.pool.request({
-        method: 'POST',
-        path: '/refunds',
-        headers: { ...JSON_BODY, ...accountHeaders(refund.account) },
-        body: JSON.stringify({ key, chargeKey, amount }),
-        signal,
-      });
-      if (response.statusCode === 200) return parseRefundOutcome(await response.body.json());
-      await response.body.dump();
+      const body = { key, chargeKey, amount };
+      const { status, json } = await this.call('POST', '/refunds', accountHeaders(refund.account), { body, signal });
+      if (status === 200) return parseRefundOutcome(json);
     } catch {
       // The refund may have happened. The caller queries its status later.
     }
@@ -218,22 +182,34 @@ export class SimulatedAcquirerClient extends Acquirer {
   /** Status 0: there was no response, or the response cannot be parsed. */
   private async get(path: string, account: MerchantAccount): Promise<{ status: number; body: unknown }> {
     try {
-      const response = await this.pool.request({
-        method: 'GET',
-        path,
-        headers: accountHeaders(account),
-        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
-      });
-      if (response.statusCode === 200) return { status: 200, body: await response.body.json() };
-      await response.body.dump();
-      return { status: response.statusCode, body: undefined };
+      const { status, json } = await this.call('GET', path, accountHeaders(account));
+      return { status, body: json };
     } catch {
       return { status: 0, body: undefined };
     }
   }
 
+  /** `json` is the body of a response with status 200. Throws if there is no response or the body is not JSON. */
+  private async call(
+    method: 'DELETE' | 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string>,
+    { body, signal }: { body?: object; signal?: AbortSignal } = {},
+  ): Promise<{ status: number; json: unknown }> {
+    const response = await this.client.call({
+      method,
+      url: new URL(path, this.url),
+      headers: body ? { ...JSON_BODY, ...headers } : headers,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(signal ? { signal } : { timeoutMs: QUERY_TIMEOUT_MS }),
+    });
+    if (response.statusCode !== 200) return { status: response.statusCode, json: undefined };
+    if (response.bodyError !== undefined) throw response.bodyError;
+    return { status: 200, json: JSON.parse(response.body.toString('utf8')) };
+  }
+
   async onApplicationShutdown(): Promise<void> {
-    await this.pool.close();
+    await this.client.close();
   }
 }
 
@@ -288,5 +264,5 @@ function parseReversal(charged: unknown): { kind: 'reversed' } | { kind: 'neverC
 
 function isConnectionFailure(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENOTFOUND';
+  return code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT' || code === 'ENOTFOUND';
 }

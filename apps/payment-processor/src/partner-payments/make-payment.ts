@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
 import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV1 } from '@svc/contracts';
-import { Clock, DomainError, newPaymentReference } from '@svc/kernel';
+import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
@@ -74,8 +74,7 @@ export class MakePayment {
     const urlRules = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, urlRules, this.clock.now()));
     const customer = resolveCustomer(partner, request);
-    // The URL parser normalises the URL, so that the bank cannot interpret it as another URL.
-    const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
+    const returnUrl = typeof request.returnUrl === 'string' ? encodeUrlForHeader(request.returnUrl) : undefined;
     const fingerprint = computeFingerprint(request, customer);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const key = { owner: partner, reference: request.reference, fingerprint, deadline };

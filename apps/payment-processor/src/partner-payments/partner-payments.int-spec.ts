@@ -195,6 +195,29 @@ describe('a payment', () => {
     expect(await payAndReadError(overrides)).toEqual([400, '40', field]);
   });
 
+  test.each([
+    ['amount', '"amount":1', ''],
+    ['amount', '"\\u0061mount" : 1', ''],
+    ['paymentMethod.card.token', '', '"token":"a","token":"b"'],
+  ])('is rejected with a 400 that names the key %s if the body has the key twice', async (field, key, cardKeys) => {
+    const { payableId: invoiceReference, amount } = await createInvoice();
+    const payment = { reference: randomUUID(), invoiceReference, amount, customer: { id: 'c' } };
+    const members = JSON.stringify(payment).slice(1, -1);
+    const text = `{${members},"paymentMethod":{"card":{${cardKeys}}}${key && `,${key}`}}`;
+    const { status, body } = await partner.call('POST', '/v1/payments', text);
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field, errorReference: '40' })]]);
+  });
+
+  test('takes an optional field that is null for a missing field', async () => {
+    const nulls = { tipAmount: null, orderReference: null, vouchers: null, returnUrl: null, code: null };
+    const { status, body } = await partner.pay(await createInvoice(), {
+      ...nulls,
+      customer: { id: randomUUID(), firstName: null, lastName: null },
+      paymentMethod: { card: buildPlainCard({ token: null, encryptedCard: null }), external: null },
+    });
+    expect([status, body.status]).toEqual([201, 'success']);
+  });
+
   test('is rejected with a 400 that names all invalid fields: first malformed fields, then fields that violate a rule', async () => {
     const { status, body } = await partner.pay(await createInvoice(), {
       amount: 0,
@@ -340,8 +363,8 @@ describe('verification of the payer:', () => {
     expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'returnUrl' })]]);
   });
 
-  test('the bank receives a normalised return URL', async () => {
-    const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
+  test('the bank redirects the payer to the return URL as the partner sent it, encoded only as a header requires', async () => {
+    const returnUrl = ' https://partner.example/a\nb/é?name=Caf%E9&x=a%20b~c&flag ';
     const challenged = await partner.pay(await createInvoice(), { returnUrl, ...cardToVerify });
     expect(challenged).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
     const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
@@ -349,7 +372,7 @@ describe('verification of the payer:', () => {
       body: new URLSearchParams({ answer: 'refuse' }),
       redirect: 'manual',
     });
-    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
+    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?name=Caf%E9&x=a%20b~c&flag');
   });
 
   test('the return page responds with 404 for unknown references', async () => {

@@ -7,6 +7,7 @@ import {
   canonicalId,
   decodeCodeParameter,
   DomainError,
+  encodeUrlForHeader,
   type FieldProblem,
   type FieldRule,
   merchantUrlProblem,
@@ -85,7 +86,7 @@ function returnUrlRule(urlRules: MerchantUrlRules): FieldRule<MakePaymentRequest
     if (returnUrl === undefined || returnUrl === null) return [];
     const invalid = merchantUrlProblem('returnUrl', returnUrl, urlRules);
     if (invalid) return invalid;
-    return new URL(returnUrl).href.length > MAX_URL_LENGTH
+    return encodeUrlForHeader(returnUrl).length > MAX_URL_LENGTH
       ? fieldProblem('returnUrl', `returnUrl must be at most ${MAX_URL_LENGTH} characters when it is encoded`)
       : [];
   });

@@ -41,6 +41,17 @@ const findEvents = async (
 };
 
 describe('a refund (M5)', () => {
+  test('is rejected with a 400 that names the key if the body has a key twice, and null is a missing field', async () => {
+    const { paymentReference } = await createPaidPayment();
+    expect(await backOffice.refund(paymentReference, '{"amount":1,"amount":12345}')).toMatchObject(
+      expectedProblem(400, /^amount must not be sent twice$/, 'amount'),
+    );
+    expect(await backOffice.refund(paymentReference, { amount: null })).toMatchObject(
+      expectedProblem(400, /^amount is required$/, 'amount'),
+    );
+    expect((await backOffice.refund(paymentReference, { amount: 1, reason: null })).status).toBe(201);
+  });
+
   test('returns money at the bank and in the ledger, and publishes an event that contains the unchanged payment', async () => {
     const { payable: _, ...payment } = await createPaidPayment();
     const { status, body, headers } = await backOffice.refund(payment.paymentReference, {

@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync';
+import { type Options, stringify } from 'csv-stringify/sync';
 import type { Movement } from './settlement.repository.js';
 
 /** The columns of a line, in their order. */
@@ -13,14 +13,27 @@ const COLUMNS = [
   'amount',
 ] as const satisfies readonly (keyof Movement)[];
 
-export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+/** The beginning of a formula, also in full-width characters, after characters that a spreadsheet skips. */
+const FORMULA = /^[\p{Cc}\p{Z}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠]/u;
 
-/** Formats one line for each movement (RFC 4180), with amounts in cents. */
+const FORMAT: Options = {
+  record_delimiter: 'windows',
+  // In some countries spreadsheets split lines at semicolons. A text with a semicolon would not be quoted by default.
+  quoted_string: true,
+  cast: { string: escapeFormula },
+};
+
+export const CSV_HEADER = stringify([[...COLUMNS]], FORMAT);
+
+/** Formats one line for each movement (RFC 4180), with amounts in cents. Every text is quoted, and no number is. */
 export function formatCsvLines(movements: readonly Movement[]): string {
-  return stringify([...movements], {
-    columns: [...COLUMNS],
-    record_delimiter: 'windows',
-    // A merchant's reference may come from a customer. A spreadsheet must not evaluate it as a formula.
-    escape_formulas: true,
-  });
+  return stringify([...movements], { ...FORMAT, columns: [...COLUMNS] });
+}
+
+/**
+ * Adds an apostrophe before a text that a spreadsheet would evaluate as a formula. A merchant's reference may come from a
+ * customer.
+ */
+function escapeFormula(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
 }

@@ -44,12 +44,16 @@ async function createBackOffice(owner: Partial<KeyOwner> = {}): Promise<BackOffi
     },
     readMovements: async (day = DAY) => {
       const { app } = processor.service;
-      const response = await app.inject({ method: 'GET', url: url(day), headers: { ...headers, accept: 'text/csv' } });
+      const response = await app.inject({
+        method: 'GET',
+        url: url(day),
+        headers: { ...headers, accept: 'text/csv; charset=utf-8; header=present' },
+      });
       expect([response.statusCode, response.headers['content-type']]).toEqual([
         200,
         'text/csv; charset=utf-8; header=present',
       ]);
-      const [header, ...lines] = response.body.trimEnd().split('\r\n');
+      const [header, ...lines] = response.body.trimEnd().replaceAll('"', '').split('\r\n');
       expect(header).toMatch(/^createdUTCDate,.*,amount$/);
       return lines.map((line) => line.split(','));
     },
@@ -163,6 +167,8 @@ describe('a settlement statement', () => {
     expect(await get(`/business/api/v1/merchants/1/settlements/${DAY}`)).toBe(403);
     for (const day of ['2026-02-30', 'today', '2026-03-02']) expect(await get(`${ownPath}/${day}`)).toBe(400);
     expect(await get(`${ownPath}/${DAY}`, { accept: 'application/pdf' })).toBe(406);
+    for (const accept of ['', 'application/json; charset=utf-8'])
+      expect(await get(`${ownPath}/${DAY}`, { accept })).toBe(200);
   });
 });
 

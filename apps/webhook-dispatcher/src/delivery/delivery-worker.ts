@@ -67,7 +67,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const cutOff = setTimeout(() => this.abortController.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
     await Promise.all(this.inFlight);
     clearTimeout(cutOff);
-    await this.client.close();
+    this.client.close();
   }
 
   /**

@@ -27,7 +27,7 @@ function newClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient 
     connectionsPerOrigin: 2,
     ...settings,
   });
-  cleanups.push(() => client.close());
+  cleanups.push(() => Promise.resolve(client.close()));
   return client;
 }
 
@@ -112,7 +112,6 @@ describe('a host name whose DNS record changes with each query', () => {
     const resolve = createResolver([dns.address]);
     const result = await post(newImpatientClient({ resolve }), 'http://silent.example/');
     expect(result).toMatchObject({ errorClass: 'connect-timeout' });
-    // undici checks its timers twice a second.
     expect(result.durationMs).toBeLessThan(2_000);
   });
 });
@@ -130,21 +129,108 @@ describe('a redirect', () => {
   });
 });
 
-describe('a hostile endpoint', () => {
-  /** Makes the server listen. Returns its URL. */
-  async function startEndpoint(server: Server): Promise<string> {
-    const open = new Set<Socket>();
-    server.on('connection', (socket) => {
-      open.add(socket.on('error', () => undefined).on('close', () => open.delete(socket)));
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    cleanups.push(() => {
-      for (const socket of open) socket.destroy();
-      return new Promise((closed) => server.close(closed));
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+/** Makes the server listen. Returns its URL. */
+async function startEndpoint(server: Server): Promise<string> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket.on('error', () => undefined).on('close', () => open.delete(socket)));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  cleanups.push(() => {
+    for (const socket of open) socket.destroy();
+    return new Promise((closed) => server.close(closed));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+}
+
+describe('an endpoint that sends interim responses', () => {
+  const INTERIM_RESPONSES = {
+    '100 Continue': 'HTTP/1.1 100 Continue\r\n\r\n',
+    '102 Processing': 'HTTP/1.1 102 Processing\r\n\r\n',
+    '103 Early Hints': 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\nretry-after: 9\r\n\r\n',
+  };
+  const RESPONSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+  /** Starts a server that sends these pieces one after the other, for each request. Returns the bytes it receives. */
+  async function startResponder(
+    ...pieces: string[]
+  ): Promise<{ url: string; requests: string[]; connections: Socket[] }> {
+    const requests: string[] = [];
+    const connections: Socket[] = [];
+    const url = await startEndpoint(
+      createServer((socket) => {
+        connections.push(socket);
+        socket.on('data', (bytes) => {
+          requests.push(bytes.toString('latin1'));
+          const writeNext = (index: number): void => {
+            if (index < pieces.length) socket.write(pieces[index]!, () => setImmediate(writeNext, index + 1));
+          };
+          writeNext(0);
+        });
+      }),
+    );
+    return { url, requests, connections };
   }
 
+  it.each(Object.entries(INTERIM_RESPONSES))('acknowledges the notification after %s', async (_, interim) => {
+    const { url, requests, connections } = await startResponder(interim, RESPONSE);
+    const client = newClient();
+    for (let i = 0; i < 2; i++) {
+      const response = await post(client, url);
+      expect(response).toEqual({ statusCode: 200, text: 'ok', durationMs: expect.any(Number) });
+    }
+    // The connection stays open, and the request did not ask for the interim response.
+    expect([requests.length, connections.length]).toEqual([2, 1]);
+    expect(requests.join('').toLowerCase()).not.toContain('expect:');
+  });
+
+  it('may send them together with the response, and split at any byte', async () => {
+    const bytes = Object.values(INTERIM_RESPONSES).join('') + RESPONSE;
+    for (const pieces of [[bytes], [...bytes], [bytes.slice(0, 40), bytes.slice(40)]]) {
+      const { url } = await startResponder(...pieces);
+      expect(await post(newClient(), url)).toMatchObject({ statusCode: 200, text: 'ok' });
+    }
+  });
+
+  it.each([
+    [100, { statusCode: 200, text: 'ok' }],
+    [101, { errorClass: 'interim-answers' }],
+  ])('may send a hundred of them, so after %d the result is %j', async (count, result) => {
+    const { url } = await startResponder(INTERIM_RESPONSES['100 Continue'].repeat(count), RESPONSE);
+    expect(await post(newClient(), url)).toEqual({ ...result, durationMs: expect.any(Number) });
+  });
+
+  it.each([
+    ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n', 'with the header Upgrade'],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n', 'without the header Upgrade'],
+  ])('cannot switch to another protocol: %j', async (switching) => {
+    const { url } = await startResponder(switching, RESPONSE);
+    expect(await post(newClient(), url)).toEqual({ errorClass: 'interim-answers', durationMs: expect.any(Number) });
+  });
+
+  it('does not acknowledge the notification if it closes the connection after an interim response', async () => {
+    const url = await startEndpoint(
+      createServer((socket) => socket.once('data', () => socket.end(INTERIM_RESPONSES['100 Continue']))),
+    );
+    const response = await post(newClient(), url);
+    expect(response).toEqual({ errorClass: 'connection-reset', durationMs: expect.any(Number) });
+  });
+});
+
+describe('a URL of a merchant', () => {
+  it.each([
+    ['/hooks?name=Caf%E9&x=a%20b~c&flag', '/hooks?name=Caf%E9&x=a%20b~c&flag'],
+    ["/a/../b{1}/%7e?q='<x>'|é 1#top", "/a/../b{1}/%7e?q='<x>'|%C3%A9%201"],
+    ['?x=1', '/?x=1'],
+  ])('is requested as it was set, encoded only as HTTP requires: %s', async (rest, target) => {
+    const receiver = await Receiver.start();
+    cleanups.push(() => receiver.stop());
+    await post(newClient(), `http://127.0.0.1:${receiver.port}${rest}`);
+    expect(receiver.received.map(({ path }) => path)).toEqual([target]);
+  });
+});
+
+describe('a hostile endpoint', () => {
   /** Starts a server that sends `firstBytes`, and then `repeatedBytes` until the connection is closed. */
   const startEndlessResponse = (
     firstBytes: string,
@@ -166,14 +252,21 @@ describe('a hostile endpoint', () => {
 
   it.each([
     ['sends no status', '', 'timeout', ''],
-    ['never completes its status line', 'HTTP/1.1 200 O', 'timeout', 'K'],
+    ['never completes its status line', 'HTTP/1.1 200 O', 'answer-headers-too-large', 'K'.repeat(100)],
     ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'answer-headers-too-large', 'a'.repeat(1_000)],
     ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
-    ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
-    ['sends 100 Continue for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['sends early hints for ever', '', 'interim-answers', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
+    ['sends 100 Continue for ever', '', 'interim-answers', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['never completes an interim response', 'HTTP/1.1 100 Continue\r\nx-a: b', 'timeout', ''],
+    [
+      'sends an interim response with one header for ever',
+      'HTTP/1.1 103 Early Hints\r\nx-a: ',
+      'answer-headers-too-large',
+      'a'.repeat(1_000),
+    ],
   ])('is disconnected if it %s', async (_, firstBytes, errorClass, repeatedBytes) => {
     const url =
-      repeatedBytes === ''
+      firstBytes === '' && repeatedBytes === ''
         ? await startEndpoint(createServer())
         : await startEndlessResponse(firstBytes, repeatedBytes);
     const result = await post(errorClass === 'timeout' ? newImpatientClient() : newClient(), url);

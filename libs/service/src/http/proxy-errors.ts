@@ -13,6 +13,7 @@ import {
   type Problem,
 } from '@svc/contracts';
 import { helpLinkTo } from './error-filter.js';
+import { prefersToJson } from './negotiation.js';
 
 /** An error response of the reverse proxy: no app has this path, or the app does not respond. */
 export interface ProxyError {
@@ -117,7 +118,7 @@ export function createProxyErrorResponse(
     },
     body,
   });
-  if (accept?.includes('text/html')) {
+  if (prefersToJson('text/html', accept)) {
     const page = newResponse('text/html; charset=utf-8', renderPage(host, error));
     const policies = {
       'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",

@@ -17,6 +17,7 @@ import {
   MAX_BODY_DEPTH,
   MAX_BODY_MEMBERS,
   MAX_BODY_VALUES,
+  PatchBody,
   readBody,
   RequestValidation,
 } from './request-validation.js';
@@ -30,6 +31,40 @@ class Body {
 }
 
 class OptionalBody {
+  @IsIn(['test', 'live'])
+  mode: string = 'test';
+}
+
+class NamedBody {
+  @IsString()
+  name: string;
+
+  @IsOptional()
+  @IsString()
+  note?: string;
+}
+
+class NestedBody {
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => NamedBody)
+  customer?: NamedBody;
+
+  @IsOptional()
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => NamedBody)
+  list?: NamedBody[];
+}
+
+@PatchBody()
+class ChangeBody {
+  @IsOptional()
+  @IsString()
+  removable?: string | null;
+
   @IsIn(['test', 'live'])
   mode: string = 'test';
 }
@@ -79,6 +114,27 @@ describe('RequestValidation', () => {
       long: Array(5_000).fill({}),
     };
     await expect(validate(Body, body)).resolves.toEqual({ name: 'n', mode: 'test' });
+  });
+
+  it('reads a field that is null as a missing field, also in nested objects and for a required field', async () => {
+    await expect(validate(OptionalBody, { mode: null, unknown: null })).resolves.toEqual({ mode: 'test' });
+    const nested = { customer: { name: null, note: null }, list: [{ name: 'n', note: null }] };
+    await expect(validate(NestedBody, nested)).rejects.toMatchObject({
+      fields: [{ field: 'customer.name', message: 'customer.name is required' }],
+    });
+    await expect(validate(NestedBody, { customer: null, list: [{ name: 'n', note: null }] })).resolves.toEqual({
+      list: [{ name: 'n' }],
+    });
+    await expect(validate(NestedBody, { list: [null] })).rejects.toMatchObject({
+      fields: [{ field: 'list', message: 'each value in list must be an object' }],
+    });
+  });
+
+  it('lets the fields of the body of a PATCH decide whether they allow null', async () => {
+    await expect(validate(ChangeBody, { removable: null })).resolves.toEqual({ removable: null, mode: 'test' });
+    await expect(validate(ChangeBody, { mode: null })).rejects.toMatchObject({
+      fields: [{ field: 'mode', message: 'mode is required' }],
+    });
   });
 
   it.each([

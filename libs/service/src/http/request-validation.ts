@@ -1,7 +1,8 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
-import { DomainError, type FieldProblem, type FieldRule, ruleProblems } from '@svc/kernel';
+import { DomainError, type FieldProblem, type FieldRule, invalidField, ruleProblems } from '@svc/kernel';
 import type { ValidationError } from 'class-validator';
 import type { FastifyInstance } from 'fastify';
+import { findDuplicateKey } from './duplicate-keys.js';
 
 /**
  * Replaces a body that is not valid JSON. The error is thrown later, because the caller is authenticated before the
@@ -11,12 +12,20 @@ const UNREADABLE = Symbol('unreadable body');
 /** Replaces a body of another media type, whose content is ignored. */
 const UNSUPPORTED = Symbol('body of an unsupported type');
 
+/** Replaces a body in which an object has a key twice. */
+class DuplicateKey {
+  constructor(readonly path: string) {}
+}
+
 /** Parses JSON bodies. {@link RequestValidation} rejects all other bodies later, after the guards. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    void parse(request, body as string, (error, value: unknown) => done(null, error ? UNREADABLE : value));
+    void parse(request, body as string, (error, value: unknown) => {
+      const duplicate = error ? undefined : findDuplicateKey(body as string);
+      done(null, error ? UNREADABLE : duplicate === undefined ? value : new DuplicateKey(duplicate));
+    });
   });
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, UNSUPPORTED));
 }
@@ -30,13 +39,23 @@ export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
 export const MAX_BODY_DEPTH = 20;
 
+const PATCH_BODIES = new WeakSet<object>();
+
+/**
+ * Marks the body of a PATCH, in which null may mean that a value is removed (RFC 7396). Its fields decide whether they
+ * allow null. In all other bodies a field that is null is a missing field.
+ */
+export function PatchBody(): ClassDecorator {
+  return (type) => void PATCH_BODIES.add(type);
+}
+
 /** The metadata that the compiler generates for a parameter whose type is not a class. */
 const TYPES_WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
 
 /**
  * Converts a body to an object of its class, or throws a `request.invalid` that contains every invalid field. Unknown
  * fields are removed (C5). Types of values are not converted (C1). A missing body is read as an object without fields,
- * so that missing fields are reported. A value is returned unchanged if the type of its parameter is not a class.
+ * so that missing fields are reported. A field that is null is a missing field. A value is returned unchanged if the type of its parameter is not a class.
  * Events and commands, which Nest passes to this pipe too, are such values. They are validated when they are received.
  */
 @Injectable()
@@ -45,6 +64,7 @@ export class RequestValidation implements PipeTransform {
     if (metadata.type !== 'body') return value;
     if (value === UNSUPPORTED) throw new DomainError('request.unsupported-media-type');
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
+    if (value instanceof DuplicateKey) throw invalidField(value.path, `${value.path} must not be sent twice`);
     if (TYPES_WITHOUT_CLASS.has(metadata.metatype)) return value;
     return readBody(metadata.metatype!, value);
   }
@@ -87,6 +107,7 @@ export async function readBody<Request extends object>(
   if (!isWithinLimits(body)) {
     throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
   }
+  if (!PATCH_BODIES.has(type)) removeNulls(body);
   const metadata: ArgumentMetadata = { type: 'body', metatype: type };
   const transformed: unknown = await VALIDATION_PIPE.transform(body, metadata).catch((error: unknown) => {
     if (error instanceof MalformedFields) return error;
@@ -119,6 +140,14 @@ function isWithinLimits(body: object): boolean {
     containers = childContainers;
   }
   return true;
+}
+
+/** Removes the members of all objects that are null, so that null means the same as a missing field everywhere. */
+function removeNulls(container: object): void {
+  for (const [key, child] of Object.entries(container) as [string, unknown][]) {
+    if (typeof child === 'object' && child !== null) removeNulls(child);
+    else if (child === null && !Array.isArray(container)) delete (container as Record<string, unknown>)[key];
+  }
 }
 
 function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {

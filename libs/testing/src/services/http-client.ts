@@ -9,12 +9,21 @@ export interface HttpResponse {
 }
 
 /**
- * Returns a function that sends HTTP requests to a service, with these headers and a JSON body, and parses JSON
- * responses.
+ * Returns a function that sends HTTP requests to a service, with these headers and a JSON body (an object, or its text),
+ * and parses JSON responses.
  */
 export function httpClient(service: RunningService, headers: Record<string, string> = {}) {
-  return async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<HttpResponse> => {
-    const response = await service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
+  return async (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    payload?: object | string,
+  ): Promise<HttpResponse> => {
+    const response = await service.app.inject({
+      method,
+      url,
+      headers: typeof payload === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
+      ...(payload === undefined ? {} : { payload }),
+    });
     const body: unknown = response.body === '' ? undefined : JSON.parse(response.body);
     return { status: response.statusCode, headers: response.headers, body };
   };

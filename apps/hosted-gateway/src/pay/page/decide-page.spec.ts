@@ -13,6 +13,7 @@ function decideSessionPage({ session, ...facts }: Facts): {
   const completeSession = {
     sessionId: 's',
     code: null,
+    merchantOrderId: 'order-17',
     returnUrl: 'https://shop.example/return',
     cancelUrl: 'https://shop.example/cart',
     payableState: 'open',

@@ -1,17 +1,20 @@
 import { isFinal, type PaymentSnapshot } from '@svc/contracts';
+import { setQueryParameters } from '@svc/kernel';
 import type { Session } from '../../sessions/session.js';
 
 /**
  * The merchant's URL with parameters that identify the order (H6): sessionId, merchantOrderId and,
- * after a payment, paymentReference and paymentStatus. Other parameters of the URL stay.
+ * after a payment, paymentReference and paymentStatus. The rest of the URL stays as the merchant sent it.
  */
 export function buildMerchantLink(address: string, session: Session, latest: PaymentSnapshot | undefined): string {
-  const url = new URL(address);
-  url.searchParams.set('sessionId', session.sessionId);
-  url.searchParams.set('merchantOrderId', session.merchantOrderId);
-  if (latest && isFinal(latest)) {
-    url.searchParams.set('paymentReference', latest.paymentReference);
-    url.searchParams.set('paymentStatus', latest.state === 'success' ? 'Success' : 'Failed');
-  }
-  return url.href;
+  return setQueryParameters(address, {
+    sessionId: session.sessionId,
+    merchantOrderId: session.merchantOrderId,
+    ...(latest && isFinal(latest)
+      ? {
+          paymentReference: latest.paymentReference,
+          paymentStatus: latest.state === 'success' ? 'Success' : 'Failed',
+        }
+      : {}),
+  });
 }

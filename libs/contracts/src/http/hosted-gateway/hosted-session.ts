@@ -49,11 +49,11 @@ export class CreateSessionRequest {
   @IsText(MAX_URL_LENGTH)
   notificationUrl: string;
 
-  /** The browser is redirected here after a successful payment (H6). */
+  /** The browser is redirected here after a successful payment, with parameters appended to the query (H6). */
   @IsText(MAX_URL_LENGTH)
   returnUrl: string;
 
-  /** Target of "back to store" (H6). */
+  /** Target of "back to store", with parameters appended to the query (H6). */
   @IsText(MAX_URL_LENGTH)
   cancelUrl: string;
 

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { AddressRefusedError, createResolver, guardedConnector, guardedLookup } from './guarded-connector.js';
+import { AddressRefusedError, createResolver, guardedLookup } from './guarded-lookup.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
 
@@ -83,20 +83,4 @@ describe('a resolver', () => {
     mockNameServers(v4, v6);
     await expect(createResolver()('shop.example')).rejects.toThrow(reason);
   });
-});
-
-describe('a connection to a literal IP address', () => {
-  it.each(['127.0.0.1', '::1', '[::1]', '10.0.0.1', '169.254.169.254'])(
-    '(%s) is refused without a DNS query',
-    (hostname) => {
-      const connect = guardedConnector({
-        policy: { allowLoopback: false },
-        connectTimeoutMs: 1_000,
-        resolve: () => Promise.reject(new Error('not called')),
-      });
-      const callback = jest.fn();
-      connect({ hostname, protocol: 'https:', port: '443' }, callback);
-      expect(callback).toHaveBeenCalledWith(expect.any(AddressRefusedError), null);
-    },
-  );
 });

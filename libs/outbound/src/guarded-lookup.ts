@@ -1,6 +1,5 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
 import { type AddressPolicy, type AddressRefusal, checkAddress } from './address-guard.js';
 
 /** Returns every address of a host name. Throws if the name has no address. */
@@ -14,45 +13,7 @@ export class AddressRefusedError extends Error {
   }
 }
 
-export interface ConnectorSettings {
-  readonly policy: AddressPolicy;
-  /** Timeout for DNS, TCP and TLS together. */
-  readonly connectTimeoutMs: number;
-  readonly resolve?: Resolve;
-}
-
-/**
- * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket connects to the
- * addresses that were checked. So the name server cannot return a different address after the check (DNS rebinding). If
- * one address of a name is refused, the name is refused, because its owner could otherwise influence which address is
- * used.
- */
-export function guardedConnector({
-  policy,
-  connectTimeoutMs,
-  resolve = createResolver(),
-}: ConnectorSettings): buildConnector.connector {
-  const connectors = { plain: connector(true), tls: connector(false) };
-
-  function connector(plain: boolean): buildConnector.connector {
-    // Only HTTP/1.1 is allowed, because the limits for responses are limits of the HTTP/1.1 parser.
-    return buildConnector({
-      timeout: connectTimeoutMs,
-      allowH2: false,
-      lookup: guardedLookup(resolve, { ...policy, plain }),
-    });
-  }
-
-  return (options, callback) => {
-    const plain = options.protocol === 'http:';
-    // A literal IP address is checked here, because the lookup is not called for it.
-    const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    const refusal = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
-    if (refusal) return callback(new AddressRefusedError(refusal), null);
-    return (plain ? connectors.plain : connectors.tls)(options, callback);
-  };
-}
-
+/** Resolves a name to checked addresses only (E7). Node.js connects to the addresses that this function returns. */
 export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain: boolean }): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
