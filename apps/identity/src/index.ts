@@ -13,6 +13,7 @@ import { TellCustomers1763500000140 } from './migrations/1763500000140-tell-cust
 import { SiteWebhooks1763500000141 } from './migrations/1763500000141-site-webhooks.js';
 import { MerchantFees1763500000142 } from './migrations/1763500000142-merchant-fees.js';
 import { AppendOnlyAuditLog1763500000160 } from './migrations/1763500000160-append-only-audit-log.js';
+import { AuditLogOfAllServices1763500000180 } from './migrations/1763500000180-audit-log-of-all-services.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -39,5 +40,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     SiteWebhooks1763500000141,
     MerchantFees1763500000142,
     AppendOnlyAuditLog1763500000160,
+    AuditLogOfAllServices1763500000180,
   ],
 };
