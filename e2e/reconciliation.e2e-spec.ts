@@ -14,23 +14,30 @@ import { sharedPlatform } from './platform/shared-platform.js';
 
 /** Default of SVC_RECONCILIATION_GRACE_MS: younger payments are not compared yet. */
 const GRACE_MS = 60_000;
-const today = (): string => new Date().toISOString().slice(0, 10);
+
+/**
+ * Runs `pay` until it begins and ends on one day (UTC), and returns this day: midnight may pass during the test. All
+ * reconciliations of the test are of this day.
+ */
+async function payOnOneDay(pay: () => Promise<void>): Promise<string> {
+  const today = (): string => new Date().toISOString().slice(0, 10);
+  for (;;) {
+    const day = today();
+    await pay();
+    if (today() === day) return day;
+  }
+}
 
 describe('the reconciliation, on a separate platform', () => {
   let platform: Platform;
   let merchantId: number;
+  let day: string;
   const [approved, declined] = ['4242424242424242', '4000000000000002'];
-  const sessions: string[] = [];
 
   beforeAll(async () => {
     platform = await Platform.start('reconciliation', { SVC_RECONCILIATION_GRACE_MS: '500' });
     const site = platform.site(0, 0);
     ({ merchantId } = site.merchant);
-    for (const card of [approved, declined, approved]) {
-      const session = await gatewayClient(platform, site).createSession(newSessionRequest('http://127.0.0.1:9/notify'));
-      await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl, card));
-      sessions.push(session.sessionId);
-    }
     const { apiKey } = site.merchant;
     const client = new MerchantClient({
       apiUrl: platform.demo.apiUrl,
@@ -38,13 +45,24 @@ describe('the reconciliation, on a separate platform', () => {
       apiKey,
       timeoutMs: Math.min(60_000 * PATIENCE, 120_000),
     });
-    const [payment] = await gatewayClient(platform, site).listPayments(sessions[0]!);
-    await client.refund(payment!.paymentReference, { amount: 500, idempotencyKey: randomUUID() });
+    day = await payOnOneDay(async () => {
+      const sessions: string[] = [];
+      for (const card of [approved, declined, approved]) {
+        const session = await gatewayClient(platform, site).createSession(
+          newSessionRequest('http://127.0.0.1:9/notify'),
+        );
+        await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl, card));
+        sessions.push(session.sessionId);
+      }
+      const [payment] = await gatewayClient(platform, site).listPayments(sessions[0]!);
+      await client.refund(payment!.paymentReference, { amount: 500, idempotencyKey: randomUUID() });
+    });
   });
   afterAll(() => platform?.stop());
 
   /** The output has the rows of the table and the messages. */
-  const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
+  const reconcile = (): Promise<{ code: number | null; output: string }> =>
+    platform.svc('admin', 'reconcile', '--day', day);
 
   async function waitUntilConsistent(): Promise<string> {
     // A payment or refund that has just become final is compared a moment later.
@@ -87,7 +105,8 @@ describe('the reconciliation, on a separate platform', () => {
   ])(
     'reports a changed and a deleted row of %s, and finds no difference after the row is restored',
     async (recordName, table, where, set) => {
-      const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
+      // The newest row, because the rows of a repeated payOnOneDay are of two days.
+      const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} ORDER BY ctid DESC LIMIT 1)`;
       await changeByHand(`CREATE TABLE public.copy_of_rows AS TABLE ${table}`);
       for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
         await changeByHand(statement);
@@ -107,9 +126,9 @@ describe('the reconciliation, on a separate platform', () => {
 
   it('reports a line that was added to the acquirer’s file, and finds no difference after the line is removed', async () => {
     const file = join(platform.dataDir, 'acquirer', 'charges.jsonl');
-    const [line] = readFileSync(file, 'utf8')
+    const line = readFileSync(file, 'utf8')
       .split('\n')
-      .filter((text) => text.includes('"approved"'));
+      .findLast((text) => text.includes('"approved"'));
     const restart = async (change: () => void): Promise<void> => {
       expect((await platform.svc('down')).code).toBe(0);
       change();
@@ -138,23 +157,18 @@ describe('the reconciliation, on a separate platform', () => {
 it('the reconciliation of one merchant queries the other services over RabbitMQ', async () => {
   const platform = await sharedPlatform('distributed');
   const site = await onboardMerchant(platform, 'Reconciled Books');
-  const { redirectUrl } = await gatewayClient(platform, site).createSession(
-    newSessionRequest('http://127.0.0.1:9/notify'),
-  );
-  await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
+  const day = await payOnOneDay(async () => {
+    const { redirectUrl } = await gatewayClient(platform, site).createSession(
+      newSessionRequest('http://127.0.0.1:9/notify'),
+    );
+    await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
+  });
   const paidAt = Date.now();
   await waitUntil('the payment to be older than a minute', 120_000, () =>
     Promise.resolve(Date.now() - paidAt > GRACE_MS),
   );
   const output = await waitUntil('a reconciliation with the payment', 60_000, async () => {
-    const ran = await platform.svc(
-      'admin',
-      'reconcile',
-      '--day',
-      today(),
-      '--merchant',
-      String(site.merchant.merchantId),
-    );
+    const ran = await platform.svc('admin', 'reconcile', '--day', day, '--merchant', String(site.merchant.merchantId));
     return ran.code === 0 && /\b12345\b/.test(ran.output) ? ran.output : undefined;
   });
   expect(output).toMatch(new RegExp(`^${site.merchant.merchantId} +test +1 +12345 +0 `, 'm'));

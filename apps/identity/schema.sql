@@ -107,10 +107,12 @@ CREATE TABLE audit_log (
     before jsonb,
     after jsonb,
     organisation_id uuid,
+    service text NOT NULL,
     CONSTRAINT audit_log_action_length CHECK (((length(action) >= 1) AND (length(action) <= 100))),
     CONSTRAINT audit_log_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 100))),
     CONSTRAINT audit_log_request_id_length CHECK (((length(request_id) >= 1) AND (length(request_id) <= 100))),
-    CONSTRAINT audit_log_says_something CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
+    CONSTRAINT audit_log_says_something CHECK (((before IS NOT NULL) OR (after IS NOT NULL))),
+    CONSTRAINT audit_log_service_length CHECK (((length(service) >= 1) AND (length(service) <= 64)))
 );
 
 ALTER TABLE audit_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
@@ -572,9 +574,6 @@ ALTER TABLE ONLY api_keys
 
 ALTER TABLE ONLY api_keys
     ADD CONSTRAINT api_keys_site FOREIGN KEY (merchant_id, site_id) REFERENCES sites(merchant_id, site_id);
-
-ALTER TABLE ONLY audit_log
-    ADD CONSTRAINT audit_log_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
 
 ALTER TABLE ONLY audit_log
     ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(organisation_id);

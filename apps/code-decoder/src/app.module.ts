@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
+import { CredentialsConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { CodeDecoderAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
@@ -47,6 +48,7 @@ import { TillsController } from './tills/tills.controller.js';
     SessionCodeRepository,
     TillCodeRepository,
     provideAdminKey(CodeDecoderConfig),
+    provideAuditTrail(CodeDecoderAdministeredV1),
   ],
 })
 export class CodeDecoderModule {}

@@ -1,6 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey, SiteCredentials } from '@svc/auth';
+import {
+  CredentialsConsumer,
+  CredentialsHeartbeatModule,
+  provideAdminKey,
+  provideAuditTrail,
+  SiteCredentials,
+} from '@svc/auth';
+import { HostedGatewayAdministeredV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { createDeadLettersController } from '@svc/service/administration';
@@ -93,6 +100,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     StateStreams,
     { provide: ReadinessCheck, useExisting: CardKey },
     provideAdminKey(HostedGatewayConfig),
+    provideAuditTrail(HostedGatewayAdministeredV1),
   ],
   exports: [ReadinessCheck],
 })

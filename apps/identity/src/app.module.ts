@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
-import { PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
+import { AuditTrail, PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
 import { createDeadLettersController } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
 import { RevokeApiKey } from './api-keys/revoke-api-key.js';
+import { AdministeredConsumer } from './audit-log/administered.consumer.js';
 import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
@@ -66,10 +67,13 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     ReferenceController,
     createDeadLettersController('identity'),
     SealingKeyConsumer,
+    AdministeredConsumer,
   ],
   providers: [
     provideAdminKey(IdentityConfig),
     AuditLog,
+    // The shared controllers append to the log of this service directly, without an event.
+    { provide: AuditTrail, useExisting: AuditLog },
     CreateMerchant,
     ChangeMerchant,
     ListMerchants,

@@ -14,6 +14,7 @@ import { SiteWebhooks1763500000141 } from './migrations/1763500000141-site-webho
 import { MerchantFees1763500000142 } from './migrations/1763500000142-merchant-fees.js';
 import { AppendOnlyAuditLog1763500000160 } from './migrations/1763500000160-append-only-audit-log.js';
 import { MaximumAmount1763500000170 } from './migrations/1763500000170-maximum-amount.js';
+import { AuditLogOfAllServices1763500000180 } from './migrations/1763500000180-audit-log-of-all-services.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -41,5 +42,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     MerchantFees1763500000142,
     AppendOnlyAuditLog1763500000160,
     MaximumAmount1763500000170,
+    AuditLogOfAllServices1763500000180,
   ],
 };

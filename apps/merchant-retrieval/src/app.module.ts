@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
+import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { MerchantRetrievalAdministeredV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
 import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -39,6 +40,7 @@ import { StreamController } from './stream/stream.controller.js';
     PaymentStreams,
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(MerchantRetrievalConfig),
+    provideAuditTrail(MerchantRetrievalAdministeredV1),
   ],
 })
 export class MerchantRetrievalModule {}

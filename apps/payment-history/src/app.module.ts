@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { PartnerAuthModule, provideAdminKey } from '@svc/auth';
+import { PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { PaymentHistoryAdministeredV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
 import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -24,6 +25,7 @@ import { READ_MODEL } from './payments/read-model.js';
     PaymentRepository,
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(PaymentHistoryConfig),
+    provideAuditTrail(PaymentHistoryAdministeredV1),
   ],
 })
 export class PaymentHistoryModule {}

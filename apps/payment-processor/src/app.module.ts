@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
+import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { PaymentProcessorAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
 import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
+import { SetMerchantAccount } from './acquirers/set-merchant-account.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeyRepository } from './card-data/card-key.repository.js';
 import { CardKeysController } from './card-data/card-keys.controller.js';
@@ -112,6 +114,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     LedgerMetrics,
     MakePayment,
     MerchantAccountRepository,
+    SetMerchantAccount,
     MerchantTermsQuery,
     OpenPayable,
     PartnerPaymentRepository,
@@ -148,6 +151,7 @@ import { VerificationRepository } from './verifications/verification.repository.
       useFactory: (config: PaymentProcessorConfig): Acquirer => SimulatedAcquirerClient.from(config),
     },
     provideAdminKey(PaymentProcessorConfig),
+    provideAuditTrail(PaymentProcessorAdministeredV1),
   ],
 })
 export class PaymentProcessorModule {}

@@ -26,7 +26,16 @@ export async function encryptCard(
     card: { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...card },
     binding: { expiresAt: '2026-03-01T10:30:00.000Z', ...binding },
   };
-  return new CompactEncrypt(Buffer.from(JSON.stringify(content)))
+  return encryptText(publicJwk, JSON.stringify(content), header);
+}
+
+/** Encrypts any text as {@link encryptCard} encrypts a card. */
+export async function encryptText(
+  publicJwk: PublicKeyJwk,
+  text: string,
+  header: { zip?: string } = {},
+): Promise<string> {
+  return new CompactEncrypt(Buffer.from(text))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid, cty: 'json', ...header })
     .encrypt(await importJWK(publicJwk, 'ECDH-ES'));
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
+import { CredentialsHeartbeatModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { WebhookDispatcherAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
@@ -71,6 +72,7 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
         }),
     },
     provideAdminKey(WebhookDispatcherConfig),
+    provideAuditTrail(WebhookDispatcherAdministeredV1),
   ],
 })
 export class WebhookDispatcherModule {}

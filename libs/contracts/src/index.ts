@@ -7,6 +7,7 @@ export * from './commands/show-payment.js';
 export * from './error-help/catalogue.js';
 export type * from './error-help/error-help.js';
 export * from './errors.js';
+export * from './events/administration.js';
 export * from './events/credentials.js';
 export * from './events/envelope.js';
 export * from './events/invoices.js';

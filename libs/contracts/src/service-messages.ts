@@ -27,7 +27,15 @@ export const SERVICE_MESSAGES = {
       'token-key.changed.v1',
       'webhook-secret.changed.v1',
     ],
-    consumes: ['sealing-key.published.v1'],
+    consumes: [
+      'code-decoder.administered.v1',
+      'hosted-gateway.administered.v1',
+      'merchant-retrieval.administered.v1',
+      'payment-history.administered.v1',
+      'payment-processor.administered.v1',
+      'sealing-key.published.v1',
+      'webhook-dispatcher.administered.v1',
+    ],
     answers: [],
     requests: [],
   },
@@ -35,6 +43,7 @@ export const SERVICE_MESSAGES = {
     publishes: [
       'card-key.published.v1',
       'payable.closed.v1',
+      'payment-processor.administered.v1',
       'payment.failed.v1',
       'payment.needs-verification.v1',
       'payment.processing.v1',
@@ -78,7 +87,7 @@ export const SERVICE_MESSAGES = {
     ],
   },
   'hosted-gateway': {
-    publishes: ['session.created.v1', 'session.extended.v1'],
+    publishes: ['hosted-gateway.administered.v1', 'session.created.v1', 'session.extended.v1'],
     consumes: [
       'api-key.changed.v1',
       'card-key.published.v1',
@@ -109,7 +118,7 @@ export const SERVICE_MESSAGES = {
     ],
   },
   'webhook-dispatcher': {
-    publishes: ['sealing-key.published.v1'],
+    publishes: ['sealing-key.published.v1', 'webhook-dispatcher.administered.v1'],
     consumes: [
       'credentials.heartbeat.v1',
       'payment.failed.v1',
@@ -131,7 +140,7 @@ export const SERVICE_MESSAGES = {
     requests: [],
   },
   'code-decoder': {
-    publishes: ['invoice.created.v1', 'till-code.made.v1'],
+    publishes: ['code-decoder.administered.v1', 'invoice.created.v1', 'till-code.made.v1'],
     consumes: [
       'api-key.changed.v1',
       'credentials.heartbeat.v1',
@@ -150,7 +159,7 @@ export const SERVICE_MESSAGES = {
     requests: ['close-payable.v1', 'find-payable.v1', 'open-payable.v1'],
   },
   'payment-history': {
-    publishes: [],
+    publishes: ['payment-history.administered.v1'],
     consumes: [
       'credentials.heartbeat.v1',
       'partner-key.changed.v1',
@@ -164,7 +173,7 @@ export const SERVICE_MESSAGES = {
     requests: [],
   },
   'merchant-retrieval': {
-    publishes: [],
+    publishes: ['merchant-retrieval.administered.v1'],
     consumes: [
       'api-key.changed.v1',
       'credentials.heartbeat.v1',

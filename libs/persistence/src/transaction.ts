@@ -115,10 +115,26 @@ export function isTemporaryDatabaseError(error: unknown): boolean {
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
- * An error's message without personal data, for logs. PostgreSQL repeats the refused value in messages of class 22
- * ("invalid input syntax for type bigint: …").
+ * An error's message without personal data, for logs and for columns that administrators read. Some libraries repeat
+ * the refused value in their messages, and the value may be card data, a key or a payer's name. Such a message is replaced:
+ * of PostgreSQL's class 22 ("invalid input syntax for type bigint: …"), of parsers (JSON.parse: "Unexpected token …"), and
+ * of Node.js ("… Received …"). In other messages, a number that may be the number of a card or a code is masked.
  */
 export function loggableMessage(error: Error): string {
   const state = sqlState(error);
-  return state?.startsWith('22') ? `PostgreSQL refused a value (SQLSTATE ${state})` : error.message;
+  if (state?.startsWith('22')) return `PostgreSQL refused a value (SQLSTATE ${state})`;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && QUOTING_CODES.test(code)) return `Node.js refused a value (${code})`;
+  if (error.name === 'SyntaxError') return 'A text cannot be parsed';
+  return maskNumbers(error.message.replace(QUOTED_VALUE, '$1 …'));
 }
+
+/** Masks each number that is as long as the number of a card (12 to 19 digits) or of a code (20 digits). Keeps UUIDs. */
+export function maskNumbers(text: string): string {
+  return text.replaceAll(/(?<![\da-f-])\d(?:[ -]?\d){11,}(?![\da-f-])/gi, '[number]');
+}
+
+/** Codes of Node.js errors whose messages contain the refused value. */
+const QUOTING_CODES = /^ERR_(?:INVALID_ARG|INVALID_URL|OUT_OF_RANGE|INVALID_RETURN|UNKNOWN_ENCODING)/;
+/** The beginnings of messages of V8 and of fetch that end with the refused value. */
+const QUOTED_VALUE = /^(Cannot use 'in' operator to search for|Cannot create property|Failed to parse URL from).*/s;

@@ -1,6 +1,9 @@
+import { createPrivateKey } from 'node:crypto';
 import { DomainError } from '@svc/kernel';
+import { compactDecrypt, importJWK, jwtVerify } from 'jose';
 import { QueryFailedError } from 'typeorm';
-import { describeError } from './logging.js';
+import { request } from 'undici';
+import { describeError, nestLog } from './logging.js';
 
 const SECRET = '4242424242424242';
 
@@ -41,6 +44,80 @@ test('describeError returns only the type, message, code and stack of an error t
     stack: expect.stringContaining('logging.spec') as string,
   });
   expect(describeError(SECRET)).toEqual({ type: 'string' });
+});
+
+describe('an error whose message repeats the refused value', () => {
+  const NAME = 'Thandi Nkosi';
+  /** Each function throws the error of a real parser, validator or library for a value with the secret. */
+  const FAILURES: Readonly<Record<string, (secret: string) => unknown>> = {
+    'JSON.parse': (secret) => JSON.parse(`${secret} and more`),
+    'JSON.parse of a text that ends too early': (secret) => JSON.parse(`{"cardNumber":"${secret}"`),
+    'JSON.parse of a key without quotes': (secret) => JSON.parse(`{${secret}:1}`),
+    BigInt: (secret) => BigInt(`${secret}x`),
+    RegExp: (secret) => new RegExp(`${secret}(`),
+    URL: (secret) => new URL(secret),
+    'URL without a host': (secret) => new URL(`https://${secret} x/`),
+    fetch: (secret) => fetch(`/${secret}`),
+    'an argument of the wrong type': (secret) => Buffer.alloc(secret as unknown as number),
+    'an argument with a wrong value': (secret) => Buffer.from('a').fill('a', secret as BufferEncoding),
+    'an encoding that does not exist': (secret) => Buffer.from('a').toString(secret as BufferEncoding),
+    'the operator in': (secret) => 'a' in (secret as unknown as object),
+    'a property of a string': (secret) => {
+      (secret as unknown as { a: number }).a = 1;
+    },
+    createPrivateKey: (secret) => createPrivateKey(secret),
+    'createPrivateKey of a JWK': (secret) => createPrivateKey({ key: { kty: 'EC', crv: secret }, format: 'jwk' }),
+    'a header of undici': (secret) => request('http://127.0.0.1:1/', { headers: { 'x-name': `${secret}\n` } }),
+    'a method of undici': (secret) => request('http://127.0.0.1:1/', { method: secret as 'GET' }),
+    'a URL of undici': (secret) => request(secret),
+    importJWK: (secret) => importJWK({ kty: 'EC', crv: secret, x: secret, y: secret }, 'ES256'),
+    jwtVerify: (secret) => jwtVerify(secret, new Uint8Array(32)),
+    compactDecrypt: (secret) => compactDecrypt(`${secret}....`, new Uint8Array(32)),
+  };
+
+  test.each(Object.keys(FAILURES).flatMap((failure) => [SECRET, NAME].map((secret) => [failure, secret] as const)))(
+    'is logged without the value: %s, %s',
+    async (failure, secret) => {
+      const error: unknown = await Promise.resolve()
+        .then(() => FAILURES[failure]!(secret))
+        .then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+      expect(error).toBeDefined();
+      const text = JSON.stringify(describeError(error));
+      const quoted = [secret, secret.slice(0, 8), ...secret.split(' ')].filter((part) => text.includes(part));
+      expect([text, quoted]).toEqual([text, []]);
+    },
+  );
+
+  test.each(['4242424242424242', '4242 4242 4242 4242', '4242-4242-4242-4242', '12345678901234567890'])(
+    'does not contain the number %s, whoever wrote the message',
+    (number) => {
+      const described = JSON.stringify(describeError(new Error(`the value ${number} is not accepted`)));
+      expect(described).toContain('the value [number] is not accepted');
+      expect(described).not.toContain(number);
+    },
+  );
+
+  test('keeps numbers that identify a payment, a port or a line', () => {
+    const message = 'session 01890000-0000-7000-8000-00000000000a, port 127.0.0.1:65535, 12345678901 ms';
+    expect(describeError(new Error(message))).toMatchObject({ message });
+  });
+});
+
+test("the log of Nest's messages contains no refused value either", () => {
+  const lines: unknown[][] = [];
+  const log = { error: (...line: unknown[]) => lines.push(line) } as unknown as Parameters<typeof nestLog>[0];
+  const parse = (): unknown => JSON.parse(`{"cardNumber": ${SECRET}`);
+  expect(parse).toThrow(SyntaxError);
+  try {
+    parse();
+  } catch (error) {
+    nestLog(log).error(error, 'RpcExceptionsHandler');
+  }
+  nestLog(log).error(`refused ${SECRET}`);
+  expect(lines.map(([, message]) => message)).toEqual(['A text cannot be parsed', 'refused [number]']);
 });
 
 test('describeError returns at most three causes, even if an error is its own cause', () => {

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { trace } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
-import { loggableMessage, sqlState } from '@svc/persistence/transaction';
+import { loggableMessage, maskNumbers, sqlState } from '@svc/persistence/transaction';
 import { type Logger, pino } from 'pino';
 
 export type ServiceLog = Logger;
@@ -43,10 +43,14 @@ export function describeError(error: unknown, depth = 0): object {
     // Network errors such as ECONNREFUSED may have a code but no message.
     ...(typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { code } : {}),
     ...(state ? { sqlState: state } : {}),
-    // The stack begins with the original message.
-    stack: error.stack?.replace(error.message, message),
+    stack: error.stack && [`${error.name}: ${message}`, ...findFrames(error.stack)].join('\n'),
     ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
   };
+}
+
+/** The lines of a stack without the original message, with which it begins and which may have several lines. */
+function findFrames(stack: string): string[] {
+  return stack.split('\n').filter((line) => /^ +at /.test(line));
 }
 
 /** Writes Nest's messages to the log of the service. */
@@ -56,7 +60,7 @@ export function nestLog(log: Logger): LoggerService {
     (message: unknown, ...rest: unknown[]): void => {
       const nestContext = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
       const err = message instanceof Error ? message : undefined;
-      log[level]({ nestContext, err }, err ? err.message : String(message));
+      log[level]({ nestContext, err }, err ? loggableMessage(err) : maskNumbers(String(message)));
     };
   // Nest logs every module and route at startup, which is only useful for debugging.
   return {

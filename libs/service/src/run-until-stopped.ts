@@ -1,5 +1,6 @@
 import { isDatabaseUnavailable } from '@svc/persistence/transaction';
 import { ConfigError } from './configuration/config-error.js';
+import { describeError } from './logging.js';
 import { stopTelemetry } from './telemetry.js';
 
 /**
@@ -27,11 +28,16 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
 }
 
 /**
- * Prints the error and ends the process. Prints one line for an expected error, and all details for any other error.
+ * Prints the error and ends the process. Prints one line for an expected error. Of any other error it prints what may be
+ * logged: its other properties may contain a password, such as the `input` of an invalid URL.
  */
 export function exitWithError(error: unknown): void {
   const isExpected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
-  console.error(isExpected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
+  console.error(
+    isExpected
+      ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}`
+      : describeError(error),
+  );
   process.exit(1);
 }
 

@@ -71,6 +71,13 @@ export class ReconciledDay {
       fees: { test: { basisPoints: 290, fixedAmount: 100 } },
       features: { tip: { enabled: true } },
     });
+    // The payments of partners have a tip, vouchers of both kinds and both parts of a fee, so that a book that omits one
+    // of these amounts differs.
+    const [, partnersMerchant] = /merchants\/(\d+)/.exec(partners.sitePath)!;
+    await api.administer('PATCH', `/merchants/${partnersMerchant}`, {
+      fees: { test: { basisPoints: 175, fixedAmount: 60 } },
+      features: { tip: { enabled: true } },
+    });
     await reconciledDay.relayEverything();
     await reconciledDay.payOnPages();
     await reconciledDay.payInvoicesAsPartner();
@@ -153,12 +160,14 @@ export class ReconciledDay {
     await this.payInvoiceAsPartner({});
     await this.payInvoiceAsPartner({ paymentMethod: { card: { ...newCardData(), cardNumber: '4000000000000002' } } });
     await this.payInvoiceAsPartner({
+      tipAmount: 777,
       vouchers: [
         { merchantLiable: true, amount: 2_000 },
         { merchantLiable: false, amount: 345 },
       ],
     });
     await this.payInvoiceAsPartner({
+      tipAmount: 333,
       paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } },
     });
   }

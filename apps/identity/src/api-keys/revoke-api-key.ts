@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import { Clock, DomainError } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { Change } from '../audit-log/change.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { apiKeyChanged, findSuccessor, type KeyOwner, signingKeyChanged } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 

@@ -1,5 +1,5 @@
 import { newSealedKeyPair } from '@svc/auth';
-import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { PaymentProcessorAdministeredV1, SealingKeyPublishedV1 } from '@svc/contracts';
 import { anEvent, httpClient, openTransaction, type TestService, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 import { AuditLog } from './audit-log.js';
@@ -44,6 +44,7 @@ describe('the audit log', () => {
     const [entry] = entries;
     expect(entry).toEqual({
       entryId: entry.entryId,
+      service: 'identity',
       changedUTCDate: '2026-03-01T10:00:00.000Z',
       actor: expect.stringMatching(/^admin:[0-9a-f]{16}$/),
       requestId: created.headers['x-request-id'],
@@ -113,6 +114,40 @@ describe('the audit log', () => {
     await admin('POST', `${merchant}/keys`, { mode: '?' });
     await admin('DELETE', `${merchant}/keys/00000000-0000-7000-8000-000000000000`);
     expect(await readPage(lastIdBefore)).toEqual({ entries: [], nextAfter: lastIdBefore });
+  });
+
+  it('contains what administrators did in other services, once for each event, also for an unknown merchant', async () => {
+    const lastIdBefore = await findLastId();
+    const actions = [1, 2].map((version) =>
+      anEvent(PaymentProcessorAdministeredV1, `action ${version}`, 1, {
+        action: 'merchant-account.set',
+        actor: 'admin:0123456789abcdef',
+        requestId: `request-${version}`,
+        merchantId: 999_999,
+        siteId: 17,
+        credentialId: '01890000-0000-7000-8000-000000000000',
+        before: { accountReference: 'MID-1' },
+        after: { accountReference: 'MID-2' },
+      }),
+    );
+    await identity.deliver(...actions);
+    await identity.deliver(...actions);
+    const { entries } = await readPage(lastIdBefore);
+    expect(entries).toEqual(
+      [1, 2].map((version) => ({
+        entryId: expect.any(Number),
+        changedUTCDate: actions[version - 1]!.occurredAt,
+        service: 'payment-processor',
+        actor: 'admin:0123456789abcdef',
+        requestId: `request-${version}`,
+        action: 'merchant-account.set',
+        merchantId: 999_999,
+        siteId: 17,
+        credentialId: '01890000-0000-7000-8000-000000000000',
+        before: { accountReference: 'MID-1' },
+        after: { accountReference: 'MID-2' },
+      })),
+    );
   });
 
   it.each([

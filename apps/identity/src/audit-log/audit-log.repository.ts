@@ -1,6 +1,6 @@
+import type { ChangeAuthor } from '@svc/auth';
 import type { EntityManager } from 'typeorm';
 import type { Change } from './change.js';
-import type { ChangeAuthor } from './change-author.js';
 
 /** Key of the PostgreSQL advisory lock. The number has no meaning, but no other lock may use it. */
 const APPEND_LOCK = 1763500000100;
@@ -10,18 +10,25 @@ export async function lockAuditLog(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPEND_LOCK]);
 }
 
+/** An entry that has no number yet. */
+export interface NewAuditEntry extends Change<string> {
+  /** The service whose administration API was called. */
+  readonly service: string;
+  readonly author: ChangeAuthor;
+  readonly at: Date;
+}
+
 /** Uses SQL, because `insert` of TypeORM would also read the id of the new row, and no caller needs the id. */
 export async function insertAuditEntry(
   tx: EntityManager,
-  author: ChangeAuthor,
-  { action, merchantId, siteId, organisationId, credentialId, before, after }: Change,
-  at: Date,
+  { service, author, at, action, merchantId, siteId, organisationId, credentialId, before, after }: NewAuditEntry,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO audit_log (at, actor, request_id, action, merchant_id, site_id, organisation_id, credential_id, before, after)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `INSERT INTO audit_log (at, service, actor, request_id, action, merchant_id, site_id, organisation_id, credential_id, before, after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       at,
+      service,
       author.actor,
       author.requestId,
       action,
@@ -42,7 +49,7 @@ export function listAuditEntries(
   max: number,
 ): Promise<(Record<string, unknown> & { at: Date })[]> {
   return db.query(
-    `SELECT entry_id AS "entryId", at, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
+    `SELECT entry_id AS "entryId", at, service, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
               site_id AS "siteId", organisation_id AS "organisationId", credential_id AS "credentialId", before, after
          FROM audit_log WHERE entry_id > $1 ORDER BY entry_id LIMIT ${max}`,
     [after],

@@ -1,16 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
+import type { Administered, EventEnvelope } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-import { insertAuditEntry, listAuditEntries, lockAuditLog } from './audit-log.repository.js';
+import { insertAuditEntry, listAuditEntries, lockAuditLog, type NewAuditEntry } from './audit-log.repository.js';
 import type { Change } from './change.js';
-import type { ChangeAuthor } from './change-author.js';
 
 /** An entry in the response of `GET /admin/v1/audit-log`. */
-export interface AuditEntry extends Change {
+export interface AuditEntry extends Change<string> {
   /** Number of the entry. It increases in the order of the commits. */
   readonly entryId: number;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly changedUTCDate: string;
+  /** The service whose administration API was called. */
+  readonly service: string;
   readonly actor: string;
   readonly requestId: string;
 }
@@ -31,8 +34,27 @@ export class AuditLog {
    * continues after the last id would miss entries.
    */
   async append(tx: EntityManager, author: ChangeAuthor, ...changes: Change[]): Promise<void> {
+    const at = this.clock.now();
+    await this.insert(
+      tx,
+      changes.map((change) => ({ ...change, service: 'identity', author, at })),
+    );
+  }
+
+  /** Appends what administrators did in other services. Like {@link append}, at the end of a transaction. */
+  async appendFromServices(tx: EntityManager, events: readonly EventEnvelope<Administered>[]): Promise<void> {
+    const entries = events.map(({ type, occurredAt, payload: { actor, requestId, ...change } }) => ({
+      ...change,
+      service: type.slice(0, type.indexOf('.')),
+      author: { actor, requestId },
+      at: new Date(occurredAt),
+    }));
+    await this.insert(tx, entries);
+  }
+
+  private async insert(tx: EntityManager, entries: readonly NewAuditEntry[]): Promise<void> {
     await lockAuditLog(tx);
-    for (const change of changes) await insertAuditEntry(tx, author, change, this.clock.now());
+    for (const entry of entries) await insertAuditEntry(tx, entry);
   }
 
   /** At most {@link AUDIT_PAGE_SIZE} entries with a higher entryId than `after`, oldest first. */

@@ -1,25 +1,31 @@
-/** A change for the audit log. `before` and `after` contain the changed values, never a secret. */
-export interface Change {
-  readonly action:
-    | 'merchant.created'
-    | 'merchant.renamed'
-    | 'merchant.changed'
-    | 'organisation.created'
-    | 'organisation.renamed'
-    | 'partner-key.created'
-    | 'partner-key.revoked'
-    | 'api-token.created'
-    | 'api-token.revoked'
-    | 'token-key.created'
-    | 'token-key.withdrawn'
-    | 'site.created'
-    | 'site.changed'
-    | 'api-key.created'
-    | 'api-key.made-primary'
-    | 'api-key.no-longer-primary'
-    | 'api-key.revoked'
-    | 'webhook-secret.created'
-    | 'webhook-secret.revoked';
+/** What administrators change in identity. */
+type IdentityAction =
+  | 'merchant.created'
+  | 'merchant.renamed'
+  | 'merchant.changed'
+  | 'organisation.created'
+  | 'organisation.renamed'
+  | 'partner-key.created'
+  | 'partner-key.revoked'
+  | 'api-token.created'
+  | 'api-token.revoked'
+  | 'token-key.created'
+  | 'token-key.withdrawn'
+  | 'site.created'
+  | 'site.changed'
+  | 'api-key.created'
+  | 'api-key.made-primary'
+  | 'api-key.no-longer-primary'
+  | 'api-key.revoked'
+  | 'webhook-secret.created'
+  | 'webhook-secret.revoked';
+
+/**
+ * A change for the audit log. `before` and `after` contain the changed values, never a secret. The actions of other
+ * services are named by these services.
+ */
+export interface Change<Action extends string = IdentityAction> {
+  readonly action: Action;
   /** The merchant that was changed, or whose site or credential was changed. */
   readonly merchantId?: number;
   readonly siteId?: number | undefined;

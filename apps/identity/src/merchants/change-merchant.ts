@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import { invalidField } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { changedSettings } from '../changed-settings.js';
 import { findOrganisations } from '../organisations/organisation.repository.js';
 import { siteChanged } from '../sites/site.js';

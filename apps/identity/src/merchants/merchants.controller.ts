@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { invalidField } from '@svc/kernel';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId } from '../path-ids.js';
 import { ChangeMerchant } from './change-merchant.js';
 import { CreateMerchant } from './create-merchant.js';

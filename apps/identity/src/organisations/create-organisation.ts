@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import { Clock, newUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { type Organisation, type OrganisationView, toOrganisationView } from './organisation.js';
 import { insertOrganisation } from './organisation.repository.js';
 

@@ -1,8 +1,7 @@
 import { Body, Controller, Get, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { invalidField, isUuid } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { CreateOrganisation } from './create-organisation.js';
 import { type OrganisationView, toOrganisationView } from './organisation.js';

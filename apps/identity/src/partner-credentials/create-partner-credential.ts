@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { hashApiKey, newApiKey } from '@svc/auth';
+import { type ChangeAuthor, hashApiKey, newApiKey } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
@@ -7,7 +7,6 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { recognisablePrefix } from '../api-keys/api-key.js';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
 import {
   type CredentialKind,

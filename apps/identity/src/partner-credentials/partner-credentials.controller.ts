@@ -1,8 +1,7 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { CreateApiKeyRequest } from '../api-keys/create-api-key.request.js';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { CreatePartnerCredential } from './create-partner-credential.js';
 import { ListPartnerCredentials } from './list-partner-credentials.js';

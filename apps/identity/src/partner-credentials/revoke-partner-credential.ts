@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
 import { type CredentialKind, partnerKeyChanged } from './partner-credential.js';
 import { getPartnerCredential, revokePartnerCredential } from './partner-credential.repository.js';

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';

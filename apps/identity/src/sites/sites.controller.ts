@@ -1,6 +1,5 @@
 import { Body, Controller, Header, Inject, Param, Patch, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { numericId } from '../path-ids.js';
 import { ChangeSite } from './change-site.js';
 import { type CreatedSite, CreateSite } from './create-site.js';

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { newSealedTokenKey } from '@svc/auth';
+import { type ChangeAuthor, newSealedTokenKey } from '@svc/auth';
 import { Clock, DomainError, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
 import { nextSignsFrom, planRotation, tokenKeyChanged, type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys, insertTokenKey, lockTokenKeys, withdrawTokenKey } from './token-key.repository.js';

@@ -1,9 +1,8 @@
 import { Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import type { TokenKeyJwk } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { RotateTokenKeys } from './rotate-token-keys.js';
 import { type TokenKeyView, toTokenKeyViews } from './token-key.js';

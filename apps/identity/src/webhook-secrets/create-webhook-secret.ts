@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { getSite } from '../sites/site.repository.js';
 import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-secret.js';

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
 import { AuditLog } from '../audit-log/audit-log.js';
-import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { seal } from '../sealing/seal.js';
 import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { newWebhookSecret, signingSecretChanged, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';

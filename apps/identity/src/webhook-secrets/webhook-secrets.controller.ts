@@ -1,6 +1,5 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
-import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { numericId, uuidId } from '../path-ids.js';
 import { CreateWebhookSecret } from './create-webhook-secret.js';
 import { CreateWebhookSecretRequest } from './create-webhook-secret.request.js';

@@ -38,7 +38,9 @@ describe('when no acquirer supports live mode', () => {
   test('a live payment is also rejected if the merchant has a configured account for live mode', async () => {
     const { merchantId } = await createMerchant(processor);
     const account = { acquirer: 'simulated', accountReference: 'MID-live' };
-    await processor.service.app.get(MerchantAccountRepository).set(merchantId, 'live', account, 'admin:test');
+    await processor.service.app
+      .get(MerchantAccountRepository)
+      .set(processor.dataSource.manager, merchantId, 'live', account, 'admin:test');
     const before = await countStoredRows();
     await expect(processor.pay(buildPayable({ merchantId, mode: 'live' }))).rejects.toMatchObject({
       code: 'live-mode.unavailable',

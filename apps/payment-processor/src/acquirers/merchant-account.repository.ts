@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 
 /** The acquirer of a merchant in one mode, and the merchant's account there. */
 export interface ConfiguredAccount {
@@ -36,8 +36,12 @@ export class MerchantAccountRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async find(merchantId: number, mode: Mode): Promise<ConfiguredAccount | undefined> {
-    const [row] = await this.dataSource.query<ConfiguredAccount[]>(
+  async find(
+    merchantId: number,
+    mode: Mode,
+    connection: Pick<EntityManager, 'query'> = this.dataSource,
+  ): Promise<ConfiguredAccount | undefined> {
+    const [row] = await connection.query<ConfiguredAccount[]>(
       `SELECT acquirer, account AS "accountReference" FROM merchant_accounts
         WHERE merchant_id = $1 AND mode = $2 ORDER BY version DESC LIMIT 1`,
       [merchantId, mode],
@@ -60,9 +64,15 @@ export class MerchantAccountRepository {
    * Throws a unique violation when two administrators set the account at the same time, because the second
    * administrator has not seen the change of the first one.
    */
-  async set(merchantId: number, mode: Mode, account: ConfiguredAccount, setBy: string): Promise<MerchantAccountView> {
+  async set(
+    tx: EntityManager,
+    merchantId: number,
+    mode: Mode,
+    account: ConfiguredAccount,
+    setBy: string,
+  ): Promise<MerchantAccountView> {
     const now = this.clock.now();
-    const [row] = await this.dataSource.query<[{ version: number }]>(
+    const [row] = await tx.query<[{ version: number }]>(
       `INSERT INTO merchant_accounts (merchant_id, mode, version, acquirer, account, set_at, set_by)
        SELECT $1, $2, 1 + coalesce(max(version), 0), $3, $4, $5, $6 FROM merchant_accounts WHERE merchant_id = $1 AND mode = $2
        RETURNING version`,

@@ -1,11 +1,11 @@
-import { Body, Controller, Get, Headers, Inject, Post, Query, UseGuards } from '@nestjs/common';
-import { adminActorId, AdminKeyGuard } from '@svc/auth';
+import { Body, Controller, Get, Inject, Post, Query, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
-import { DomainError, invalidField, isNumericId } from '@svc/kernel';
-import { isUniqueViolation } from '@svc/persistence';
+import { invalidField, isNumericId } from '@svc/kernel';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { Acquirers } from './acquirers.js';
 import { MerchantAccountRepository, type MerchantAccountView } from './merchant-account.repository.js';
+import { SetMerchantAccount } from './set-merchant-account.js';
 
 export class SetMerchantAccountRequest {
   @IsInt()
@@ -32,6 +32,7 @@ export class SetMerchantAccountRequest {
 export class MerchantAccountsController {
   constructor(
     @Inject(MerchantAccountRepository) private readonly accounts: MerchantAccountRepository,
+    @Inject(SetMerchantAccount) private readonly setMerchantAccount: SetMerchantAccount,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
   ) {}
 
@@ -56,18 +57,12 @@ export class MerchantAccountsController {
    * @throws resource.conflict Another administrator set the account at the same time.
    */
   @Post()
-  async set(
+  set(
+    @Author() author: ChangeAuthor,
     @Body() { merchantId, mode, accountReference, acquirer = this.acquirers.names[0]! }: SetMerchantAccountRequest,
-    @Headers('x-admin-key') adminKey: string,
   ): Promise<MerchantAccountView> {
     if (!this.acquirers.names.includes(acquirer))
       throw invalidField('acquirer', `acquirer must be one of ${this.acquirers.names.join(', ')}`);
-    const account = { acquirer, accountReference };
-    try {
-      return await this.accounts.set(merchantId, mode, account, adminActorId(adminKey));
-    } catch (error) {
-      if (isUniqueViolation(error, 'merchant_accounts_pkey')) throw new DomainError('resource.conflict');
-      throw error;
-    }
+    return this.setMerchantAccount.execute(author, merchantId, mode, { acquirer, accountReference });
   }
 }

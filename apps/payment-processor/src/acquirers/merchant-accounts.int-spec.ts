@@ -54,7 +54,13 @@ test('a live payment that immediately follows a test payment is charged under th
     const accounts = liveProcessor.service.app.get(MerchantAccountRepository);
     const charged: unknown[] = [];
     for (const mode of ['test', 'live'] as const)
-      await accounts.set(merchantId, mode, { acquirer: 'simulated', accountReference: `MID-${mode}` }, 'admin:test');
+      await accounts.set(
+        liveProcessor.dataSource.manager,
+        merchantId,
+        mode,
+        { acquirer: 'simulated', accountReference: `MID-${mode}` },
+        'admin:test',
+      );
     for (const mode of ['test', 'live'] as const) {
       const { paymentReference } = await liveProcessor.pay(buildPayable({ merchantId, mode }));
       const records = readBankRecords(liveProcessor).filter((line) => line['paymentReference'] === paymentReference);
@@ -97,7 +103,13 @@ test('a query, a reversal and a charge after a verification use the account of t
 test('a payment is rejected if this release does not know the acquirer of the merchant’s account', async () => {
   await processor.service.app
     .get(MerchantAccountRepository)
-    .set(merchantId, 'test', { acquirer: 'acquirer-of-a-later-release', accountReference: 'MID-9' }, 'admin:test');
+    .set(
+      processor.dataSource.manager,
+      merchantId,
+      'test',
+      { acquirer: 'acquirer-of-a-later-release', accountReference: 'MID-9' },
+      'admin:test',
+    );
   await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
 });
 

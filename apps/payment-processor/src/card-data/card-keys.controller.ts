@@ -1,5 +1,5 @@
-import { Controller, Get, Headers, Inject, Post, UseGuards } from '@nestjs/common';
-import { adminActorId, AdminKeyGuard } from '@svc/auth';
+import { Controller, Get, Inject, Post, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import type { CardKeyView } from './card-key.js';
 import { RotateCardKey } from './rotate-card-key.js';
 
@@ -21,7 +21,7 @@ export class CardKeysController {
    * @throws resource.conflict Another rotation is running, or ten keys are still accepted.
    */
   @Post()
-  rotate(@Headers('x-admin-key') adminKey: string): Promise<CardKeyView> {
-    return this.rotateCardKey.execute(adminActorId(adminKey));
+  rotate(@Author() author: ChangeAuthor): Promise<CardKeyView> {
+    return this.rotateCardKey.execute(author);
   }
 }

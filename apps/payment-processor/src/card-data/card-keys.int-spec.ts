@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { CardKeyPublishedV1, ERROR_CATALOGUE, type PublicKeyJwk } from '@svc/contracts';
 import { type RunningService, startService } from '@svc/service';
 import { httpClient, openTransaction, waitForBlockedBackends } from '@svc/testing';
-import { encryptCard } from '../../test/encrypted-card.js';
+import { encryptCard, encryptText } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
@@ -136,6 +137,22 @@ test('a card that was encrypted with a retired or unknown key is rejected with 4
     ]);
   }
   expect((await storeCard(key)).status).toBe(201);
+});
+
+test.each([
+  ['4242424242424242'],
+  ['{"cardNumber":"4242424242424242"'],
+  ['{"cardNumber":"4242424242424242","holderName":T Payer}'],
+  ['T Payer 4242424242424242 123'],
+  ['"T Payer 4242424242424242\n"'],
+])('an encrypted text that is not the JSON of a card is rejected without repeating any of it: %s', async (text) => {
+  const encrypted = await encryptText(processor.cardKey, text);
+  const decrypting = processor.service.app.get(CardKeys).decryptCard(encrypted, buildBinding());
+  const error: unknown = await decrypting.catch((rejection: unknown) => rejection);
+  expect(error).toMatchObject({ code: 'request.invalid' });
+  // Shows hidden properties too: what a log, a trace or a response may contain of the error and its causes.
+  const everything = inspect(error, { depth: 10, showHidden: true });
+  for (const part of ['4242', 'T Payer', 'cardNumber']) expect(everything).not.toContain(part);
 });
 
 test('a private key is erased when its key is retired, not earlier; the private key of the current key is never erased', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { newSealedKeyPair } from '@svc/auth';
+import { AuditTrail, type ChangeAuthor, newSealedKeyPair } from '@svc/auth';
 import { CardKeyPublishedV1 } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
@@ -22,24 +22,26 @@ export class RotateCardKey {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(CardKeyRepository) private readonly keys: CardKeyRepository,
     @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditTrail) private readonly audit: AuditTrail,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
   /** Throws `resource.conflict` during another rotation, or when too many keys can still decrypt cards. */
-  async execute(actor: string): Promise<CardKeyView> {
+  async execute(author: ChangeAuthor): Promise<CardKeyView> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
     return inTransaction(this.dataSource, async (tx) => {
       const now = this.clock.now();
       const version = (await this.replaceCurrent(tx, now)) + 1;
-      await this.keys.insertCurrent(tx, { kid, publicJwk, sealedPrivateKey, createdAt: now }, version, actor);
+      await this.keys.insertCurrent(tx, { kid, publicJwk, sealedPrivateKey, createdAt: now }, version, author.actor);
       await this.events.append(tx, {
         type: CardKeyPublishedV1,
         aggregateId: CARD_KEY_AGGREGATE,
         aggregateVersion: version,
         payload: { publicJwk },
       });
+      await this.audit.append(tx, author, { action: 'card-key.created', credentialId: kid, after: { version } });
       return toCardKeyView({ kid, createdAt: now, replacedAt: null }, now);
     });
   }

@@ -3,6 +3,7 @@
  * that became final after the watermark of a run is open: it is not compared, because its event may not have been
  * delivered yet.
  */
+import { AuditTrail } from '@svc/auth';
 import {
   DigestHistoryV1,
   DigestNotificationsV1,
@@ -54,7 +55,14 @@ beforeEach(async () => {
   runs = processor.service.app.get(ReconciliationRepository);
   // The job of the started service is already stopped, but it may have requested nightly runs.
   const { app } = processor.service;
-  job = new ReconciliationJob(runs, app.get(ReconcileDay), processor.clock, app.get(SERVICE_LOG));
+  job = new ReconciliationJob(
+    runs,
+    app.get(ReconcileDay),
+    processor.clock,
+    app.get(SERVICE_LOG),
+    processor.dataSource,
+    app.get(AuditTrail),
+  );
   await processor.dataSource.query(`DELETE FROM reconciliations`);
 });
 afterEach(async () => {
@@ -129,7 +137,7 @@ test('a nightly run that fails is tried three times, and its day is compared aga
 });
 
 test('only one replica can lease a run; after a crash another replica restarts the run, and the result of the first replica is ignored', async () => {
-  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
   const firstLease = (await runs.lease())!;
   expect(await runs.lease()).toBeUndefined();
   processor.clock.advance(59_999);
@@ -147,7 +155,7 @@ test('only one replica can lease a run; after a crash another replica restarts t
 });
 
 test('a run renews its lease once every 15 seconds', async () => {
-  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
   const renew = jest.spyOn(runs, 'renew');
   const renewals: number[] = [];
   jest.spyOn(processor.service.app.get(ReconcileDay), 'execute').mockImplementationOnce(async (_, __, renewLease) => {
@@ -196,7 +204,7 @@ test('payments that became final after the watermark are counted as pending and 
 });
 
 test('a replica stores and deletes no statement lines after another replica has taken over its run', async () => {
-  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
   const firstLease = (await runs.lease())!;
   processor.clock.advance(60_000);
   const secondLease = (await runs.lease())!;
@@ -218,7 +226,7 @@ test('a replica stores and deletes no statement lines after another replica has 
 });
 
 test('a run fails after three replicas have crashed during it', async () => {
-  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
   for (let tries = 1; tries <= 3; tries++) {
     expect(await runs.lease()).toMatchObject({ tries });
     processor.clock.advance(60_000);

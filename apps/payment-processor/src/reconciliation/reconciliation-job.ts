@@ -1,12 +1,21 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { AuditTrail, type ChangeAuthor } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { DataSource } from 'typeorm';
 import { formatUTCDay, previousUTCDay } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
 import { startOfDay } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
-import { type LeasedRun, MAX_TRIES, ReconciliationRepository, RENEW_AFTER_MS } from './reconciliation.repository.js';
+import {
+  type LeasedRun,
+  MAX_TRIES,
+  ReconciliationRepository,
+  RENEW_AFTER_MS,
+  type RunRequest,
+} from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
 /**
@@ -27,6 +36,8 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     @Inject(ReconcileDay) private readonly reconcileDay: ReconcileDay,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {
     this.job = new PeriodicJob('reconciliation', POLL_MS, log, () => this.runOnce(this.stopping.signal));
   }
@@ -40,9 +51,17 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     await this.job.stop();
   }
 
-  /** Starts the job without waiting for its next period. The caller has just requested a run. */
-  trigger(): void {
+  /** Requests a run of an administrator, and starts the job without waiting for its next period. Returns the run's id. */
+  async request(author: ChangeAuthor, request: RunRequest): Promise<string> {
+    const requestedId = await inTransaction(this.dataSource, async (tx) => {
+      const runId = await this.runs.request(tx, request);
+      const { day, merchantId } = request;
+      const merchant = merchantId === undefined ? {} : { merchantId };
+      await this.audit.append(tx, author, { action: 'reconciliation.requested', ...merchant, after: { runId, day } });
+      return runId;
+    });
     this.job.trigger();
+    return requestedId;
   }
 
   /**

@@ -73,7 +73,7 @@ test('readLastNight returns the differences, the number of failed runs and the e
 
 describe('an ended run', () => {
   test('is neither renewed nor ended again if it was successful', async () => {
-    const runId = await runs.request({ day: '2026-03-01', merchantId: undefined });
+    const runId = await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
     const lease = (await runs.lease())!;
     await runs.finish(lease, processor.clock.now(), REPORT);
     await expect(runs.renew(lease)).rejects.toThrow('taken over this reconciliation');
@@ -83,7 +83,7 @@ describe('an ended run', () => {
   });
 
   test('does not become successful if it has failed', async () => {
-    const runId = await runs.request({ day: '2026-03-01', merchantId: undefined });
+    const runId = await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
     const lease = (await runs.lease())!;
     await runs.fail(lease, new Error('first'));
     await runs.finish(lease, processor.clock.now(), REPORT);

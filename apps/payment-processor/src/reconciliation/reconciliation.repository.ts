@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, newUuid } from '@svc/kernel';
 import { loggableMessage } from '@svc/persistence';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { DayReport } from './day-report.js';
 
 /** A reconciliation that an administrator or the nightly job has requested. */
@@ -52,9 +52,9 @@ export class ReconciliationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async request({ day, merchantId }: RunRequest): Promise<string> {
+  async request(tx: EntityManager, { day, merchantId }: RunRequest): Promise<string> {
     const runId = newUuid(this.clock);
-    await this.dataSource.query(
+    await tx.query(
       `INSERT INTO reconciliations (run_id, day, merchant_id, state, requested_at) VALUES ($1, $2, $3, 'waiting', $4)`,
       [runId, day, merchantId ?? null, this.clock.now()],
     );

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { formatUTCDay, isDay } from '../ledger/day.js';
@@ -38,14 +38,15 @@ export class ReconciliationsController {
    */
   @Post()
   @HttpCode(202)
-  async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
+  async request(
+    @Author() author: ChangeAuthor,
+    @Body() { day, merchantId }: RequestReconciliationRequest,
+  ): Promise<{ runId: string }> {
     const today = formatUTCDay(this.clock.now());
     const requested = day ?? today;
     if (!isDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
-    const runId = await this.runs.request({ day: requested, merchantId });
-    this.job.trigger();
-    return { runId };
+    return { runId: await this.job.request(author, { day: requested, merchantId }) };
   }
 
   /**

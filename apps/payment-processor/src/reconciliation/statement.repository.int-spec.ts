@@ -31,7 +31,7 @@ beforeEach(async () => {
   await processor.dataSource.query(`DELETE FROM statement_lines`);
   await processor.dataSource.query(`DELETE FROM reconciliations`);
   const runs = processor.service.app.get(ReconciliationRepository);
-  await runs.request({ day: DAY, merchantId: undefined });
+  await runs.request(processor.dataSource.manager, { day: DAY, merchantId: undefined });
   run = (await runs.lease())!;
 });
 afterAll(() => processor.stop());

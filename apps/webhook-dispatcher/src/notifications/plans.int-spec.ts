@@ -93,10 +93,11 @@ test('notifications without a signing key are counted with an index', async () =
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
+const ADMINISTRATOR = { actor: 'admin:test', requestId: 'test' };
 test('a replay since a time skips older notifications, and a replay of a state reads only that state, with an index', async () => {
   const { dataSource } = dispatcher.test;
   const explainReplay = (request: ReplayManyRequest): Promise<string> =>
-    planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
+    planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(ADMINISTRATOR, request));
   expect(await explainReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
     new RegExp(
       String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchantCondition}\) AND \(id > \S+\) AND \(created_at >= `,

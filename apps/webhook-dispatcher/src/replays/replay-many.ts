@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { AuditTrail, type ChangeAuthor } from '@svc/auth';
 import { Clock, invalidField } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -32,9 +33,10 @@ export class ReplayMany {
     @Inject(ReplayRepository) private readonly replays: ReplayRepository,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(DueSignal) private readonly due: DueSignal,
+    @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {}
 
-  async execute(request: ReplayManyRequest): Promise<ReplayedPage> {
+  async execute(author: ChangeAuthor, request: ReplayManyRequest): Promise<ReplayedPage> {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
@@ -48,6 +50,13 @@ export class ReplayMany {
       const replayed = await this.replays.makeManyDue(tx, ids, this.clock.now());
       // Wakes the workers after the commit.
       this.due.afterCommit(tx);
+      const { merchantId, ...selection } = request;
+      if (replayed > 0)
+        await this.audit.append(tx, author, {
+          action: 'notifications.replayed',
+          ...(merchantId === undefined ? {} : { merchantId }),
+          after: { ...selection, replayed },
+        });
       return {
         replayed,
         skipped: found.length - replayed,

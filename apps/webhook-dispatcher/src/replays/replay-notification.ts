@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { AuditTrail, type ChangeAuthor } from '@svc/auth';
 import type { DeliveryOwner } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
@@ -8,18 +9,22 @@ import { replayConflict } from '../notifications/notification.js';
 import { ReplayRepository } from './replay.repository.js';
 
 /**
- * Limits of a replay by a merchant. The merchant can replay only notifications of its own site and mode, and each
- * notification only once per interval. These limits do not apply to administrators.
+ * A replay by a merchant: only notifications of its own site and mode, and each notification only once per interval.
  */
-export interface ReplayLimits {
+export interface MerchantReplay {
   readonly owner: DeliveryOwner;
   readonly minIntervalMs: number;
+}
+
+/** A replay by an administrator: has no limits, and an entry in the audit log (A10). */
+export interface AdminReplay {
+  readonly author: ChangeAuthor;
 }
 
 /**
  * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found` if
  * the notification does not exist or has another owner, `resource.conflict` if it may not be sent, and
- * `request.rate-limited` within the interval of `limits`.
+ * `request.rate-limited` within the interval of a merchant.
  *
  * The replay locks the session first. Without the lock the replay would not see a Success (the notification of a
  * successful payment) that another transaction is recording, and the merchant could receive the replayed notification
@@ -32,9 +37,11 @@ export class ReplayNotification {
     @Inject(ReplayRepository) private readonly replays: ReplayRepository,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(DueSignal) private readonly due: DueSignal,
+    @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {}
 
-  async execute(id: string, limits?: ReplayLimits): Promise<void> {
+  async execute(id: string, by: MerchantReplay | AdminReplay): Promise<void> {
+    const limits = 'owner' in by ? by : undefined;
     if (!isUuid(id)) throw new DomainError('resource.not-found');
     await inTransaction(this.dataSource, async (tx) => {
       const found = await this.replays.find(tx, id, limits?.owner);
@@ -51,6 +58,8 @@ export class ReplayNotification {
       await this.replays.makeDue(tx, id, now);
       // A person who requests a replay expects the endpoint to be up, so an open circuit must not delay the replay.
       await this.replays.halfOpenCircuit(tx, id, now);
+      if ('author' in by)
+        await this.audit.append(tx, by.author, { action: 'notification.replayed', after: { notificationId: id } });
       this.due.afterCommit(tx);
     });
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { type ReplayedPage, ReplayMany } from './replay-many.js';
 import { ReplayManyRequest } from './replay-many.request.js';
@@ -28,8 +28,8 @@ export class ReplaysController {
    */
   @Post(':id/replay')
   @HttpCode(202)
-  async one(@Param('id') id: string): Promise<{ status: string }> {
-    await this.replayNotification.execute(id);
+  async one(@Author() author: ChangeAuthor, @Param('id') id: string): Promise<{ status: string }> {
+    await this.replayNotification.execute(id, { author });
     return { status: 'due' };
   }
 
@@ -41,8 +41,8 @@ export class ReplaysController {
    */
   @Post('replays')
   @HttpCode(202)
-  async many(@Body() request: ReplayManyRequest): Promise<ReplayedPage> {
-    const page = await this.replayMany.execute(request);
+  async many(@Author() author: ChangeAuthor, @Body() request: ReplayManyRequest): Promise<ReplayedPage> {
+    const page = await this.replayMany.execute(author, request);
     this.log.info({ ...request, ...page }, 'notifications replayed');
     return page;
   }

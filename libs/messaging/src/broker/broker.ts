@@ -45,9 +45,10 @@ export interface BrokerDeadLetters {
   summary(): Promise<BrokerDeadLetterSummary>;
   /**
    * Passes up to 1 000 of the messages to the consumer, and removes each message after the consumer's commit. If a
-   * message is passed twice, the consumer's inbox ignores the duplicate.
+   * message is passed twice, the consumer's inbox ignores the duplicate. `beforeFirst` is called once before the first
+   * message is passed, and not at all if there is none.
    */
-  replay(): Promise<BrokerReplay>;
+  replay(beforeFirst?: () => Promise<void>): Promise<BrokerReplay>;
 }
 
 export interface BrokerDeadLetterSummary {

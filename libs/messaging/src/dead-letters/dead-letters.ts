@@ -1,8 +1,8 @@
 import { type EventEnvelope, isText } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
-import { inTransaction } from '@svc/persistence';
+import { inTransaction, type Transaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
-import type { BrokerDeadLetters } from '../broker/broker.js';
+import type { BrokerDeadLetters, BrokerReplay } from '../broker/broker.js';
 import type { EventHandler } from '../consumer/consumer.js';
 import { failureCause } from '../consumer/failure-cause.js';
 import { messageValidator } from '../validation/message-validator.js';
@@ -38,6 +38,11 @@ export interface ReplayedPage {
   readonly after: string | null;
 }
 
+/** A step of the transaction of a replay, after the handler and before the commit: the entry in the audit log. */
+export type AuditReplay = (tx: Transaction, letter: Pick<DeadLetter, 'messageId' | 'type'>) => Promise<void>;
+
+const NO_AUDIT: AuditReplay = () => Promise.resolve();
+
 const PAGE_SIZE = 200;
 const REPLAY_PAGE_SIZE = 100;
 
@@ -59,14 +64,14 @@ export class DeadLetters {
   /**
    * Calls {@link replay} for each dead letter of a page of 100. Dead letters that fail again stay in the table, and the
    * next page begins after them. A dead letter that another call has already replayed is counted in neither `replayed`
-   * nor `failed`.
+   * nor `failed`. Calls `audit` only for the first dead letter that is replayed.
    */
-  async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
+  async replayMany({ type, after }: DeadLetterScope = {}, audit = NO_AUDIT): Promise<ReplayedPage> {
     const page = await this.page(REPLAY_PAGE_SIZE, type, after);
     let [replayed, failed] = [0, 0];
     for (const { messageId } of page) {
       try {
-        await this.replay(messageId);
+        await this.replay(messageId, replayed === 0 ? audit : NO_AUDIT);
         replayed++;
       } catch (error) {
         if (failureCause(error) === 'unavailable') throw error;
@@ -91,10 +96,20 @@ export class DeadLetters {
   }
 
   /**
+   * Replays dead letters of the broker: see {@link BrokerDeadLetters.replay}. Each message has its own transaction, so
+   * `audit` has one too, before the first message is handled: no message is handled without an entry in the audit log.
+   */
+  async replayFromBroker(audit: (tx: Transaction) => Promise<void> = () => Promise.resolve()): Promise<BrokerReplay> {
+    const beforeFirst = (): Promise<void> => inTransaction(this.dataSource, audit);
+    return (await this.inBroker?.replay(beforeFirst)) ?? { replayed: 0, refused: 0 };
+  }
+
+  /**
    * Handles a dead letter again. It is deleted when its effect is committed. It stays if the handler fails or if the
    * message is still invalid for this release. The row is locked, so two concurrent calls handle the message once.
+   * `audit` is called after the handler, in the same transaction.
    */
-  async replay(messageId: string): Promise<void> {
+  async replay(messageId: string, audit = NO_AUDIT): Promise<void> {
     if (!isUuid(messageId)) throw new DomainError('resource.not-found');
     await inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<{ envelope: EventEnvelope }[]>(
@@ -109,6 +124,7 @@ export class DeadLetters {
       if (invalid) throw new DomainError('resource.conflict', { message: invalid.message, cause: invalid });
       await handle([row.envelope], { tx, connection: tx });
       await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);
+      await audit(tx, { messageId, type: row.envelope.type });
     });
   }
 }

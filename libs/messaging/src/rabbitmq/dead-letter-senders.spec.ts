@@ -30,12 +30,17 @@ async function replayDeadLetter(user: string, sender: string | undefined, ...typ
   const letters = new RabbitMqDeadLetters(connection as unknown as RabbitMqConnection, new RabbitMqNames(), user, log);
   const handled: EventEnvelope[] = [];
   letters.setReader({ service: READER, handle: (events) => Promise.resolve(void handled.push(...events)) });
-  const { replayed, refused } = await letters.replay();
-  return { replayed, refused, handled: handled.length, acknowledgements };
+  let handledBefore: number | undefined;
+  const { replayed, refused } = await letters.replay(() => {
+    handledBefore = handled.length;
+    return Promise.resolve();
+  });
+  return { replayed, refused, handled: handled.length, acknowledgements, handledBefore };
 }
 
-const HANDLED = { replayed: 1, refused: 0, handled: 1, acknowledgements: ['ack'] };
-const REFUSED = { replayed: 0, refused: 1, handled: 0, acknowledgements: ['nack'] };
+/** `handledBefore` is the number of events that were handled when the function for the audit log was called. */
+const HANDLED = { replayed: 1, refused: 0, handled: 1, acknowledgements: ['ack'], handledBefore: 0 };
+const REFUSED = { replayed: 0, refused: 1, handled: 0, acknowledgements: ['nack'], handledBefore: undefined };
 const READER_USER = `svc-${READER}`;
 const PAYMENT_SUCCEEDED = 'payment.succeeded.v1';
 

@@ -69,7 +69,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     });
   }
 
-  async replay(): Promise<BrokerReplay> {
+  async replay(beforeFirst?: () => Promise<void>): Promise<BrokerReplay> {
     const { reader } = this;
     if (!reader) return { replayed: 0, refused: 0 };
     return this.withChannel(async (channel) => {
@@ -83,6 +83,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
             refused.push(message);
             continue;
           }
+          if (replayed === 0) await beforeFirst?.();
           await reader.handle(parseEnvelopes(message));
           channel.ack(message);
           replayed++;

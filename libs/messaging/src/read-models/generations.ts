@@ -1,6 +1,6 @@
 import type { Clock } from '@svc/kernel';
-import { inTransaction } from '@svc/persistence';
-import type { DataSource, EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
+import { inTransaction, type Transaction } from '@svc/persistence';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Maximum number of rows that one statement deletes. It is low, so that other statements are not blocked for long. */
 const REMOVE_BATCH_SIZE = 5_000;
@@ -42,7 +42,7 @@ export class Generations {
    * transaction that earlier events are missing, so the generation cannot be considered complete. Returns undefined if
    * a generation is already being built. Of several concurrent callers, only one begins a generation.
    */
-  begin(scheduleReplay: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
+  begin(scheduleReplay: (tx: Transaction) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<{ generation: number }[]>(
         `INSERT INTO generations (generation, state, begun_at)

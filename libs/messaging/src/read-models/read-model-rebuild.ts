@@ -1,6 +1,7 @@
 import type { FactoryProvider, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { EventType } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
+import type { Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { MESSAGING_LOG, type MessagingLog } from '../log.js';
 import { Signal } from '../signal.js';
@@ -63,9 +64,12 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
     await this.running;
   }
 
-  /** Begins a rebuild, unless one is in progress. */
-  async execute(): Promise<RebuildState> {
-    await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
+  /** Begins a rebuild, unless one is in progress. `audit` is a step of the transaction that begins it. */
+  async execute(audit?: (tx: Transaction) => Promise<void>): Promise<RebuildState> {
+    await this.generations.begin(async (tx) => {
+      await this.transport.scheduleReplay(tx, this.types);
+      await audit?.(tx);
+    });
     // The replay must be requested after the new generation has begun, so that no event is missing: the replay contains
     // the events that were published before the request, and later events are already written to the new generation.
     await this.transport.requestReplay();

@@ -34,23 +34,24 @@ export interface HandlerOptions {
 
 /**
  * Nest's @EventPattern with a type check: a method with another type of payload does not compile. The method receives
- * consecutive events of the type and the transaction that writes their inbox entries. The docstring of each method
+ * consecutive events of one of the types and the transaction that writes their inbox entries. The docstring of each method
  * states why it is harmless to handle an event a second time.
  */
 export function EventPattern<T>(
-  type: EventType<T>,
+  types: EventType<T> | readonly EventType<T>[],
   options: HandlerOptions & { readonly repeatable: true },
 ): Method<(events: EventEnvelope<T>[], context: RepeatableContext) => Promise<void>>;
 export function EventPattern<T>(
-  type: EventType<T>,
+  types: EventType<T> | readonly EventType<T>[],
   options?: HandlerOptions & { readonly repeatable?: false },
 ): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>>;
 export function EventPattern<T>(
-  type: EventType<T>,
+  types: EventType<T> | readonly EventType<T>[],
   options: HandlerOptions = {},
 ): Method<(...parameters: never[]) => unknown> {
+  const names = [types].flat().map(({ name }) => name);
   return (target, key, descriptor) => {
-    (NestEventPattern(type.name, { ...options }) as MethodDecorator)(target, key, descriptor as never);
+    NestEventPattern<string[]>(names, { ...options })(target, key, descriptor as never);
     // Without parameter decorators Nest would pass only the payload.
     Payload()(target, key, 0);
     Ctx()(target, key, 1);

@@ -2,6 +2,7 @@
 
 /** JSON Schemas as text: `event:<type>`, `request:<type>` and `reply:<type>`, and what they refer to. */
 export const MESSAGE_SCHEMAS: Readonly<Record<string, string>> = {
+  "Administered": "{\"type\":\"object\",\"properties\":{\"action\":{\"type\":\"string\"},\"actor\":{\"type\":\"string\"},\"requestId\":{\"type\":\"string\"},\"merchantId\":{\"type\":\"integer\"},\"siteId\":{\"type\":\"integer\"},\"credentialId\":{\"type\":\"string\"},\"before\":{\"type\":\"object\",\"additionalProperties\":{}},\"after\":{\"type\":\"object\",\"additionalProperties\":{}}},\"required\":[\"action\",\"actor\",\"requestId\",\"after\"]}",
   "ApiKeyChanged": "{\"type\":\"object\",\"properties\":{\"keyId\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\",\"enum\":[\"merchant\",\"site\"]},\"mode\":{\"$ref\":\"#/$defs/Mode\"},\"merchantId\":{\"type\":\"integer\"},\"siteId\":{\"type\":\"integer\"},\"hash\":{\"type\":\"string\"},\"revoked\":{\"type\":\"boolean\"}},\"required\":[\"keyId\",\"kind\",\"mode\",\"merchantId\",\"hash\",\"revoked\"]}",
   "BookDigest": "{\"type\":\"object\",\"properties\":{\"count\":{\"type\":\"integer\"},\"amount\":{\"type\":\"integer\"},\"hash\":{\"type\":\"string\"},\"open\":{\"type\":\"number\"},\"merchantId\":{\"type\":\"integer\"},\"mode\":{\"$ref\":\"#/$defs/Mode\"}},\"required\":[\"count\",\"amount\",\"hash\",\"open\",\"merchantId\",\"mode\"]}",
   "BookLine": "{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\"},\"line\":{\"type\":[\"object\",\"null\"],\"additionalProperties\":{}},\"open\":{\"type\":\"boolean\"}},\"required\":[\"key\",\"line\",\"open\"]}",
@@ -61,12 +62,17 @@ export const MESSAGE_SCHEMAS: Readonly<Record<string, string>> = {
   "WebhookSecretChanged": "{\"type\":\"object\",\"properties\":{\"secretId\":{\"type\":\"string\"},\"mode\":{\"$ref\":\"#/$defs/Mode\"},\"merchantId\":{\"type\":\"integer\"},\"siteId\":{\"type\":\"integer\"},\"revoked\":{\"type\":\"boolean\"}},\"required\":[\"secretId\",\"mode\",\"merchantId\",\"siteId\",\"revoked\"]}",
   "event:api-key.changed.v1": "{\"$ref\":\"#/$defs/ApiKeyChanged\"}",
   "event:card-key.published.v1": "{\"type\":\"object\",\"properties\":{\"publicJwk\":{\"$ref\":\"#/$defs/PublicKeyJwk\"}},\"required\":[\"publicJwk\"]}",
+  "event:code-decoder.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
   "event:credentials.heartbeat.v1": "{\"type\":\"object\"}",
   "event:customer.registered.v1": "{\"$ref\":\"#/$defs/CustomerRegistered\"}",
+  "event:hosted-gateway.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
   "event:invoice.created.v1": "{\"$ref\":\"#/$defs/InvoiceCreated\"}",
+  "event:merchant-retrieval.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
   "event:merchant.changed.v1": "{\"$ref\":\"#/$defs/MerchantChanged\"}",
   "event:partner-key.changed.v1": "{\"$ref\":\"#/$defs/PartnerKeyChanged\"}",
   "event:payable.closed.v1": "{\"$ref\":\"#/$defs/PayableSnapshot\"}",
+  "event:payment-history.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
+  "event:payment-processor.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
   "event:payment.failed.v1": "{\"$ref\":\"#/$defs/PaymentSnapshot\"}",
   "event:payment.needs-verification.v1": "{\"$ref\":\"#/$defs/PaymentSnapshot\"}",
   "event:payment.processing.v1": "{\"$ref\":\"#/$defs/PaymentSnapshot\"}",
@@ -81,6 +87,7 @@ export const MESSAGE_SCHEMAS: Readonly<Record<string, string>> = {
   "event:site.changed.v1": "{\"$ref\":\"#/$defs/SiteChanged\"}",
   "event:till-code.made.v1": "{\"$ref\":\"#/$defs/TillCodeMade\"}",
   "event:token-key.changed.v1": "{\"$ref\":\"#/$defs/TokenKeyChanged\"}",
+  "event:webhook-dispatcher.administered.v1": "{\"$ref\":\"#/$defs/Administered\"}",
   "event:webhook-secret.changed.v1": "{\"$ref\":\"#/$defs/WebhookSecretChanged\"}",
   "reply:charge-card.v1": "{\"type\":\"object\",\"properties\":{\"reference\":{\"type\":\"string\"},\"paymentReference\":{\"type\":\"string\"},\"mode\":{\"$ref\":\"#/$defs/Mode\"},\"merchantId\":{\"type\":\"integer\"},\"siteId\":{\"type\":\"integer\"},\"state\":{\"$ref\":\"#/$defs/PaymentState\"},\"currencyISOCode\":{\"type\":\"string\"},\"invoicedAmount\":{\"type\":\"integer\"},\"amount\":{\"type\":\"integer\"},\"tipAmount\":{\"type\":\"integer\"},\"processedAmount\":{\"type\":\"integer\"},\"paymentUTCDate\":{\"type\":\"string\"},\"modifiedUTCDate\":{\"type\":\"string\"},\"paymentMethodType\":{\"$ref\":\"#/$defs/PaymentMethodType\"},\"paymentMethodLabel\":{\"type\":\"string\"},\"errors\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/PaymentError\"}},\"verificationUrl\":{\"type\":\"string\"},\"verificationUntilUTCDate\":{\"type\":\"string\"},\"reversedUTCDate\":{\"type\":\"string\"},\"refund\":{\"$ref\":\"#/$defs/RefundNotice\"},\"source\":{\"$ref\":\"#/$defs/HostedSessionSource\"},\"payable\":{\"$ref\":\"#/$defs/PayableSnapshot\"},\"partner\":{\"$ref\":\"#/$defs/PaymentPartner\"},\"merchantName\":{\"type\":\"string\"},\"siteReference\":{\"type\":\"string\"},\"orderReference\":{\"type\":\"string\"},\"externalPaymentReference\":{\"type\":\"string\"},\"invoiceReference\":{\"type\":\"string\"},\"invoiceExternalReference\":{\"type\":\"string\"},\"vouchers\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Voucher\"}}},\"required\":[\"reference\",\"paymentReference\",\"mode\",\"merchantId\",\"siteId\",\"state\",\"currencyISOCode\",\"invoicedAmount\",\"amount\",\"tipAmount\",\"processedAmount\",\"paymentUTCDate\",\"modifiedUTCDate\",\"paymentMethodType\",\"paymentMethodLabel\",\"errors\",\"source\",\"payable\"]}",
   "reply:charge-invoice.v1": "{\"$ref\":\"#/$defs/PaymentSnapshot\"}",

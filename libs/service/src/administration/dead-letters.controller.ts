@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, AuditTrail, Author, type ChangeAuthor } from '@svc/auth';
 import {
   type BrokerDeadLetterSummary,
   type BrokerReplay,
@@ -7,17 +7,36 @@ import {
   DeadLetters,
   type ReplayedPage,
 } from '@svc/messaging';
+import type { Transaction } from '@svc/persistence';
 
+/** The entry in the audit log for a replay of one dead letter. */
+function auditReplay(audit: AuditTrail, author: ChangeAuthor) {
+  return (tx: Transaction, letter: { readonly messageId: string; readonly type: string }): Promise<void> =>
+    audit.append(tx, author, { action: 'dead-letter.replayed', after: { ...letter } });
+}
+
+/** The entry in the audit log for a replay of a selection. It names the first dead letter, if its id is known. */
+function auditReplays(audit: AuditTrail, author: ChangeAuthor, selection: Record<string, unknown>) {
+  return (tx: Transaction, first?: { readonly messageId: string }): Promise<void> =>
+    audit.append(tx, author, {
+      action: 'dead-letters.replayed',
+      after: { ...selection, ...(first ? { firstMessageId: first.messageId } : {}) },
+    });
+}
+
+// The docstring below is the description of this API in the reference. A service adds the returned class to the
+// controllers of its module, and provides ADMIN_KEY and AuditTrail.
 /**
  * For administrators: lists the dead letters of a service, and replays them when the cause is fixed.
  */
 export function createDeadLettersController(service: string): Type {
-  // The docstring above is the description of this API in the reference. A service adds the returned class to the
-  // controllers of its module, and provides ADMIN_KEY.
   @Controller(`admin/v1/dead-letters/${service}`)
   @UseGuards(AdminKeyGuard)
   class DeadLettersController {
-    constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
+    constructor(
+      @Inject(DeadLetters) private readonly deadLetters: DeadLetters,
+      @Inject(AuditTrail) private readonly audit: AuditTrail,
+    ) {}
 
     /**
      * Lists the dead letters of a service, 200 at a time, newest first and without payloads. `after` is null on the
@@ -44,8 +63,8 @@ export function createDeadLettersController(service: string): Type {
      */
     @Post('broker/replays')
     @HttpCode(200)
-    async replayFromBroker(): Promise<BrokerReplay> {
-      return (await this.deadLetters.inBroker?.replay()) ?? { replayed: 0, refused: 0 };
+    replayFromBroker(@Author() author: ChangeAuthor): Promise<BrokerReplay> {
+      return this.deadLetters.replayFromBroker(auditReplays(this.audit, author, { from: 'broker' }));
     }
 
     /**
@@ -56,8 +75,13 @@ export function createDeadLettersController(service: string): Type {
      */
     @Post('replays')
     @HttpCode(200)
-    replayMany(@Query('type') type?: string, @Query('after') after?: string): Promise<ReplayedPage> {
-      return this.deadLetters.replayMany({ type, after });
+    replayMany(
+      @Author() author: ChangeAuthor,
+      @Query('type') type?: string,
+      @Query('after') after?: string,
+    ): Promise<ReplayedPage> {
+      const selection = { from: 'table', ...(type === undefined ? {} : { type }) };
+      return this.deadLetters.replayMany({ type, after }, auditReplays(this.audit, author, selection));
     }
 
     /**
@@ -69,8 +93,8 @@ export function createDeadLettersController(service: string): Type {
      */
     @Post(':messageId/replay')
     @HttpCode(204)
-    replay(@Param('messageId') messageId: string): Promise<void> {
-      return this.deadLetters.replay(messageId);
+    replay(@Author() author: ChangeAuthor, @Param('messageId') messageId: string): Promise<void> {
+      return this.deadLetters.replay(messageId, auditReplay(this.audit, author));
     }
   }
   return DeadLettersController;

@@ -1,5 +1,5 @@
 import { Controller, Module } from '@nestjs/common';
-import { ADMIN_KEY } from '@svc/auth';
+import { ADMIN_KEY, AuditTrail } from '@svc/auth';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
@@ -10,6 +10,7 @@ import { createDeadLettersController } from './dead-letters.controller.js';
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const ADMIN_TEST_KEY = 'an administration key for tests 1';
 const handled: string[] = [];
+const audited: unknown[] = [];
 let isRepaired = false;
 
 @Controller()
@@ -24,7 +25,13 @@ class ThingsConsumer {
 
 @Module({
   controllers: [ThingsConsumer, createDeadLettersController('things')],
-  providers: [{ provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY }],
+  providers: [
+    { provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY },
+    {
+      provide: AuditTrail,
+      useValue: { append: (_: unknown, __: unknown, action: unknown) => Promise.resolve(audited.push(action)) },
+    },
+  ],
 })
 class ThingsModule {}
 
@@ -63,6 +70,9 @@ test('administrators see the dead letters, and replay them after the cause is fi
   isRepaired = true;
   expect((await admin('POST', replay)).status).toBe(204);
   expect(handled).toEqual(['private']);
+  expect(audited).toEqual([
+    { action: 'dead-letter.replayed', after: { messageId: event.id, type: 'thing.happened.v1' } },
+  ]);
   expect((await admin('POST', replay)).status).toBe(404);
   expect((await admin('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(404);
   expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual({
@@ -74,6 +84,7 @@ test('administrators see the dead letters, and replay them after the cause is fi
 test('administrators can replay all dead letters, or all dead letters of one type, with one request', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
   const bulk = '/admin/v1/dead-letters/things/replays';
+  audited.length = 0;
   isRepaired = false;
   await running.deliver(...['one', 'two'].map((text) => anEvent(ThingHappenedV1, text, 1, { text })));
   expect(await admin('POST', bulk)).toMatchObject({ status: 200, body: { replayed: 0, failed: 2, after: null } });
@@ -82,6 +93,12 @@ test('administrators can replay all dead letters, or all dead letters of one typ
   expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(nothingReplayed);
   expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...nothingReplayed, replayed: 2 });
   expect(handled.slice(-2).sort()).toEqual(['one', 'two']);
+  expect(audited).toEqual([
+    {
+      action: 'dead-letters.replayed',
+      after: { from: 'table', type: 'thing.happened.v1', firstMessageId: expect.any(String) },
+    },
+  ]);
   for (const invalidQuery of ['after=nonsense', 'after=a&after=b', 'type=%00', 'type=a&type=b'])
     expect((await admin('GET', `/admin/v1/dead-letters/things?${invalidQuery}`)).status).toBe(400);
 });

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Post, type Type, UseGuards } from '@nestjs/common';
-import { AdminKeyGuard } from '@svc/auth';
+import { AdminKeyGuard, AuditTrail, Author, type ChangeAuthor } from '@svc/auth';
 import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 
 /**
@@ -7,11 +7,14 @@ import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
  */
 export function createRebuildController(name: string): Type {
   // The docstring above is the description of this API in the reference. A service adds the returned class to the
-  // controllers of its module, and `rebuildableReadModel` and ADMIN_KEY to its providers.
+  // controllers of its module, and `rebuildableReadModel`, ADMIN_KEY and AuditTrail to its providers.
   @Controller(`admin/v1/${name}/rebuild`)
   @UseGuards(AdminKeyGuard)
   class RebuildController {
-    constructor(@Inject(ReadModelRebuild) private readonly rebuild: ReadModelRebuild) {}
+    constructor(
+      @Inject(ReadModelRebuild) private readonly rebuild: ReadModelRebuild,
+      @Inject(AuditTrail) private readonly audit: AuditTrail,
+    ) {}
 
     /**
      * Rebuilds the read model while it serves requests.
@@ -20,8 +23,10 @@ export function createRebuildController(name: string): Type {
      */
     @Post()
     @HttpCode(202)
-    begin(): Promise<RebuildState> {
-      return this.rebuild.execute();
+    begin(@Author() author: ChangeAuthor): Promise<RebuildState> {
+      return this.rebuild.execute((tx) =>
+        this.audit.append(tx, author, { action: 'read-model.rebuild-begun', after: { readModel: name } }),
+      );
     }
 
     /** Reads the progress of the newest rebuild. */

@@ -330,3 +330,63 @@ describe("the acquirer's statement", () => {
     },
   );
 });
+
+describe('the expected amounts of a payment with a tip, vouchers of both kinds and both parts of a fee', () => {
+  const CHARGED = 20_000 + 1_700 - 3_300 - 4_107;
+  const insertPayment = (state: 'success' | 'failed', method = 'Card'): Promise<StoredPayment> =>
+    merchant.insertPayment({
+      ...{ state, method_type: method, amount: 20_000, tip_amount: 1_700, voucher_amount: 3_300 + 4_107 },
+      ...{ processed_amount: state === 'success' ? CHARGED : 0, fee_basis_points: 295, fee_fixed_amount: 151 },
+      partner: {
+        partner: { organisationId: randomUUID() },
+        vouchers: [
+          { merchantLiable: true, amount: 3_300 },
+          { merchantLiable: false, amount: 4_107 },
+        ],
+      },
+    });
+  const readAmounts = async (name: BookName): Promise<unknown[]> =>
+    (await readBook(name)).map(({ line }) => [line?.['kind'], line?.['amount']]).toSorted();
+
+  test('are those of the charge, of its fee, of each voucher and of the refunds', async () => {
+    const payment = await insertPayment('success');
+    await merchant.insertRefund(payment, await merchant.insertAttempt(payment), { amount: 2_100 });
+    expect(await readAmounts('ledger')).toEqual(
+      [
+        ['capture', CHARGED],
+        // 2.95 % of 14 293 cents are 421.64 cents.
+        ['fee', 422 + 151],
+        ['refund', 2_100],
+        ['voucher', 3_300],
+        ['voucher', 4_107],
+      ].toSorted(),
+    );
+    expect(await readAmounts('acquirer')).toEqual([
+      ['charge', CHARGED],
+      ['refund', 2_100],
+    ]);
+  });
+
+  test('are those of an external payment and of each voucher', async () => {
+    await insertPayment('success', 'External');
+    expect(await readAmounts('ledger')).toEqual([
+      ['external', CHARGED],
+      ['voucher', 3_300],
+      ['voucher', 4_107],
+    ]);
+    expect(await readAmounts('acquirer')).toEqual([]);
+  });
+
+  test('are those of the charge for a late approval and its reversal', async () => {
+    const payment = await insertPayment('failed');
+    await merchant.insertReversal(await merchant.insertAttempt(payment, { state: 'reversed' }));
+    expect(await readAmounts('ledger')).toEqual([
+      ['lateApproval', CHARGED],
+      ['reversal', CHARGED],
+    ]);
+    expect(await readAmounts('acquirer')).toEqual([
+      ['charge', CHARGED],
+      ['reversal', CHARGED],
+    ]);
+  });
+});

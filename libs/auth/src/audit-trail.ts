@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { createParamDecorator, type ExecutionContext, type FactoryProvider } from '@nestjs/common';
+import type { Administered, EventType } from '@svc/contracts';
+import { EventLog } from '@svc/messaging';
+import type { Transaction } from '@svc/persistence';
+import { adminActorId } from './admin-key.guard.js';
+
+/** The author and the request of a change, for the audit log (A10). */
+export interface ChangeAuthor {
+  /** `admin:` and the beginning of the SHA-256 of the administration key. It identifies the key and is not a secret. */
+  readonly actor: string;
+  /** `x-request-id` of the response (C8). */
+  readonly requestId: string;
+}
+
+/**
+ * Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the
+ * administration key.
+ */
+export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
+  const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
+  return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };
+});
+
+/** An action of an administrator, without its author. It never contains a secret. */
+export type AuditedAction = Readonly<Omit<Administered, keyof ChangeAuthor>>;
+
+/**
+ * The way of a service to identity's audit log (A10). Each administration endpoint that changes or sends something
+ * appends one action, in the transaction of the change: neither is committed without the other. A rejected request, and
+ * a request that changes nothing, append none.
+ */
+export abstract class AuditTrail {
+  /** Call this method at the end of the transaction, because in identity it acquires a lock. */
+  abstract append(tx: Transaction, author: ChangeAuthor, action: AuditedAction): Promise<void>;
+}
+
+/** Appends the actions of a service to its event log. identity consumes the events of each service's type. */
+export function provideAuditTrail(type: EventType<Administered>): FactoryProvider<AuditTrail> {
+  return {
+    provide: AuditTrail,
+    inject: [EventLog],
+    useFactory: (events: EventLog): AuditTrail => ({
+      append: (tx, author, action) =>
+        events.append(tx, {
+          type,
+          aggregateId: randomUUID(),
+          aggregateVersion: 1,
+          payload: { ...action, ...author },
+        }),
+    }),
+  };
+}
