@@ -116,6 +116,29 @@ test('the same body of an invoice that is open for longer than 72 hours returns 
     expect(summary(await post(payload, sentKey))).toEqual([200, 'true', body.reference, 'open']);
 });
 
+test('a key that is older than 72 hours can be used again, also for an invoice that is still open', async () => {
+  const [payload, key] = [buildInvoiceRequest(), randomUUID()];
+  const { body } = await post(payload, key);
+  decoder.clock.advance(RETENTION_MS);
+  expect(summary(await post(payload, key))).toEqual([200, 'true', body.reference, 'open']);
+  expect((await post({ ...payload, amount: 1 }, key)).status).toBe(409);
+});
+
+test('insertIfAbsent does not change a request of the last 72 hours', async () => {
+  const { body } = await post(buildInvoiceRequest());
+  const owner = { merchantId: merchant.merchantId, siteId: merchant.siteId, mode: 'test' as const };
+  const requests = decoder.service.app.get(InvoiceRequestRepository);
+  const insert = (fingerprint: string): Promise<boolean> =>
+    requests.insertIfAbsent(
+      owner,
+      { requestId: 'key:1', fingerprint: fingerprint.repeat(64) },
+      body.reference as string,
+    );
+  expect([await insert('a'), await insert('b')]).toEqual([true, false]);
+  const [stored] = await requests.find(owner, [{ requestId: 'key:1', fingerprint: '' }]);
+  expect(stored?.fingerprint).toBe('a'.repeat(64));
+});
+
 describe('a request with an Idempotency-Key', () => {
   test('needs no externalReference', async () => {
     const payload = buildInvoiceRequest({ externalReference: undefined });
