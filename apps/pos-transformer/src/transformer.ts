@@ -30,6 +30,8 @@ export async function startTransformer(
     name: 'pos-transformer',
     module: PosTransformerModule,
     errorBody: transformerErrorBody,
+    // Longer than any path, so that a reference that is too long is a 400 of the handler.
+    maxParamLength: 16_384,
   };
   const started = await startStandalone(definition, {
     log,

@@ -11,3 +11,4 @@ export * from './codes/own-code.js';
 export * from './payments/payment-reference.js';
 export * from './codes/qr-svg.js';
 export * from './uuid.js';
+export { toLabel } from '@svc/contracts';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import {
   type FeeTerms,
   IsAmountInCents,
-  IsText,
+  IsLabel,
   MAX_FEE_BASIS_POINTS,
   MAX_FEE_FIXED_AMOUNT,
   MAX_IDENTIFIER_LENGTH,
@@ -19,7 +19,7 @@ const MAX_GRANTS = 100;
 /** Body of `POST /admin/v1/merchants`. */
 export class CreateMerchantRequest {
   /** Name of the merchant. Payers see the name. 1 to 100 characters (C6). */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
 }
 
@@ -34,7 +34,7 @@ class AmountFeature {
 class OrderReferenceFeature {
   /** The label that payers see, 1 to 100 characters. */
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   label?: string;
 
   @IfPresent()
@@ -104,7 +104,7 @@ class FeesRequest implements MerchantFees {
 /** Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change, and null is not allowed. */
 export class ChangeMerchantRequest {
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name?: string;
 
   /** Replaces all features (specification, "Features"). */

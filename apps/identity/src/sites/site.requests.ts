@@ -1,4 +1,4 @@
-import { IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
+import { IsLabel, IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
 import { ArrayMaxSize, IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 import { AreHosts } from './allowed-host.js';
@@ -9,7 +9,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 /** Body of `POST /admin/v1/merchants/{merchantId}/sites` (A8). */
 export class CreateSiteRequest {
   /** Name of the site. Payers see the name. 1 to 100 characters (C6). */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
 
   /** The merchant's own identifier of the site or till, 1 to 100 characters, unique among the sites of the merchant. */
@@ -53,7 +53,7 @@ export class CreateSiteRequest {
  */
 export class ChangeSiteRequest {
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name?: string;
 
   @IfPresent()
