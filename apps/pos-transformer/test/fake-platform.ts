@@ -42,7 +42,13 @@ export class FakePlatform {
    */
   outage: 'unreachable' | 'lost-responses' | 'silent' | undefined;
   /** Each entry is the response to the next request of this method, sent after `after` has resolved. */
-  readonly nextErrors: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
+  readonly nextErrors: {
+    method: string;
+    status: number;
+    body?: object;
+    headers?: Record<string, string>;
+    after?: Promise<void>;
+  }[] = [];
   /** Status of refunds when they are created. */
   newRefundStatus: FakeRefund['status'] = 'succeeded';
   invoiceLifetimeMs = 3_600_000;
@@ -137,6 +143,7 @@ export class FakePlatform {
     response.setHeader('date', this.now().toUTCString());
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     if (this.outage === 'unreachable') return void request.socket.destroy();
+    if (url.pathname === '/health/live' && this.outage !== 'silent') return void send(response, 200, { status: 'ok' });
     const path = url.pathname.replace('/business/api/v1/merchants/1001', '');
     this.requests.push({
       method: request.method ?? '',
@@ -147,11 +154,11 @@ export class FakePlatform {
     if (this.outage === 'silent') return void this.silentResponses.add(response);
     const refusal = this.nextErrors.findIndex(({ method }) => method === request.method);
     if (refusal >= 0) {
-      const [{ status, body: problem = {}, after }] = this.nextErrors.splice(refusal, 1) as [
+      const [{ status, body: problem = {}, headers, after }] = this.nextErrors.splice(refusal, 1) as [
         (typeof this.nextErrors)[number],
       ];
       await after;
-      return void send(response, status, problem);
+      return void send(response, status, problem, headers);
     }
     this.route(path, url.searchParams, request, response, body as Record<string, unknown>);
   }
@@ -192,6 +199,9 @@ export class FakePlatform {
   }
 
   private create(siteId: number, response: ServerResponse, body: Record<string, unknown>): void {
+    // The platform refuses dates of other centuries.
+    if (!/^20\d\d-/.test(String(body['createdUTCDate'])))
+      return send(response, 400, { code: 'request.invalid', errors: [{ message: 'createdUTCDate must be a date' }] });
     const isOpen = (each: FakeInvoice): boolean => each.state === 'open' && each.expiresAt > this.now();
     const current = this.invoices.findLast(
       (each) => each.siteId === siteId && each.body['externalReference'] === body['externalReference'],
@@ -265,8 +275,8 @@ function sendInProgress(response: ServerResponse): void {
   send(response, 409, { code: 'payment.in-progress' });
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 

@@ -139,7 +139,7 @@ export class TotalRepository {
   }
 
   /**
-   * Totals of open baskets whose invoices have expired. Only totals that were created before `createdBefore`, in
+   * Totals of open baskets whose invoices have expired. Only totals whose invoices were created before `createdBefore`, in
    * baskets that changed at `changedAfter` or later, are returned.
    */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
@@ -153,7 +153,7 @@ export class TotalRepository {
       .map((row) => parseTotal(row)!);
   }
 
-  /** `expiresAt` is a time of the store's local clock. */
+  /** Stores the invoice of the total. The age of the total begins again, because it is the age of its invoice now. */
   setInvoice(
     tx: Tx,
     totalId: number,
@@ -161,7 +161,7 @@ export class TotalRepository {
   ): void {
     tx.run(
       `UPDATE totals SET state = :state, invoice_reference = :reference, code = :code, expires_at = :expiresAt,
-         ended_at = :now
+         created_at = :now, ended_at = :now
        WHERE total_id = :totalId`,
       {
         totalId,

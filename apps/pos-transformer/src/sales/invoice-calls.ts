@@ -49,7 +49,7 @@ export class InvoiceCalls {
         // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the
         // call of the newer total ends.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
-        const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
+        const expiresAt = new Date(invoice.expiresUTCDate).toISOString();
         this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
         this.totals.replaceEarlier(tx, total.basketId, total.totalId);
         this.payments.linkEarlierPayments(tx, total.totalId, invoice.reference);

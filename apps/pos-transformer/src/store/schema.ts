@@ -12,6 +12,8 @@
  * - `outgoing_calls`: the outbox of calls to the platform. `tries` is the number of attempts. `failures` is the number
  *   of attempts to which the platform responded with an error.
  * - `stream_positions`: the id of the last event that was read from the payment stream of a site (M6)
+ * - `platform_time`: one row with the platform's time minus the time of the computer's clock. `estimated_since` is NULL
+ *   if all stored times are times of the platform, otherwise the oldest time that is only an estimate (T14).
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -147,5 +149,18 @@ export const SCHEMA_STEPS: readonly string[] = [
   -- The number of attempts to which the platform responded with an error. After an error only this call is delayed and
   -- retried, and other calls continue. An outage of the platform does not change this number.
   ALTER TABLE outgoing_calls ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  CREATE TABLE platform_time (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    -- The platform's time minus the time of the computer's clock.
+    offset_ms INTEGER NOT NULL,
+    -- Times from here on are estimates, which the first response of the platform corrects. NULL if there are none.
+    estimated_since TEXT
+  ) STRICT;
+  INSERT INTO platform_time (only_row, offset_ms) VALUES (1, 0);
+  -- Pauses between attempts last for one run of the program, because a stored time would be wrong after the clock of the
+  -- computer was set.
+  ALTER TABLE outgoing_calls DROP COLUMN due_at;
   `,
 ];
