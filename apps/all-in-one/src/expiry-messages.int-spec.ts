@@ -24,7 +24,9 @@ test('a payment on the page of an expired session is refused with a message to r
   const body = { reference: randomUUID(), try: 1, encryptedCard: await encryptForPage(page, sessionId, 1) };
   api.clock.advance(SESSION_LIFETIME_MS);
   const response = await api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
-  expect(errorMessages(response)).toEqual(['The card was encrypted for another page. Reload the page and try again.']);
+  expect(errorMessages(response)).toEqual([
+    expect.stringMatching(/^The encrypted card expired 0 s ago\. Reload the page and try again\./),
+  ]);
 });
 
 test('a repeated request for an expired session returns that session with the state expired', async () => {

@@ -1,8 +1,8 @@
 import { followBasket, headers, query, formatRands, siteId } from './connection.js';
 
 const element = (id) => document.getElementById(id);
-/** Id of the next line. Starts with the current time, so that two browser tabs of the same till use different ids. */
-let nextId = Date.now();
+/** Id of the next line. Starts with a random number, so that two browser tabs of the same till use different ids. */
+let nextId = crypto.getRandomValues(new Uint32Array(1))[0] * 1_000_000;
 let sumCents = 0;
 
 async function call(path, body) {
@@ -73,9 +73,10 @@ void followBasket(
 async function showAlerts() {
   try {
     const response = await fetch(`/till/${siteId}/state${query}`, { headers });
-    const { isAway, waitingCalls, alerts } = await response.json();
+    const { isAway, waitingCalls, clockProblem, alerts } = await response.json();
     const waiting = waitingCalls === 0 ? '' : ` ${waitingCalls} calls wait to be sent.`;
     element('service').textContent = `${isAway ? 'The payment service cannot be reached.' : ''}${waiting}`;
+    element('clock').textContent = clockProblem ?? '';
     element('alerts').replaceChildren(
       ...alerts.map(({ at, message }) => {
         const item = document.createElement('li');

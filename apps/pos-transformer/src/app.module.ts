@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
 import { AccessGuard } from './access/access.guard.js';
 import { BasketRepository } from './baskets/basket.repository.js';
 import { TotalRepository } from './baskets/total.repository.js';
+import { PlatformClock } from './clock/platform-clock.js';
+import { PlatformTimeRepository } from './clock/platform-time.repository.js';
 import { PollRefunds } from './jobs/poll-refunds.js';
 import { RenewInvoices } from './jobs/renew-invoices.js';
 import { SyncPayments } from './jobs/sync-payments.js';
@@ -55,6 +58,10 @@ import { OldDataRepository } from './store/old-data.repository.js';
     },
     ApplyPayment,
     BasketRepository,
+    // Everything that decides by a time uses the platform's time (T14).
+    { provide: Clock, useExisting: PlatformClock },
+    PlatformClock,
+    PlatformTimeRepository,
     ChangeNotifier,
     CleanupJob,
     OldDataRepository,

@@ -57,6 +57,7 @@ export class FakePlatform {
     status: number;
     amount?: number;
     body?: object;
+    headers?: Record<string, string>;
     after?: Promise<void>;
   }[] = [];
   /** Status of refunds when they are created. */
@@ -165,6 +166,7 @@ export class FakePlatform {
     response.setHeader('date', this.now().toUTCString());
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     if (this.outage === 'unreachable') return void request.socket.destroy();
+    if (url.pathname === '/health/live' && this.outage !== 'silent') return void send(response, 200, { status: 'ok' });
     const path = url.pathname.replace('/business/api/v1/merchants/1001', '');
     this.requests.push({
       method: request.method ?? '',
@@ -178,11 +180,11 @@ export class FakePlatform {
         method === request.method && (amount === undefined || amount === (body as { amount?: number }).amount),
     );
     if (refusal >= 0) {
-      const [{ status, body: problem = {}, after }] = this.nextErrors.splice(refusal, 1) as [
+      const [{ status, body: problem = {}, headers, after }] = this.nextErrors.splice(refusal, 1) as [
         (typeof this.nextErrors)[number],
       ];
       await after;
-      return void send(response, status, problem);
+      return void send(response, status, problem, headers);
     }
     this.route(path, url.searchParams, request, response, body as Record<string, unknown>);
   }
@@ -236,6 +238,8 @@ export class FakePlatform {
     body: Record<string, unknown>,
     key?: string,
   ): { status: number; invoice?: FakeInvoice; code?: string } {
+    // The platform refuses dates of other centuries.
+    if (!/^20\d\d-/.test(String(body['createdUTCDate']))) return { status: 400, code: 'request.invalid' };
     const isRecent = (each: FakeInvoice): boolean =>
       each.siteId === siteId && this.now().getTime() - each.createdAt.getTime() < REQUEST_RETENTION_MS;
     const { createdUTCDate: _, ...fields } = body;
@@ -344,8 +348,8 @@ function sendInProgress(response: ServerResponse): void {
   send(response, 409, { code: 'payment.in-progress' });
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 

@@ -6,6 +6,7 @@ import { PollRefunds } from '../src/jobs/poll-refunds.js';
 import { RenewInvoices } from '../src/jobs/renew-invoices.js';
 import { SyncPayments } from '../src/jobs/sync-payments.js';
 import { CallSender } from '../src/platform/call-sender.js';
+import { Platform } from '../src/platform/platform.js';
 import { parseSettings, type TransformerSettings } from '../src/settings.js';
 import { startTransformer, type Transformer } from '../src/transformer.js';
 import { type FakeInvoice, FakePlatform } from './fake-platform.js';
@@ -48,6 +49,8 @@ export class TestTransformer {
   /** Starts a new transformer on the same database file, as after a restart of the computer. */
   async startWithSameDatabase(): Promise<void> {
     this.transformer = await startTransformer(this.settings(), this.clock);
+    // In a store the stream of payments does this, which a test must start itself.
+    if (this.platform.outage === undefined) await this.transformer.app.get(Platform).learnTime();
   }
 
   settings(): TransformerSettings {

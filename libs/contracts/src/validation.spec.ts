@@ -1,12 +1,16 @@
+import 'reflect-metadata';
+import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
   IsAmountInCents,
   isAmountInCents,
+  IsLabel,
   IsLocale,
   isLocale,
   IsText,
   isText,
   MAX_AMOUNT_CENTS,
+  toLabel,
 } from './validation.js';
 
 test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value) => {
@@ -32,6 +36,44 @@ test.each(['', ' ', '\t', 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', '\ud83d', 
     expect(isText(value, 100)).toBe(false);
   },
 );
+
+test.each([
+  ['a\u0000\tb\u0085c', 'a  b c'],
+  ['\u00a0a\u2028\ufeff\r\n', ' a    '],
+  ['é ñ 💳', 'é ñ 💳'],
+  [
+    ['a\tb', 7],
+    ['a b', 7],
+  ],
+  [7, 7],
+  [undefined, undefined],
+  [null, null],
+])('toLabel(%j) is %j: of the same length, with spaces instead of control characters', (value, expected) => {
+  expect(toLabel<unknown>(value)).toEqual(expected);
+});
+
+class Labels {
+  @IsLabel(3)
+  name: unknown = 'a\tb';
+
+  @IsLabel(3, { each: true })
+  categories: unknown = ['a\nb', 'c'];
+
+  @IsLabel(3)
+  long: unknown = 'a\tbc';
+
+  @IsLabel(3, { message: '$property is no name' })
+  other: unknown = '\t';
+}
+
+test('IsLabel() replaces control characters when a body is converted, then it checks the text', () => {
+  const labels = plainToInstance(Labels, { ...new Labels() });
+  expect(labels).toEqual({ name: 'a b', categories: ['a b', 'c'], long: 'a bc', other: ' ' });
+  expect(validateSync(labels).map(({ property, constraints }) => [property, constraints])).toEqual([
+    ['long', { isText: 'long must be text of 1 to 3 characters' }],
+    ['other', { isText: 'other is no name' }],
+  ]);
+});
 
 test.each([
   ['zu-ZA', true],

@@ -1,3 +1,4 @@
+import { Transform } from 'class-transformer';
 import { registerDecorator, type ValidationOptions } from 'class-validator';
 
 /** Largest amount of money in one request: 100 000 000 000 cents (C1). */
@@ -39,6 +40,24 @@ export function isText(value: unknown, maxLength: number): value is string {
     value.isWellFormed() &&
     !/[\u0000-\u001f\u007f-\u009f]/.test(value)
   );
+}
+
+/**
+ * Text that is only shown, such as the name of a product. Each control character and each other white space becomes a
+ * space, because a tab in a name must not stop a payment. Identifiers are compared, so they use {@link IsText}.
+ */
+export function IsLabel(maxLength: number, options?: ValidationOptions): PropertyDecorator {
+  const message = `$property must be text of 1 to ${maxLength} characters`;
+  return (target, propertyKey) => {
+    Transform(({ value }: { value: unknown }) => toLabel(value))(target, propertyKey);
+    IsText(maxLength, { message, ...options })(target, propertyKey);
+  };
+}
+
+/** Replaces white space and control characters by spaces, also in each text of a list. Other values stay unchanged. */
+export function toLabel<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((each: unknown) => toLabel(each)) as T;
+  return typeof value === 'string' ? (value.replace(/[\s\u0000-\u001f\u007f-\u009f]/g, ' ') as T) : value;
 }
 
 /**

@@ -18,6 +18,12 @@ export const text = (maxLength: number): Bounds => ({
   rejected: [undefined, null, 'x'.repeat(maxLength + 1), ...INVALID_TEXTS],
 });
 
+/** Bounds of text of 1 to `maxLength` characters that `IsLabel` accepts. */
+export const label = (maxLength: number): Bounds => ({
+  accepted: ['x', 'x'.repeat(maxLength), 'a\u0000b', 'a\nb', '\ta'],
+  rejected: [undefined, null, 'x'.repeat(maxLength + 1), '', ' ', '\n\u0000', '\ud83d', 7, true, {}, ['x']],
+});
+
 /** Bounds of any text of `minLength` to `maxLength` characters, including blank text. */
 export const anyText = (maxLength: number, minLength = 0): Bounds => ({
   accepted: ['x'.repeat(minLength), 'x'.repeat(maxLength), ' \n'.repeat(minLength)],

@@ -21,3 +21,11 @@ test('the system clock returns the time of the system', () => {
   expect(now).toBeGreaterThanOrEqual(before);
   expect(now).toBeLessThanOrEqual(Date.now());
 });
+
+test('monotonicMs() of the system clock never decreases, even if the time of the system does', () => {
+  const clockOfSystem = new SystemClock();
+  const before = clockOfSystem.monotonicMs();
+  const time = jest.spyOn(Date, 'now').mockReturnValue(0);
+  expect(clockOfSystem.monotonicMs()).toBeGreaterThanOrEqual(before);
+  time.mockRestore();
+});

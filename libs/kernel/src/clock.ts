@@ -14,6 +14,14 @@ export abstract class Clock {
   later(milliseconds: number): Date {
     return new Date(this.now().getTime() + milliseconds);
   }
+
+  /**
+   * Milliseconds since an unknown moment, for durations within this process. They do not change when somebody sets the
+   * clock of the computer.
+   */
+  monotonicMs(): number {
+    return performance.now();
+  }
 }
 
 export class SystemClock extends Clock {

@@ -12,3 +12,4 @@ export * from './payments/payment-reference.js';
 export * from './codes/qr-svg.js';
 export * from './url-text.js';
 export * from './uuid.js';
+export { toLabel } from '@svc/contracts';

@@ -236,7 +236,7 @@ describe('sendWithRetries', () => {
     },
   );
 
-  it('waits as long as Retry-After requires, unless no time is left for another attempt', async () => {
+  it('waits as long as Retry-After requires, at most an hour, unless no time is left for another attempt', async () => {
     const exchangeWithRetryAfter = (seconds: string) =>
       createExchange([{ status: 429, headers: { 'retry-after': seconds } }, {}], { timeoutMs: 1_000 });
     expect((await exchangeWithRetryAfter('2').sendWithRetries(GET)).httpStatus).toBe(200);
@@ -244,6 +244,8 @@ describe('sendWithRetries', () => {
     [sentRequests, pauses, time] = [[], [], 0];
     expect((await exchangeWithRetryAfter('3').sendWithRetries(GET)).httpStatus).toBe(429);
     expect(pauses).toEqual([]);
+    await createExchange([]).waitBeforeRetry(1, 999_999_999);
+    expect(pauses).toEqual([3_600_000]);
   });
 
   it('uses fetch, clock, timer and random numbers of the platform by default', async () => {

@@ -49,6 +49,8 @@ export interface ApiResponse {
 const MAX_ATTEMPTS = 4;
 const INITIAL_BACKOFF_MS = 250;
 const MAX_DURATION_IN_TIMEOUTS = 3;
+/** A longer pause is not useful, and a timer of more than 24 days would end immediately. */
+const MAX_RETRY_AFTER_SECONDS = 3_600;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
  * With these statuses, either the server has not processed the request, or it is unknown whether the server has
@@ -60,8 +62,11 @@ export class HttpExchange {
   private readonly fetch: typeof globalThis.fetch;
   private readonly timeoutMs: number;
   private readonly wait: (milliseconds: number) => Promise<void>;
-  private readonly now: () => number;
+  /** Milliseconds of a monotonic clock: the clock of the computer may be wrong, and may jump. */
+  readonly now: () => number;
   private readonly random: () => number;
+  /** The API's time minus the monotonic clock, from the newest response. */
+  private apiTimeOffsetMs: number | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.fetch = options.fetch ?? globalThis.fetch;
@@ -106,7 +111,8 @@ export class HttpExchange {
   }
 
   /**
-   * Waits before the next attempt with exponential backoff, but at least as long as `Retry-After` requires.
+   * Waits before the next attempt with exponential backoff, but at least as long as `Retry-After` requires, up to an
+   * hour.
    *
    * @param attempts number of attempts so far
    */
@@ -114,8 +120,16 @@ export class HttpExchange {
     return this.wait(this.retryDelayMs(attempts, retryAfterSeconds));
   }
 
-  private send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
-    return this.fetch(request.url, {
+  /**
+   * The API's time, from the header `Date` of the newest response. Before the first response, the time of the computer.
+   * Unix time in ms.
+   */
+  apiTime(): number {
+    return this.apiTimeOffsetMs === undefined ? Date.now() : this.now() + this.apiTimeOffsetMs;
+  }
+
+  private async send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    const response = await this.fetch(request.url, {
       method: request.method,
       headers: request.headers,
       // If a redirect were followed, the key would be sent to another address.
@@ -123,6 +137,9 @@ export class HttpExchange {
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
     });
+    const date = Date.parse(String(response.headers.get('date')));
+    if (!Number.isNaN(date)) this.apiTimeOffsetMs = date - this.now();
+    return response;
   }
 
   /**
@@ -156,7 +173,10 @@ export class HttpExchange {
   private retryDelayMs(attempts: number, retryAfterSeconds: number | undefined): number {
     const backoff = INITIAL_BACKOFF_MS * 2 ** (attempts - 1);
     // The jitter is up to 25 % in both directions.
-    return Math.max((retryAfterSeconds ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
+    return Math.max(
+      Math.min(retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000,
+      backoff * (0.75 + this.random() / 2),
+    );
   }
 }
 

@@ -102,8 +102,9 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   // Parameters of the transformer.
   'invoice.siteId': id('Number of a site that is configured here.'),
   'payments.invoiceId': {
-    description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
-    schema: { type: 'string', pattern: String.raw`^\d{1,100}$` },
+    description:
+      'The till’s reference of the basket (T5), percent-encoded. It is compared as sent: leading zeros count.',
+    schema: { type: 'string', minLength: 1, maxLength: 100 },
   },
   'codes.file': {
     description: 'Name in the `QrSvgUrl` of a total.',
@@ -111,8 +112,9 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
   'x-till': text('Identifies the till if a site has several (T3): each has its own basket.'),
   MerchantOrderId: {
-    description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
-    schema: { type: 'string', pattern: String.raw`^\d{1,100}$` },
+    description:
+      'The till’s reference of the basket (T5), percent-encoded. It is compared as sent: leading zeros count.',
+    schema: { type: 'string', minLength: 1, maxLength: 100 },
   },
 };
 

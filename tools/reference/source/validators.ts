@@ -8,7 +8,9 @@ type Value = number | string | boolean | readonly Value[];
 
 /** Text without control characters that is not only white space. */
 const TEXT = String.raw`^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$`;
-const LABEL = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
+const CODE = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
+/** Text of which any characters are accepted, and that is not only white space and control characters. */
+const LABEL = String.raw`[^\s\u0000-\u001f\u007f-\u009f]`;
 
 /**
  * The keywords by the name of the decorator. The numbers come from the code: `argument` reads an argument of the
@@ -37,12 +39,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   Matches: (argument) => ({ pattern: argument(0) }),
   IsUUID: () => ({ format: 'uuid' }),
   IsText: (argument) => ({ minLength: 1, maxLength: argument(0), pattern: TEXT }),
+  IsLabel: (argument) => ({ minLength: 1, maxLength: argument(0), pattern: LABEL }),
   IsLocale: (_, constant) => ({ maxLength: constant('MAX_LOCALE_LENGTH') }),
   IsAmountInCents: (_, constant) => ({ type: 'integer', minimum: 1, maximum: constant('MAX_AMOUNT_CENTS') }),
   IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('MAX_EMAIL_LENGTH') }),
   AreHosts: () => ({ type: 'array' }),
   // Decorators of the transformer.
-  IsLabel: (argument) => ({ maxLength: argument(0), pattern: LABEL }),
+  IsName: (argument) => ({ maxLength: argument(0) }),
+  IsCode: (argument) => ({ maxLength: argument(0), pattern: CODE }),
   IsNote: (_, constant) => ({ maxLength: constant('MAX_NOTE_LENGTH') }),
   IsReference: (_, constant) => ({ minLength: 1, maxLength: constant('MAX_REFERENCE_LENGTH'), pattern: TEXT }),
   IsCents: (_, constant) => ({ type: 'integer', minimum: 0, maximum: constant('MAX_AMOUNT') }),

@@ -23,6 +23,17 @@ const closeInvoice = (externalReference: string) =>
 const getInvoice = (reference: string, headers: Record<string, string> = {}) =>
   decoder.call('GET', `${merchant.path}/invoices/${reference}`, { headers: { ...merchant.headers, ...headers } });
 
+test('control characters in texts that are only shown become spaces, but not in references', async () => {
+  const item = { name: 'Flat\twhite\u0000', sku: 'FW', unitPrice: 4500, categories: ['Hot\ndrinks'] };
+  const created = await postInvoice(buildInvoiceRequest({ origin: 'Karoo\tPOS', lineItems: [item] }));
+  expect(created).toMatchObject({
+    status: 201,
+    body: { origin: 'Karoo POS', lineItems: [{ name: 'Flat white ', categories: ['Hot drinks'] }] },
+  });
+  for (const change of [{ externalReference: 'a\tb' }, { lineItems: [{ ...item, sku: 'F\tW' }] }])
+    expect((await postInvoice(buildInvoiceRequest(change))).status).toBe(400);
+});
+
 test('a new invoice is published, and its payable is open when the till gets the response', async () => {
   const payload = buildInvoiceRequest({
     externalReference: 'basket 1|é',

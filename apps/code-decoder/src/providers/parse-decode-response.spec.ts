@@ -61,7 +61,8 @@ const parseError = (value: unknown): string => {
   return 'no error';
 };
 const LINE_ITEM = { sku: 's', unitPrice: '1' };
-const INVALID_TEXTS: readonly unknown[] = [7, '', ' ', 'a\u0000b', {}];
+const INVALID_LABELS: readonly unknown[] = [7, '', ' ', '\t', {}];
+const INVALID_TEXTS: readonly unknown[] = [...INVALID_LABELS, 'a\u0000b'];
 
 /** Name of each required member, a function that creates a response with a value for it, and invalid values. */
 const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly unknown[]])[] = [
@@ -70,7 +71,7 @@ const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly
     (value) => createResponse({}, { merchantReference: value }),
     [...INVALID_TEXTS, 'x'.repeat(101)],
   ],
-  ['merchantName', (value) => createResponse({}, { merchantName: value }), [...INVALID_TEXTS, 'x'.repeat(201)]],
+  ['merchantName', (value) => createResponse({}, { merchantName: value }), [...INVALID_LABELS, 'x'.repeat(201)]],
   ['siteReference', (value) => createResponse({ siteReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['amount', (value) => createResponse({ amount: value }), ['100', 0, -1, 0.5, 100_000_000_001]],
   [
@@ -93,13 +94,13 @@ const OPTIONAL: typeof REQUIRED = [
   [
     'label',
     (value) => createResponse({}, { features: { orderReference: { label: value } } }),
-    [...INVALID_TEXTS, 'x'.repeat(201)],
+    [...INVALID_LABELS, 'x'.repeat(201)],
   ],
   ['editable', (value) => createResponse({}, { features: { orderReference: { editable: value } } }), ['yes', 1]],
   ['required', (value) => createResponse({}, { features: { orderReference: { required: value } } }), ['yes', 1]],
   ['enabled', (value) => createResponse({}, { features: { tip: { enabled: value } } }), ['yes', 1]],
   ['lineItems', (value) => createResponse({ lineItems: value }), ['x', {}, Array(501).fill(LINE_ITEM)]],
-  ['origin', (value) => createResponse({ origin: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
+  ['origin', (value) => createResponse({ origin: value }), [...INVALID_LABELS, 'x'.repeat(101)]],
   ['originReference', (value) => createResponse({ originReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['invoiceReference', (value) => createResponse({ invoiceReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['orderReference', (value) => createResponse({ orderReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
@@ -117,7 +118,7 @@ const OPTIONAL: typeof REQUIRED = [
   [
     'name',
     (value) => createResponse({ lineItems: [{ ...LINE_ITEM, name: value }] }),
-    [...INVALID_TEXTS, 'x'.repeat(201)],
+    [...INVALID_LABELS, 'x'.repeat(201)],
   ],
   ['quantity', (value) => createResponse({ lineItems: [{ ...LINE_ITEM, quantity: value }] }), [0, '1', 1_000_001]],
   [
@@ -126,6 +127,17 @@ const OPTIONAL: typeof REQUIRED = [
     ['x', [1], ['c', ''], ['x'.repeat(101)], Array(51).fill('c')],
   ],
 ];
+
+test('control characters in texts that are only shown become spaces', () => {
+  const response = createResponse(
+    { origin: 'a\u0000b', lineItems: [{ ...LINE_ITEM, name: 'a\tb', categories: ['a\nb'] }] },
+    { merchantName: 'a\tb', features: { orderReference: { label: 'a\tb' } } },
+  );
+  expect(parseDecodeResponse(response)).toMatchObject({
+    merchant: { merchantName: 'a b', features: { orderReference: { label: 'a b' } } },
+    invoice: { origin: 'a b', lineItems: [{ name: 'a b', categories: ['a b'] }] },
+  });
+});
 
 test.each(REQUIRED)(
   'the member %s is required, and the error for an invalid value contains its name',

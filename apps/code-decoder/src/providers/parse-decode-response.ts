@@ -12,6 +12,7 @@ import {
   MAX_PRODUCT_NAME_LENGTH,
   type Merchant,
   type MerchantFeatures,
+  toLabel,
 } from '@svc/contracts';
 import { currencySymbol } from '../merchants/currency-symbol.js';
 
@@ -42,7 +43,7 @@ function readMerchant(members: Members): Merchant {
   const currencyISOCode = readCurrency(members, 'merchant');
   return {
     merchantReference: readRequired(members, 'merchantReference', isIdentifier),
-    merchantName: readRequired(members, 'merchantName', isName),
+    merchantName: readRequired(members, 'merchantName', isName, toLabel),
     currencyISOCode,
     currencySymbol: readOptional(members, 'currencySymbol', isIdentifier) ?? currencySymbol(currencyISOCode),
     features: readFeatures(requireObject(members['features'] ?? {}, 'features')),
@@ -58,7 +59,7 @@ function readFeatures(members: Members): MerchantFeatures {
     orderReference:
       orderReference &&
       omitUndefined({
-        label: readOptional(orderReference, 'label', isName),
+        label: readOptional(orderReference, 'label', isName, toLabel),
         editable: readOptional(orderReference, 'editable', isBoolean),
         required: readOptional(orderReference, 'required', isBoolean),
       }),
@@ -74,7 +75,7 @@ function readInvoice(members: Members): Invoice {
     ...omitUndefined({ lineItems: readOptional(members, 'lineItems', isListOf(MAX_LINE_ITEMS))?.map(readLineItem) }),
     createdUTCDate: new Date(readRequired(members, 'createdUTCDate', isUtcDate)).toISOString(),
     ...omitUndefined({
-      origin: readOptional(members, 'origin', isIdentifier),
+      origin: readOptional(members, 'origin', isIdentifier, toLabel),
       originReference: readOptional(members, 'originReference', isIdentifier),
       invoiceReference: readOptional(members, 'invoiceReference', isIdentifier),
       orderReference: readOptional(members, 'orderReference', isIdentifier),
@@ -90,11 +91,11 @@ function readLineItem(value: unknown): LineItem {
     readOptional(members, 'sku', isIdentifier),
   ];
   if (productCode === undefined && sku === undefined) throw new InvalidResponseError('A line item has no code.');
-  const categories = readOptional(members, 'categories', isListOf(MAX_CATEGORIES));
+  const categories = readOptional(members, 'categories', isListOf(MAX_CATEGORIES), toLabel);
   if (categories?.some((category) => !isIdentifier(category)))
     throw new InvalidResponseError('categories is not valid.');
   return {
-    ...omitUndefined({ name: readOptional(members, 'name', isName), productCode, sku }),
+    ...omitUndefined({ name: readOptional(members, 'name', isName, toLabel), productCode, sku }),
     unitPrice: String(Number(readRequired(members, 'unitPrice', isUnitPrice))),
     ...omitUndefined({
       categories: categories as string[] | undefined,
@@ -109,14 +110,25 @@ function readCurrency(members: Members, parent: string): string {
   return code;
 }
 
-function readRequired<T>(members: Members, name: string, isValid: (value: unknown) => value is T): T {
-  const value = members[name];
+/** @param convert `toLabel` for text that is only shown: a control character in it must not stop a payment */
+function readRequired<T>(
+  members: Members,
+  name: string,
+  isValid: (value: unknown) => value is T,
+  convert: (value: unknown) => unknown = (value) => value,
+): T {
+  const value = convert(members[name]);
   if (!isValid(value)) throw new InvalidResponseError(`${name} is not valid.`);
   return value;
 }
 
-function readOptional<T>(members: Members, name: string, isValid: (value: unknown) => value is T): T | undefined {
-  return isAbsent(members[name]) ? undefined : readRequired(members, name, isValid);
+function readOptional<T>(
+  members: Members,
+  name: string,
+  isValid: (value: unknown) => value is T,
+  convert?: (value: unknown) => unknown,
+): T | undefined {
+  return isAbsent(members[name]) ? undefined : readRequired(members, name, isValid, convert);
 }
 
 function requireObject(value: unknown, name: string): Members {

@@ -173,6 +173,16 @@ test('an optional field that is null is a missing field', async () => {
   expect(await create(withoutFields)).toMatchObject({ body: { sessionId: body.sessionId } });
 });
 
+test('control characters in texts that are only shown become spaces, and the session is created', async () => {
+  const labels = { siteName: 'Karoo\tBooks', customFields: [{ key: 'To\u0000', value: 'Long Street 1\r\nCape Town' }] };
+  const shown = { siteName: 'Karoo Books', customFields: [{ key: 'To ', value: 'Long Street 1  Cape Town' }] };
+  const request = buildSessionRequest(labels);
+  const first = await create(request);
+  expect(first.status).toBe(201);
+  // The stored texts have spaces, so this request is a repeat.
+  expect((await create({ ...request, ...shown })).body.sessionId).toBe(first.body.sessionId);
+});
+
 test('the response names every invalid field', async () => {
   const { body } = await create(buildSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
   expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual([

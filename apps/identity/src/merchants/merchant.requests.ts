@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import {
   type FeeTerms,
   IsAmountInCents,
-  IsText,
+  IsLabel,
   MAX_FEE_BASIS_POINTS,
   MAX_FEE_FIXED_AMOUNT,
   MAX_IDENTIFIER_LENGTH,
@@ -31,7 +31,7 @@ const MAX_GRANTS = 100;
 /** Body of `POST /admin/v1/merchants`. */
 export class CreateMerchantRequest {
   /** Name of the merchant. Payers see the name. 1 to 100 characters (C6). */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
 }
 
@@ -46,7 +46,7 @@ class AmountFeature {
 class OrderReferenceFeature {
   /** The label that payers see, 1 to 100 characters. */
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   label?: string;
 
   @IfPresent()
@@ -120,7 +120,7 @@ class FeesRequest implements MerchantFees {
 @PatchBody()
 export class ChangeMerchantRequest {
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name?: string;
 
   /** Replaces all features (specification, "Features"). */

@@ -41,7 +41,7 @@ describe('the administration API of merchants', () => {
     ['empty', { name: '' }],
     ['only white space', { name: '  ' }],
     ['too long', { name: 'x'.repeat(101) }],
-    ['a text with a control character', { name: 'a\u0000b' }],
+    ['only control characters', { name: '\u0000\t' }],
   ])('rejects a new merchant whose name is %s', async (_, body) => {
     const response = await admin('POST', MERCHANTS, body);
     expect(response).toMatchObject({
@@ -50,6 +50,11 @@ describe('the administration API of merchants', () => {
     });
     expect(response.headers['content-type']).toContain('application/problem+json');
     expect(response.body.instance).toBe(response.headers['x-request-id']);
+  });
+
+  it('shows a control character in a name as a space, and creates the merchant', async () => {
+    const response = await admin('POST', MERCHANTS, { name: 'Big\tShop\u0000' });
+    expect(response).toMatchObject({ status: 201, body: { name: 'Big Shop ' } });
   });
 
   it('rejects a body that is not JSON', async () => {

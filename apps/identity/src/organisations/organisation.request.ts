@@ -1,8 +1,8 @@
-import { IsText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import { IsLabel, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 
 /** Body of `POST /admin/v1/organisations` and `PATCH /admin/v1/organisations/{organisationId}`. */
 export class OrganisationRequest {
   /** Name of the partner. Administrators see the name. 1 to 100 characters (C6). */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
 }

@@ -1,4 +1,4 @@
-import { IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
+import { IsLabel, IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
 import { PatchBody } from '@svc/service';
 import { ArrayMaxSize, IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IfPresent } from '../if-present.js';
@@ -10,7 +10,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 /** Body of `POST /admin/v1/merchants/{merchantId}/sites` (A8). */
 export class CreateSiteRequest {
   /** Name of the site. Payers see the name. 1 to 100 characters (C6). */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
 
   /** The merchant's own identifier of the site or till, 1 to 100 characters, unique among the sites of the merchant. */
@@ -55,7 +55,7 @@ export class CreateSiteRequest {
 @PatchBody()
 export class ChangeSiteRequest {
   @IfPresent()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   name?: string;
 
   @IfPresent()

@@ -34,7 +34,6 @@ describe('a decrypted card', () => {
   it.each<[string, unknown]>([
     ['another session', { card: CARD, binding: { ...BINDING, sessionId: 's-2' } }],
     ['another try', { card: CARD, binding: { ...BINDING, try: 3 } }],
-    ['an expiry in the past', { card: CARD, binding: { ...BINDING, expiresAt: NOW.toISOString() } }],
     ['an invalid expiry', { card: CARD, binding: { ...BINDING, expiresAt: 'later' } }],
     ['an expiry in milliseconds', { card: CARD, binding: { ...BINDING, expiresAt: 4_000_000_000_000 } }],
     ['the number of a year as its expiry', { card: CARD, binding: { ...BINDING, expiresAt: 2030 } }],
@@ -45,6 +44,17 @@ describe('a decrypted card', () => {
     const error = catchDomainError(() => checkDecryptedCard(decrypted, EXPECTED, NOW));
     expect(error.message).toBe('The card was encrypted for another page. Reload the page and try again.');
     expect(error.code).toBe('request.invalid');
+  });
+
+  it.each([
+    ['2026-03-01T10:00:00.000Z', '0 s'],
+    ['2026-03-01T09:59:00.000Z', '60 s'],
+    ['1970-01-01T00:00:00.000Z', '1772359200 s'],
+  ])('is rejected if it expired at %s, with an error that names the clock', (expiresAt, age) => {
+    const check = () => checkDecryptedCard({ card: CARD, binding: { ...BINDING, expiresAt } }, EXPECTED, NOW);
+    expect(catchDomainError(check).message).toBe(
+      `The encrypted card expired ${age} ago. Reload the page and try again. If a program encrypted the card, its clock may be wrong: it must use the platform's time, the header Date.`,
+    );
   });
 
   it('is rejected if its card is not an object', () => {
@@ -103,6 +113,13 @@ describe('a card', () => {
     { expiryMonth: 3, expiryYear: 2026 },
   ])('is valid if it has %j', (change) => {
     expect(checkCard({ ...CARD, ...change }, NOW)).toStrictEqual({ ...CARD, ...change });
+  });
+
+  it('has a name whose control characters become spaces', () => {
+    expect(checkCard({ ...CARD, holderName: 'T\tPayer' }, NOW)).toStrictEqual(CARD);
+    expect(findProblems({ holderName: '\t' })).toEqual([
+      { field: 'holderName', message: 'The name on the card is missing.' },
+    ]);
   });
 
   it('is valid until one day after the end of its month, for all time zones', () => {

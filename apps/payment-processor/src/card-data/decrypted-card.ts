@@ -1,4 +1,4 @@
-import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import { isText, MAX_IDENTIFIER_LENGTH, toLabel } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Card, CardBinding } from './card.js';
 
@@ -15,12 +15,21 @@ export function checkDecryptedCard(
   const { card, binding } = recordOrEmpty(decrypted) as { card?: unknown; binding?: unknown };
   const { sessionId, try: boundTry, expiresAt } = recordOrEmpty(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
-  if (sessionId !== expected.sessionId || boundTry !== expected.try || !(expiry > now.getTime())) {
+  if (sessionId !== expected.sessionId || boundTry !== expected.try || Number.isNaN(expiry)) {
     throw new DomainError('request.invalid', {
       message: 'The card was encrypted for another page. Reload the page and try again.',
     });
   }
+  if (expiry <= now.getTime()) throw expiredCardError(now.getTime() - expiry);
   return checkCard(recordOrEmpty(card), now, { needsCvv });
+}
+
+/** The message names the clock, because a partner whose clock is slow encrypts every card with an expiry in the past. */
+function expiredCardError(ageMs: number): DomainError {
+  const age = `${Math.round(ageMs / 1000)} s`;
+  return new DomainError('request.invalid', {
+    message: `The encrypted card expired ${age} ago. Reload the page and try again. If a program encrypted the card, its clock may be wrong: it must use the platform's time, the header Date.`,
+  });
 }
 
 interface CardChecks {
@@ -34,7 +43,13 @@ export function checkCard(card: Partial<Record<keyof Card, unknown>>, now: Date,
   const problems = cardProblems(card, now, checks);
   if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
   const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
-  return { cardNumber, ...(checks.needsCvv === false ? {} : { cvv }), holderName, expiryMonth, expiryYear } as Card;
+  return {
+    cardNumber,
+    ...(checks.needsCvv === false ? {} : { cvv }),
+    holderName: toLabel(holderName),
+    expiryMonth,
+    expiryYear,
+  } as Card;
 }
 
 /**
@@ -60,7 +75,11 @@ export function cardProblems(
     'cvv',
     'The CVV has 3 or 4 digits.',
   );
-  addProblemUnless(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
+  addProblemUnless(
+    isText(toLabel(holderName), MAX_IDENTIFIER_LENGTH),
+    'holderName',
+    'The name on the card is missing.',
+  );
   addProblemUnless(
     isNotExpired(expiryMonth, expiryYear, now),
     'expiryDate',

@@ -257,11 +257,17 @@ test('a card is accepted only for its session and try, and only before its expir
   await expectUnreadable(tampered, 'wrong key, or changed');
   const compressed = await encryptCard(processor.cardKey, expectedBinding, {}, { zip: 'DEF' });
   await expectUnreadable(compressed, 'extension');
-  for (const wrongBinding of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])
+  for (const wrongBinding of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: 'later' }])
     await expectRejected(
       await encryptCard(processor.cardKey, { ...expectedBinding, ...wrongBinding }),
       'The card was encrypted for another page. Reload the page and try again.',
     );
+
+  const expired = { ...expectedBinding, expiresAt: processor.clock.later(-60_000).toISOString() };
+  await expectRejected(
+    await encryptCard(processor.cardKey, expired),
+    `The encrypted card expired 60 s ago. Reload the page and try again. If a program encrypted the card, its clock may be wrong: it must use the platform's time, the header Date.`,
+  );
 
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });

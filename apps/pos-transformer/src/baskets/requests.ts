@@ -1,4 +1,5 @@
-import { Type } from 'class-transformer';
+import { toLabel } from '@svc/kernel';
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -36,9 +37,16 @@ function MustBe(name: string, description: string, validate: (value: unknown) =>
     });
 }
 
-/** Text that is sent to the platform, which refuses control characters. The text may be empty. */
-const IsLabel = (max: number): PropertyDecorator =>
-  MustBe('isLabel', `text of at most ${max} characters without control characters`, (value) => isLabel(value, max));
+/** A code that is sent to the platform, which refuses control characters in codes. The code may be empty. */
+const IsCode = (max: number): PropertyDecorator =>
+  MustBe('isCode', `text of at most ${max} characters without control characters`, (value) => isCode(value, max));
+/** A name that is only shown. Its white space and control characters become spaces (T5). The name may be empty. */
+const IsName =
+  (max: number): PropertyDecorator =>
+  (target, propertyKey) => {
+    Transform(({ value }: { value: unknown }) => toLabel(value))(target, propertyKey);
+    MustBe('isName', `text of at most ${max} characters`, (value) => isCode(value, max))(target, propertyKey);
+  };
 /** Text that is stored but not sent to the platform. */
 const IsNote = (): PropertyDecorator =>
   MustBe(
@@ -50,7 +58,7 @@ const IsReference = (): PropertyDecorator =>
   MustBe(
     'isReference',
     `text of 1 to ${MAX_REFERENCE_LENGTH} characters without control characters`,
-    (value) => isLabel(value, MAX_REFERENCE_LENGTH) && value.trim() !== '',
+    (value) => isCode(value, MAX_REFERENCE_LENGTH) && value.trim() !== '',
   );
 const IsCents = (): PropertyDecorator =>
   MustBe(
@@ -76,7 +84,7 @@ const IsQuantity = (): PropertyDecorator =>
   );
 const IsLineId = (): PropertyDecorator => MustBe('isLineId', 'a whole number', (value) => Number.isSafeInteger(value));
 
-function isLabel(value: unknown, max: number): value is string {
+function isCode(value: unknown, max: number): value is string {
   return (
     typeof value === 'string' &&
     value.length <= max &&
@@ -94,10 +102,10 @@ export class LineRequest {
   @IsLineId()
   id: number;
 
-  @IsLabel(MAX_NAME_LENGTH)
+  @IsName(MAX_NAME_LENGTH)
   itemName: string;
 
-  @IsLabel(MAX_CODE_LENGTH)
+  @IsCode(MAX_CODE_LENGTH)
   itemProductCode: string;
 
   @IsCents()
@@ -122,11 +130,11 @@ export class TotalRequest {
 
 export class ProductRequest {
   @IsOptional()
-  @IsLabel(MAX_CODE_LENGTH)
+  @IsCode(MAX_CODE_LENGTH)
   ProductCode?: string | null;
 
   @IsOptional()
-  @IsLabel(MAX_NAME_LENGTH)
+  @IsName(MAX_NAME_LENGTH)
   ProductName?: string | null;
 
   @IsOptional()
@@ -234,7 +242,7 @@ export class BasketClosedRequest {
   MerchantOrderId: string;
 
   /** `Complete`, `Void` or `Saved`; any other value is a STOP (T12). */
-  @IsLabel(MAX_CODE_LENGTH)
+  @IsCode(MAX_CODE_LENGTH)
   OrderStatus: string;
 }
 

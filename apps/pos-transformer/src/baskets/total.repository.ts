@@ -132,7 +132,8 @@ export class TotalRepository {
   }
 
   /**
-   * Totals of open baskets whose invoices have expired, unless they are withdrawn. Only totals that were created before `createdBefore`, in
+   * Totals of open baskets whose invoices have expired, unless they are withdrawn. Only totals whose invoices were
+   * created before `createdBefore`, in
    * baskets that changed at `changedAfter` or later, are returned.
    */
   listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
@@ -146,7 +147,7 @@ export class TotalRepository {
       .map((row) => parseTotal(row)!);
   }
 
-  /** `expiresAt` is a time of the store's local clock. */
+  /** Stores the invoice of the total. The age of the total begins again, because it is the age of its invoice now. */
   setInvoice(
     tx: Tx,
     totalId: number,
@@ -154,7 +155,7 @@ export class TotalRepository {
   ): void {
     tx.run(
       `UPDATE totals SET state = :state, invoice_reference = :reference, code = :code, expires_at = :expiresAt,
-         ended_at = :now
+         created_at = :now, ended_at = :now
        WHERE total_id = :totalId`,
       {
         totalId,

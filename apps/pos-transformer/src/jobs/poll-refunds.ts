@@ -26,7 +26,7 @@ const MAX_POLLS_PER_ROUND = 2;
  */
 @Injectable()
 export class PollRefunds implements OnModuleDestroy {
-  /** Time of the last poll, by refund id. The refund whose last poll is the oldest is polled first. */
+  /** Time of the last poll by the monotonic clock, by refund id. The refund whose last poll is the oldest is polled first. */
   private readonly polledAt = new Map<number, number>();
   /** Set before the store is closed: responses that arrive later are not written. */
   private isStopped = false;
@@ -56,8 +56,8 @@ export class PollRefunds implements OnModuleDestroy {
   }
 
   private async poll(pending: readonly Refund[]): Promise<void> {
-    const now = this.clock.now().getTime();
-    const lastPolledAt = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
+    const now = this.clock.monotonicMs();
+    const lastPolledAt = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? Number.NEGATIVE_INFINITY;
     const due = pending
       .filter((refund) => now - lastPolledAt(refund) >= POLL_INTERVAL_MS)
       .sort((a, b) => lastPolledAt(a) - lastPolledAt(b));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { renewInvoiceRequest } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { PlatformClock } from '../clock/platform-clock.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Store } from '../store/store.js';
@@ -12,8 +12,8 @@ import { Store } from '../store/store.js';
 const ABANDONED_AFTER_MS = 12 * 3_600_000;
 
 /**
- * An invoice that is younger than this is not renewed, because the platform's invoices are valid for much longer. If
- * such an invoice seems to have expired, the clock of the store must be wrong.
+ * An invoice that is younger than this is not renewed, because the platform's invoices are valid for much longer. A
+ * platform whose invoices expire at once would otherwise get a new request every two seconds.
  */
 const MIN_INVOICE_AGE_MS = 300_000;
 
@@ -26,10 +26,12 @@ export class RenewInvoices {
     @Inject(TotalRepository) private readonly totals: TotalRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(CallSender) private readonly sender: CallSender,
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(PlatformClock) private readonly clock: PlatformClock,
   ) {}
 
   runOnce(): void {
+    // An estimate could close an invoice that customers can still pay, and offline no new invoice can be made.
+    if (!this.clock.isPlatformTimeKnown) return;
     const changedAfter = this.clock.later(-ABANDONED_AFTER_MS).toISOString();
     const createdBefore = this.clock.later(-MIN_INVOICE_AGE_MS).toISOString();
     for (const total of this.totals.listExpired({ now: this.clock.nowISO(), createdBefore, changedAfter }))

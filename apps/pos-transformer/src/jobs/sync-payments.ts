@@ -84,7 +84,7 @@ export class SyncPayments implements OnModuleDestroy {
         // The platform no longer accepts the position, because it is older than the retention period. Polling finds the
         // payments that the stream has missed.
         if (error instanceof SvcApiError && (error.httpStatus === 410 || error.httpStatus === 400))
-          this.store.transaction((tx) => this.payments.deletePosition(tx, siteId));
+          this.deletePosition(siteId);
       }
       await this.pause(backoffMs(failures, MAX_BACKOFF_MS));
     }
@@ -150,6 +150,15 @@ export class SyncPayments implements OnModuleDestroy {
 
   private savePosition(siteId: number, id: string): void {
     this.store.transaction((tx) => this.payments.savePosition(tx, siteId, id));
+  }
+
+  /** While the disk is full, the position stays. The next attempt gets the same error and tries again. */
+  private deletePosition(siteId: number): void {
+    try {
+      this.store.transaction((tx) => this.payments.deletePosition(tx, siteId));
+    } catch (error) {
+      this.log.error({ err: error, siteId }, 'the position in the stream could not be deleted');
+    }
   }
 
   private pause(milliseconds: number): Promise<void> {

@@ -7,6 +7,8 @@ import type { FastifyReply } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
 import { parseTill } from '../access/calling-till.js';
 import type { Till } from '../baskets/basket.repository.js';
+import { describeClockProblem } from '../clock/clock-problem.js';
+import { PlatformClock } from '../clock/platform-clock.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
@@ -53,6 +55,7 @@ export class PagesController {
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(CallSender) private readonly sender: CallSender,
     @Inject(Platform) private readonly platform: Platform,
+    @Inject(PlatformClock) private readonly clock: PlatformClock,
   ) {}
 
   @Get('display/:siteId')
@@ -80,7 +83,7 @@ export class PagesController {
     await sendEventStream(reply, this.displays.stream(this.resolveTill(siteId, till)));
   }
 
-  /** The till page's data: the basket, the number of waiting calls, and alerts. */
+  /** The till page's data: the basket, the number of waiting calls, alerts, and whether the clock is wrong (T14). */
   @Get('till/:siteId/state')
   @UseGuards(AccessGuard)
   state(@Param('siteId') siteId: string, @Query('till') till: unknown): object {
@@ -89,6 +92,7 @@ export class PagesController {
       basket: this.displays.view(resolvedTill),
       isAway: this.sender.isUnreachable(resolvedTill.siteId),
       waitingCalls: this.calls.countWaiting(resolvedTill.siteId),
+      clockProblem: describeClockProblem(this.clock.computerErrorMs),
       alerts: this.alerts.list(resolvedTill.siteId, resolvedTill.till),
     };
   }

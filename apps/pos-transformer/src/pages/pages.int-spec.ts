@@ -144,6 +144,23 @@ test('the till page shows waiting calls and alerts', async () => {
   });
 });
 
+test('T14: the till page shows by how much the clock of the computer is wrong', async () => {
+  const clockProblem = async (): Promise<unknown> =>
+    ((await (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json()) as Record<string, unknown>)[
+      'clockProblem'
+    ];
+  expect(await clockProblem()).toBeNull();
+  pos.clock.jump(7_500_000);
+  expect(await clockProblem()).toBe(
+    'The clock of the store’s computer is 2 hours 5 minutes ahead. Set it to the right time.',
+  );
+  const [page, script] = await Promise.all(
+    ['till/5001', 'assets/till.js'].map(async (path) => (await fetch(`${url}/${path}`)).text()),
+  );
+  expect(page).toContain('<p id="clock"></p>');
+  expect(script).toContain("element('clock').textContent = clockProblem ?? '';");
+});
+
 test('a page removes its key from the address bar, and stores it for a reload', async () => {
   const script = await (await fetch(`${url}/assets/connection.js`)).text();
   const storage = new Map<string, string>();

@@ -188,8 +188,9 @@ beforeEach(() => {
   // The SDK waits between its attempts.
   jest
     .spyOn(globalThis, 'setTimeout')
-    .mockImplementation(((callback: () => void, ms = 0, ...args: []) =>
-      runTimeout(callback, ms < 3_000 ? 0 : ms, ...args)));
+    .mockImplementation((callback: () => void, ms = 0, ...args: []) =>
+      runTimeout(callback, ms < 3_000 ? 0 : ms, ...args),
+    );
 });
 afterEach(() => void jest.restoreAllMocks());
 

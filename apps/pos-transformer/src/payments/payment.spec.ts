@@ -3,7 +3,6 @@ import {
   calculateAmounts,
   getPaymentResponse,
   invoicePaymentResponse,
-  isIntegerReference,
   paymentDate,
   selectDecisivePayment,
 } from './payment.js';
@@ -125,19 +124,3 @@ test('T13: blanks and missing names leave no additional blanks in CustomerFullNa
 test('T6: paymentDate has no milliseconds and no time zone', () => {
   expect(paymentDate('2026-01-02T03:04:05.999Z')).toBe('2026-01-02T03:04:05');
 });
-
-test.each([
-  ['17', true],
-  ['0017', true],
-  ['9'.repeat(100), true],
-  ['9'.repeat(101), false],
-  ['', false],
-  ['-1', false],
-  ['1.5', false],
-  ['1e3', false],
-  ['17x', false],
-  ['17\n', false],
-  [['17'], false],
-  [['17', '18'], false],
-  [undefined, false],
-])('T5: isIntegerReference(%j) is %s', (text, expected) => expect(isIntegerReference(text)).toBe(expected));

@@ -152,8 +152,3 @@ export function paymentDate(paymentUTCDate: string): string {
 function fullName({ customer: { firstName, lastName } }: MerchantPayment): string {
   return `${firstName.trim()} ${lastName.trim()}`.trim();
 }
-
-/** Whether the text of a path or query is an integer. It stays a string, because leading zeros are significant (T5). */
-export function isIntegerReference(text: unknown): text is string {
-  return typeof text === 'string' && /^\d{1,100}$/.test(text);
-}

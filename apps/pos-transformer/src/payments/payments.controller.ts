@@ -1,7 +1,9 @@
-import { Controller, Get, Header, Inject, Param, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Param, Query, Req, UseGuards } from '@nestjs/common';
 import { DomainError, invalidField } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
 import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
+import { MAX_REFERENCE_LENGTH } from '../baskets/invoice-request.js';
 import { Platform } from '../platform/platform.js';
 import { TransformerSettings } from '../settings.js';
 import {
@@ -9,7 +11,6 @@ import {
   getPaymentResponse,
   type InvoicePaymentResponse,
   invoicePaymentResponse,
-  isIntegerReference,
   type LocalPayment,
   type PaidBasket,
 } from './payment.js';
@@ -42,6 +43,20 @@ export class PaymentsController {
   }
 
   /**
+   * Reads the payment of a basket whose reference contains slashes that the till has not encoded (T5). The second path,
+   * without a reference, is a 400: Nest responds 404 to an empty parameter.
+   *
+   * @internal
+   */
+  @Get(['v1/invoice/*', 'v1/invoice//payment'])
+  @Header('cache-control', 'no-store')
+  invoicePaymentWithSlashes(@Req() { url }: FastifyRequest): InvoicePaymentResponse {
+    const [, encoded] = /^[^?]*?\/v1\/invoice\/([^?]*)\/payment\/?(\?|$)/i.exec(url) ?? [];
+    if (encoded === undefined) throw new DomainError('resource.not-found');
+    return this.invoicePayment(decodeURIComponent(encoded));
+  }
+
+  /**
    * Reads the payment of a basket of the facade (T7, T9).
    *
    * @query MerchantOrderId required
@@ -54,9 +69,10 @@ export class PaymentsController {
     return getPaymentResponse(...this.find('MerchantOrderId', merchantOrderId, [this.settings.facadeSiteId]));
   }
 
-  /** Uses the newest basket with the reference (T5). */
+  /** Uses the newest basket with the reference, which is compared as sent: leading zeros count (T5). */
   private find(field: string, reference: unknown, siteIds: readonly number[]): [PaidBasket, LocalPayment] {
-    if (!isIntegerReference(reference)) throw invalidField(field, `${field} must be an integer of at most 100 digits`);
+    if (typeof reference !== 'string' || reference === '' || reference.length > MAX_REFERENCE_LENGTH)
+      throw invalidField(field, `${field} must be text of 1 to ${MAX_REFERENCE_LENGTH} characters`);
     const basket = this.baskets.findByReference(reference, siteIds);
     const payment = basket && this.payments.findDecisive(basket.basketId);
     if (!payment) throw new DomainError('resource.not-found', { message: 'There is no final payment of this order.' });

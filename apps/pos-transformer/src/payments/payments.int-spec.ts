@@ -1,4 +1,5 @@
 import { waitUntil } from '@svc/testing';
+import fc from 'fast-check';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { CallSender } from '../platform/call-sender.js';
@@ -33,23 +34,81 @@ describe('T7: a payment', () => {
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', SvcId: svcId });
   });
 
+  it.each(['', '?MerchantOrderId=', `?MerchantOrderId=${'9'.repeat(101)}`, '?MerchantOrderId=1&MerchantOrderId=2'])(
+    'T5: cannot be requested by GetPayment%s: the 400 names the field',
+    async (query) => {
+      const reply = await pos.call('GET', `/GetPayment${query}`);
+      expect(reply).toMatchObject({
+        status: 400,
+        body: { Result: 'STOP', Message: expect.stringContaining('MerchantOrderId') },
+      });
+    },
+  );
+
   it.each([
-    '',
-    '?MerchantOrderId=',
-    '?MerchantOrderId=x',
-    '?MerchantOrderId=1.5',
-    '?MerchantOrderId=-1',
-    '?MerchantOrderId=1&MerchantOrderId=2',
-  ])('T5: cannot be requested by GetPayment%s: the 400 names the field', async (query) => {
-    const reply = await pos.call('GET', `/GetPayment${query}`);
-    expect(reply).toMatchObject({
-      status: 400,
-      body: { Result: 'STOP', Message: expect.stringContaining('MerchantOrderId') },
-    });
+    ['no reference', ''],
+    ['a reference of 101 characters', '9'.repeat(101)],
+    ['a reference of 6 000 characters', 'x'.repeat(6_000)],
+  ])('T5: cannot be requested by the invoice path with %s: the 400 names the field', async (_, reference) => {
+    const { status, body } = await pos.invoicePayment(reference);
+    expect([status, body.errors?.[0].field]).toEqual([400, 'invoiceId']);
   });
 
-  it.each(['x', '1.5', '-1', '1e3'])('T5: cannot be requested with the invoice id %s', async (reference) => {
-    expect((await pos.invoicePayment(reference)).body.errors[0].field).toBe('invoiceId');
+  it.each(['x', '017', '17.0', '-17', '1e1', '%2017', '%C3%A9'.repeat(100)])(
+    'T5: is not found by the reference %s of another order',
+    async (reference) => {
+      await pos.sendBasket('17', 100);
+      await pos.pay();
+      expect([(await pos.getPayment(reference)).status, (await pos.invoicePayment(reference)).status]).toEqual([
+        404, 404,
+      ]);
+    },
+  );
+
+  const findByReference = async (reference: string): Promise<unknown[]> => {
+    await pos.sendBasket(reference, 100);
+    await pos.pay();
+    const encoded = encodeURIComponent(reference);
+    const replies = [await pos.getPayment(encoded), await pos.invoicePayment(encoded)];
+    await pos.closeBasket(reference, 'Complete');
+    return replies.map(({ status, body }) => [status, body.MerchantOrderId]);
+  };
+
+  it.each(['INV/2026/17', '/', '17/payment', '0017', 'a%2Fb', '100%', 'a+b c', 'é\u{1f600}', ' 17 ', 'a?b#c&d'])(
+    'T5: is found by the reference %j as sent',
+    async (reference) => {
+      expect(await findByReference(reference)).toEqual([
+        [200, reference],
+        [200, reference],
+      ]);
+    },
+  );
+
+  it('T5: is found by any reference', async () => {
+    const references = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 100 })
+      .filter((text) => text.length <= 100 && text.trim() !== '' && !/\p{Cc}/u.test(text) && text.isWellFormed())
+      // An HTTP client resolves these segments of a path, even if they are percent-encoded.
+      .filter((text) => text !== '.' && text !== '..');
+    await fc.assert(
+      fc.asyncProperty(references, async (reference) => {
+        expect(await findByReference(reference)).toEqual([
+          [200, reference],
+          [200, reference],
+        ]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('T5: is found by a reference whose slashes are not encoded', async () => {
+    await pos.sendBasket('INV/2026/17 a', 100);
+    await pos.pay();
+    expect((await pos.invoicePayment('INV/2026/17%20a')).body.MerchantOrderId).toBe('INV/2026/17 a');
+    expect((await pos.invoicePayment('INV/2026/18')).status).toBe(404);
+    expect((await pos.invoicePayment(`INV/${'9'.repeat(97)}`)).status).toBe(400);
+    expect((await pos.call('GET', '/v1/invoice/INV/2026/17')).status).toBe(404);
+    expect((await pos.invoicePayment('INV/%')).status).toBe(400);
   });
 
   it('is returned by GetPayment within 5 ms, as the median of a hundred calls', async () => {

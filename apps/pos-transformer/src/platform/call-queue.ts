@@ -19,6 +19,8 @@ export interface CallQueueOptions {
   readonly store: Store;
   readonly calls: OutgoingCallRepository;
   readonly handlers: CallHandlers;
+  /** Returns when the platform's time is known. @throws Error if the platform cannot be reached */
+  readonly learnTime: () => Promise<void>;
   readonly clock: Clock;
   readonly log: ServiceLog;
 }
@@ -28,6 +30,7 @@ const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
 /** Pause before a retry while a customer is paying the invoice. */
 const IN_PROGRESS_RETRY_MS = 2_000;
 const MAX_RETRY_BACKOFF_MS = 300_000;
+const MIN_PAUSE_MS = 250;
 /**
  * After this many failures, which take about three hours, the queue gives up the call and writes an alert. Attempts
  * during an outage do not count as failures, so no call is lost even if an outage lasts for days.
@@ -45,7 +48,16 @@ export class CallQueue {
   private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
   /** Consecutive attempts that could not reach the platform. */
   private consecutiveOutages = 0;
-  private unreachableUntil = 0;
+  /** The end of the pause after an outage, by the monotonic clock. */
+  private unreachableUntilMs = 0;
+  /**
+   * When the postponed calls are due, by the monotonic clock. After a restart they are due at once, because no clock
+   * shows how long the program did not run.
+   */
+  private readonly postponedUntilMs = new Map<number, number>();
+  /** Consecutive errors of this program, for example while the disk is full, and the end of the pause after them. */
+  private consecutiveErrors = 0;
+  private nextDrainMs = 0;
   private timer: NodeJS.Timeout | undefined;
   private isStarted = false;
   private isStopped = false;
@@ -66,12 +78,12 @@ export class CallQueue {
 
   /** Ends the backoff, because the platform is reachable again, and sends waiting calls immediately. */
   markReachable(): void {
-    this.unreachableUntil = 0;
+    this.unreachableUntilMs = 0;
     void this.drain();
   }
 
   get isUnreachable(): boolean {
-    return this.unreachableUntil > this.options.clock.now().getTime();
+    return this.unreachableUntilMs > this.options.clock.monotonicMs();
   }
 
   /**
@@ -91,6 +103,9 @@ export class CallQueue {
       };
       this.waiters.set(callId, (this.waiters.get(callId) ?? new Set()).add(endWait));
     });
+    // The till waits for these calls too. They are repeated only to learn which invoice belongs to its basket.
+    for (const supersededId of this.options.calls.listSupersededBefore(callId))
+      this.postponedUntilMs.delete(supersededId);
     void this.drain();
     return outcome;
   }
@@ -100,9 +115,16 @@ export class CallQueue {
     if (this.isDraining) return this.draining;
     this.isDraining = true;
     this.draining = this.sendAll()
-      .catch((error: unknown) => this.options.log.error({ err: error }, 'calls to the platform were interrupted'))
+      .catch((error: unknown) => this.interrupt(error))
       .finally(() => this.schedule());
     return this.draining;
+  }
+
+  /** An attempt could not be recorded, because the disk is full. Nothing is lost: the call stays in the queue. */
+  private interrupt(error: unknown): void {
+    this.consecutiveErrors++;
+    this.nextDrainMs = this.options.clock.monotonicMs() + backoffMs(this.consecutiveErrors, MAX_UNREACHABLE_BACKOFF_MS);
+    this.options.log.error({ err: error }, 'calls to the platform were interrupted');
   }
 
   private async sendAll(): Promise<void> {
@@ -110,15 +132,41 @@ export class CallQueue {
     try {
       while (!this.isStopped && !this.isUnreachable) {
         this.notifyCancelled();
-        const call = calls.findNext(siteId, name);
+        const call = calls.findNext(siteId, name, this.listPostponed());
         if (!call) return;
-        await this.send(call);
+        if (await this.isTimeKnown()) await this.send(call);
+        this.consecutiveErrors = 0;
       }
     } finally {
       // The flag is reset here, because the `finally` of drain() runs in a later microtask. A call of drain() before
       // that microtask would do nothing.
       this.isDraining = false;
     }
+  }
+
+  /** A call contains times of the platform. Therefore nothing is sent before the platform's time is known (T14). */
+  private async isTimeKnown(): Promise<boolean> {
+    try {
+      await this.options.learnTime();
+      return true;
+    } catch (error) {
+      if (!this.isStopped) this.options.log.warn({ err: error }, 'the platform cannot be reached');
+      this.beginOutage();
+      return false;
+    }
+  }
+
+  private beginOutage(): void {
+    this.consecutiveOutages++;
+    this.unreachableUntilMs =
+      this.options.clock.monotonicMs() + backoffMs(this.consecutiveOutages, MAX_UNREACHABLE_BACKOFF_MS);
+    this.notifyAllWaiters({ kind: 'queued' });
+  }
+
+  private listPostponed(): number[] {
+    const now = this.options.clock.monotonicMs();
+    for (const [callId, untilMs] of this.postponedUntilMs) if (untilMs <= now) this.postponedUntilMs.delete(callId);
+    return [...this.postponedUntilMs.keys()];
   }
 
   private async send(call: OutgoingCall): Promise<void> {
@@ -168,12 +216,7 @@ export class CallQueue {
       { callId: call.callId, kind: call.kind, failure: failure.kind, attempts: call.attempts },
       'call will be repeated',
     );
-    if (failure.kind === 'unreachable') {
-      this.consecutiveOutages++;
-      this.unreachableUntil = clock.now().getTime() + backoffMs(this.consecutiveOutages, MAX_UNREACHABLE_BACKOFF_MS);
-      this.notifyAllWaiters({ kind: 'queued' });
-      return;
-    }
+    if (failure.kind === 'unreachable') return this.beginOutage();
     this.consecutiveOutages = 0;
     const isInProgress = failure.kind === 'in-progress';
     const failures = isInProgress ? call.failures : call.failures + 1;
@@ -182,7 +225,8 @@ export class CallQueue {
       return this.end(call, { kind: 'refused', reason: failure, write });
     }
     const pause = isInProgress ? IN_PROGRESS_RETRY_MS : backoffMs(failures, MAX_RETRY_BACKOFF_MS);
-    calls.postpone(call.callId, { dueAt: clock.later(pause), failures, problem: failure.message });
+    calls.recordFailure(call.callId, { failures, problem: failure.message });
+    this.postponedUntilMs.set(call.callId, clock.monotonicMs() + pause);
     this.notifyWaiters(call.callId, isInProgress ? failure : { kind: 'queued' });
   }
 
@@ -190,12 +234,14 @@ export class CallQueue {
     clearTimeout(this.timer);
     if (!this.isStarted || this.isStopped) return;
     const { siteId, name, calls, clock } = this.options;
-    const dueAt = calls.nextDueAt(siteId, name);
-    if (dueAt === undefined) return;
-    const now = clock.now().getTime();
+    const postponedIds = this.listPostponed();
+    const hasDueCall = calls.hasDueCall(siteId, name, postponedIds);
+    if (!hasDueCall && postponedIds.length === 0) return;
+    const now = clock.monotonicMs();
+    const dueAtMs = hasDueCall ? now : Math.min(...this.postponedUntilMs.values());
     // The pause is at least 250 ms. A due call may wait for an earlier call of the same invoice or payment, and would
     // otherwise cause a busy loop.
-    const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
+    const pause = Math.max(MIN_PAUSE_MS, Math.max(dueAtMs, this.unreachableUntilMs, this.nextDrainMs) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }
 }

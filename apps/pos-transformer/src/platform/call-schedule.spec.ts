@@ -1,3 +1,4 @@
+import { SvcApiError } from '@svc/sdk';
 import { ManualClock } from '@svc/testing';
 import { CallQueue } from './call-queue.js';
 import type { OutgoingCallRepository } from './outgoing-call.repository.js';
@@ -5,25 +6,90 @@ import type { OutgoingCallRepository } from './outgoing-call.repository.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Starts a queue whose next call is due after `dueInMs`. Returns a function that counts its searches for due calls. */
-function startQueue(dueInMs: number | undefined) {
+/**
+ * Starts a queue whose first call is sent once, and then waits with the given failure of the platform. Returns functions
+ * that count the searches for due calls, and that let time pass.
+ */
+function startQueue(httpStatus: number | undefined) {
   const clock = new ManualClock();
-  const findNext = jest.fn(() => undefined);
-  const dueAt = dueInMs === undefined ? undefined : clock.later(dueInMs).toISOString();
-  const calls = { findNext, nextDueAt: () => dueAt } as unknown as OutgoingCallRepository;
-  const queue = new CallQueue({ siteId: 1, name: 'invoices', calls, clock } as unknown as ConstructorParameters<
-    typeof CallQueue
-  >[0]);
+  const call = { callId: 1, kind: 'make-invoice', attempts: 0, failures: 0 };
+  const isWaiting = httpStatus !== undefined;
+  const isPostponed = (ids: readonly number[]): boolean => ids.includes(call.callId);
+  const findNext = jest.fn((_site: number, _queue: string, ids: readonly number[]) =>
+    isWaiting && !isPostponed(ids) ? call : undefined,
+  );
+  const calls = {
+    findNext,
+    hasDueCall: (_site: number, _queue: string, ids: readonly number[]) => isWaiting && !isPostponed(ids),
+    countAttempt: () => undefined,
+    recordFailure: () => undefined,
+  } as unknown as OutgoingCallRepository;
+  const error = new SvcApiError({ httpStatus: httpStatus ?? 0, status: 'InternalServer', errors: [], retryable: true });
+  const handlers = { 'make-invoice': { send: () => Promise.reject(error) } };
+  const errors: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (_: object, message: string) => errors.push(message),
+  };
+  const failSearches = (): void =>
+    void findNext.mockImplementation(() => {
+      throw new Error('the disk is full');
+    });
+  const learnTime = (): Promise<void> => Promise.resolve();
+  const queue = new CallQueue({
+    siteId: 1,
+    name: 'invoices',
+    calls,
+    handlers,
+    clock,
+    log,
+    learnTime,
+  } as unknown as ConstructorParameters<typeof CallQueue>[0]);
   queue.start();
-  return { queue, countSearches: () => findNext.mock.calls.length };
+  const letTimePass = async (milliseconds: number): Promise<void> => {
+    clock.advance(milliseconds);
+    await jest.advanceTimersByTimeAsync(milliseconds);
+  };
+  return { queue, clock, errors, failSearches, letTimePass, countSearches: () => findNext.mock.calls.length };
 }
 
-test('a queue searches for due calls when it starts, and again when its next call is due', async () => {
-  const { queue, countSearches } = startQueue(1_000);
-  await jest.advanceTimersByTimeAsync(999);
-  expect(countSearches()).toBe(1);
-  await jest.advanceTimersByTimeAsync(1);
-  expect(countSearches()).toBe(2);
+// Without jitter, the first pause after a failure is 500 ms.
+test.each([
+  ['the platform was unreachable', 503, 1, 2],
+  ['a call has failed', 500, 2, 4],
+])(
+  'after %s, a queue searches for due calls again when the pause has ended, although the clock of the computer was set',
+  async (_, httpStatus, before, after) => {
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { queue, clock, letTimePass, countSearches } = startQueue(httpStatus);
+    await letTimePass(0);
+    clock.jump(-60 * 86_400_000);
+    await letTimePass(499);
+    expect(countSearches()).toBe(before);
+    clock.jump(120 * 86_400_000);
+    await letTimePass(1);
+    expect(countSearches()).toBe(after);
+    random.mockRestore();
+    queue.stop();
+  },
+);
+
+test('while attempts cannot be recorded, a queue searches again after increasing pauses, and writes one error for each', async () => {
+  const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  const { queue, errors, failSearches, letTimePass } = startQueue(500);
+  failSearches();
+  for (const [milliseconds, count] of [
+    [0, 1],
+    [499, 1],
+    [1, 2],
+    [999, 2],
+    [1, 3],
+  ] as const) {
+    await letTimePass(milliseconds);
+    expect([milliseconds, errors.length]).toEqual([milliseconds, count]);
+  }
+  random.mockRestore();
   queue.stop();
 });
 

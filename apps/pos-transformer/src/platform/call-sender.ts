@@ -32,7 +32,7 @@ export class CallSender implements OnModuleDestroy {
       platform.siteIds.flatMap((siteId) =>
         QUEUES.map((name) => [
           queueKey(siteId, name),
-          new CallQueue({ siteId, name, store, calls, handlers, clock, log }),
+          new CallQueue({ siteId, name, store, calls, handlers, clock, log, learnTime: () => platform.learnTime() }),
         ]),
       ),
     );

@@ -5,43 +5,43 @@ let db: TestStore;
 let calls: OutgoingCallRepository;
 beforeEach(() => {
   db = new TestStore();
-  calls = new OutgoingCallRepository(db.store, db.clock);
+  calls = new OutgoingCallRepository(db.store);
 });
 afterEach(() => db.close());
 
-const timeAfter = (milliseconds: number): string => db.clock.later(milliseconds).toISOString();
-const nextCallId = (siteId = 1): number | undefined => calls.findNext(siteId, 'invoices')?.callId;
+const nextCallId = (siteId = 1, postponedIds: readonly number[] = []): number | undefined =>
+  calls.findNext(siteId, 'invoices', postponedIds)?.callId;
 const FINAL_STATES = ['done', 'cancelled', 'refused'];
 
-it('findNext returns the oldest due call of the site and queue', () => {
-  db.insertCall({ subject: 'later', due_at: timeAfter(1) });
+it('findNext returns the oldest call of the site and queue that is not postponed', () => {
+  const postponed = db.insertCall({ subject: 'later' });
   db.insertCall({ kind: 'refund' });
   db.insertCall({ site_id: 2 });
   for (const state of FINAL_STATES) db.insertCall({ state });
   const due = db.insertCall({ subject: 'b' });
   db.insertCall({ subject: 'c' });
-  expect([nextCallId(), nextCallId(3)]).toEqual([due, undefined]);
+  expect([nextCallId(1, [postponed]), nextCallId(1), nextCallId(3)]).toEqual([due, postponed, undefined]);
 });
 
 it('a call waits only for earlier calls of the same subject and site', () => {
-  const first = db.insertCall({ due_at: timeAfter(1) });
+  const first = db.insertCall();
   db.insertCall({});
-  expect(nextCallId()).toBeUndefined();
+  expect(nextCallId(1, [first])).toBeUndefined();
   const callOfOtherSite = db.insertCall({ site_id: 2 });
-  expect([nextCallId(), nextCallId(2)]).toEqual([undefined, callOfOtherSite]);
+  expect([nextCallId(1, [first]), nextCallId(2, [first])]).toEqual([undefined, callOfOtherSite]);
   db.store.transaction((tx) => calls.end(tx, first, 'done'));
   expect(nextCallId()).toBe(first + 1);
 });
 
-it('nextDueAt returns when the next call of a queue is due', () => {
-  const dueAt = (siteId = 1): string | undefined => calls.nextDueAt(siteId, 'invoices');
-  expect(dueAt()).toBeUndefined();
-  db.insertCall({ due_at: timeAfter(5) });
-  db.insertCall({ due_at: timeAfter(7) });
-  db.insertCall({ site_id: 2, due_at: timeAfter(1) });
-  db.insertCall({ kind: 'refund', due_at: timeAfter(2) });
-  for (const state of FINAL_STATES) db.insertCall({ state, due_at: timeAfter(3) });
-  expect([dueAt(), dueAt(2), dueAt(3)]).toEqual([timeAfter(5), timeAfter(1), undefined]);
+it('hasDueCall returns whether a call of the site and queue waits that is not postponed', () => {
+  const hasDueCall = (siteId: number, postponedIds: readonly number[] = []): boolean =>
+    calls.hasDueCall(siteId, 'invoices', postponedIds);
+  db.insertCall({ kind: 'refund' });
+  for (const state of FINAL_STATES) db.insertCall({ state });
+  db.insertCall({ site_id: 2 });
+  expect([hasDueCall(1), hasDueCall(2)]).toEqual([false, true]);
+  const waiting = db.insertCall();
+  expect([hasDueCall(1), hasDueCall(1, [waiting]), hasDueCall(2, [waiting])]).toEqual([true, false, true]);
 });
 
 it('findWaitingInvoiceCall finds the waiting call that creates the invoice of a total', () => {
@@ -75,20 +75,24 @@ it('supersedeInvoices cancels only waiting calls of the basket and kind that wer
   expect(stateOf(ids[0]!)).toEqual({ state: 'cancelled' });
 });
 
-it('supersedeInvoices repeats attempted calls immediately, and changes no other call', () => {
+it('supersedeInvoices changes no attempted call, and a later call of the basket waits for it', () => {
   const basket_id = db.insertBasket();
-  const due_at = timeAfter(5_000);
-  const attempted = db.insertCall({ basket_id, tries: 1, due_at });
-  const others = [
-    db.insertCall({ basket_id, tries: 1, due_at, kind: 'close-invoice' }),
-    db.insertCall({ basket_id: db.insertBasket(), tries: 1, due_at }),
-    db.insertCall({ basket_id, tries: 1, due_at, state: 'done' }),
+  const attempted = db.insertCall({ basket_id, tries: 1 });
+  const notWaitedFor = [
+    db.insertCall({ basket_id, tries: 1, kind: 'close-invoice' }),
+    db.insertCall({ basket_id, tries: 1, subject: 'other' }),
+    db.insertCall({ basket_id, tries: 1, site_id: 2 }),
+    db.insertCall({ basket_id, tries: 1, state: 'done' }),
   ];
   db.store.transaction((tx) => calls.supersedeInvoices(tx, basket_id));
-  const dueAt = (callId: number): unknown =>
-    db.store.find<{ dueAt: string }>('SELECT due_at AS dueAt FROM outgoing_calls WHERE call_id = :callId', { callId })
-      ?.dueAt;
-  expect([dueAt(attempted), calls.isWaiting(attempted)]).toEqual([timeAfter(0), true]);
-  expect(others.map(dueAt)).toEqual([due_at, due_at, due_at]);
-  expect(others.map((callId) => calls.isWaiting(callId))).toEqual([true, true, false]);
+  const later = db.insertCall({ basket_id });
+  db.insertCall({ basket_id, tries: 1 });
+  expect([attempted, ...notWaitedFor].map((callId) => calls.isWaiting(callId))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(calls.listSupersededBefore(later)).toEqual([attempted]);
 });

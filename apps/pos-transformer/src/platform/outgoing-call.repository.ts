@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
 import { type Reader, Store, type Tx } from '../store/store.js';
 
 export type CallKind = 'make-invoice' | 'close-invoice' | 'refund';
@@ -41,24 +40,20 @@ export interface OutgoingCall {
    * gives up the call.
    */
   readonly failures: number;
-  readonly dueAt: string;
 }
 
 const COLUMNS = `call_id AS callId, site_id AS siteId, kind, subject, basket_id AS basketId, total_id AS totalId,
-  refund_id AS refundId, state, tries AS attempts, failures, due_at AS dueAt`;
+  refund_id AS refundId, state, tries AS attempts, failures`;
 
 /** The outbox of calls to the platform. A call is stored in the same transaction as the change that causes it. */
 @Injectable()
 export class OutgoingCallRepository {
-  constructor(
-    @Inject(Store) private readonly store: Store,
-    @Inject(Clock) private readonly clock: Clock,
-  ) {}
+  constructor(@Inject(Store) private readonly store: Store) {}
 
   append(tx: Tx, call: NewCall): number {
     return tx.run(
-      `INSERT INTO outgoing_calls (site_id, kind, subject, basket_id, total_id, refund_id, state, due_at)
-       VALUES (:siteId, :kind, :subject, :basketId, :totalId, :refundId, 'waiting', :now)`,
+      `INSERT INTO outgoing_calls (site_id, kind, subject, basket_id, total_id, refund_id, state)
+       VALUES (:siteId, :kind, :subject, :basketId, :totalId, :refundId, 'waiting')`,
       {
         siteId: call.siteId,
         kind: call.kind,
@@ -66,33 +61,37 @@ export class OutgoingCallRepository {
         basketId: call.basketId ?? null,
         totalId: call.totalId ?? null,
         refundId: call.refundId ?? null,
-        now: this.clock.nowISO(),
       },
     ).id;
   }
 
-  /** The next call of a queue: the oldest due call without an earlier waiting call of the same subject. */
-  findNext(siteId: number, queue: QueueName): OutgoingCall | undefined {
+  /**
+   * The next call of a queue: the oldest waiting call that is not postponed and has no earlier waiting call of the same
+   * subject.
+   */
+  findNext(siteId: number, queue: QueueName, postponedIds: readonly number[]): OutgoingCall | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM outgoing_calls AS next
-       WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds)) AND due_at <= :now
+       WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds))
+         AND call_id NOT IN (SELECT value FROM json_each(:postponedIds))
          AND NOT EXISTS (SELECT 1 FROM outgoing_calls AS earlier
                          WHERE earlier.site_id = next.site_id AND earlier.subject = next.subject
                            AND earlier.state = 'waiting' AND earlier.call_id < next.call_id)
        ORDER BY call_id LIMIT 1`,
-      { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]), now: this.clock.nowISO() },
+      { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]), postponedIds: JSON.stringify(postponedIds) },
     );
   }
 
-  /** Due time of the next call of a queue (ISO 8601); undefined if no call waits. */
-  nextDueAt(siteId: number, queue: QueueName): string | undefined {
-    return (
-      this.store.find<{ dueAt: string | null }>(
-        `SELECT min(due_at) AS dueAt FROM outgoing_calls
-         WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds))`,
-        { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]) },
-      )?.dueAt ?? undefined
+  /** Whether a call of the queue waits that is not postponed. */
+  hasDueCall(siteId: number, queue: QueueName, postponedIds: readonly number[]): boolean {
+    const found = this.store.find(
+      `SELECT 1 FROM outgoing_calls
+       WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds))
+         AND call_id NOT IN (SELECT value FROM json_each(:postponedIds))
+       LIMIT 1`,
+      { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]), postponedIds: JSON.stringify(postponedIds) },
     );
+    return found !== undefined;
   }
 
   /** The waiting call that creates the invoice of a total (an amount that a till requested). */
@@ -129,26 +128,39 @@ export class OutgoingCallRepository {
     );
   }
 
-  postpone(callId: number, { dueAt, failures, problem }: { dueAt: Date; failures: number; problem: string }): void {
+  recordFailure(callId: number, { failures, problem }: { failures: number; problem: string }): void {
     this.store.transaction((tx) =>
-      tx.run(
-        'UPDATE outgoing_calls SET due_at = :dueAt, failures = :failures, problem = :problem WHERE call_id = :callId',
-        { callId, dueAt: dueAt.toISOString(), failures, problem },
-      ),
+      tx.run('UPDATE outgoing_calls SET failures = :failures, problem = :problem WHERE call_id = :callId', {
+        callId,
+        failures,
+        problem,
+      }),
     );
   }
 
   /**
    * Called when the invoices of a basket are no longer needed. Cancels the waiting calls that create them, if they have
-   * not been attempted. An attempted call may have created an invoice. It is repeated immediately, because only its
-   * response tells which invoice belongs to the basket, and because later calls of the basket wait for it.
+   * not been attempted. An attempted call may have created an invoice, so it is repeated, because only its response
+   * tells which invoice belongs to the basket.
    */
   supersedeInvoices(tx: Tx, basketId: number): void {
     tx.run(
-      `UPDATE outgoing_calls SET state = CASE tries WHEN 0 THEN 'cancelled' ELSE 'waiting' END, due_at = :now
-       WHERE basket_id = :basketId AND kind = 'make-invoice' AND state = 'waiting'`,
-      { basketId, now: this.clock.nowISO() },
+      `UPDATE outgoing_calls SET state = 'cancelled'
+       WHERE basket_id = :basketId AND kind = 'make-invoice' AND state = 'waiting' AND tries = 0`,
+      { basketId },
     );
+  }
+
+  /** The superseded calls for which a call waits, because they have the same subject. */
+  listSupersededBefore(callId: number): number[] {
+    return this.store
+      .list<{ callId: number }>(
+        `SELECT earlier.call_id AS callId FROM outgoing_calls AS call JOIN outgoing_calls AS earlier
+             ON earlier.site_id = call.site_id AND earlier.subject = call.subject AND earlier.call_id < call.call_id
+          WHERE call.call_id = :callId AND earlier.kind = 'make-invoice' AND earlier.state = 'waiting'`,
+        { callId },
+      )
+      .map((row) => row.callId);
   }
 
   isWaiting(callId: number): boolean {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
 import { MerchantClient, type MerchantSite } from '@svc/sdk';
+import { PlatformClock } from '../clock/platform-clock.js';
 import { type SiteSettings, TransformerSettings } from '../settings.js';
 
 /** Timeout of one attempt of a call that a till waits for. With retries, the SDK takes at most three times as long. */
@@ -14,15 +14,15 @@ interface PlatformSite {
   readonly client: MerchantClient;
   readonly refundClient: MerchantClient;
   /**
-   * Time when the last bytes of the event stream arrived, including heartbeats; 0 if no stream is open. Unix time in
-   * ms.
+   * When the last bytes of the event stream arrived, including heartbeats, by the monotonic clock. -Infinity if no
+   * stream is open.
    */
-  lastStreamActivityAt: number;
-  /**
-   * The platform's clock minus the store's clock in milliseconds, from the Date header of the newest response.
-   */
-  clockOffsetMs: number;
+  lastStreamActivityMs: number;
 }
+
+const NO_STREAM = Number.NEGATIVE_INFINITY;
+/** Content types of the platform. A page of a proxy has another one, and its time may be wrong. */
+const PLATFORM_CONTENT_TYPE = /^(application\/(problem\+)?json|text\/event-stream)\b/;
 
 /** Clients for the platform's public API, with the key of each configured site. */
 @Injectable()
@@ -30,10 +30,11 @@ export class Platform {
   private readonly sites: ReadonlyMap<number, PlatformSite>;
   /** Idempotency-Keys of the requests that may have reached the platform. */
   private readonly sentKeys = new Set<string>();
+  private timeRequest: Promise<void> | undefined;
 
   constructor(
-    @Inject(TransformerSettings) settings: TransformerSettings,
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(TransformerSettings) private readonly settings: TransformerSettings,
+    @Inject(PlatformClock) private readonly clock: PlatformClock,
   ) {
     this.sites = new Map(
       settings.sites.map((site) => {
@@ -41,7 +42,7 @@ export class Platform {
         const options = { apiUrl: settings.apiUrl, merchantId: settings.merchantId, apiKey };
         const monitoredFetch: typeof fetch = async (url, init) => {
           try {
-            const response = await fetch(url, init);
+            const response = await this.fetch(url, init);
             this.recordSent(init);
             return this.monitor(siteId, response);
           } catch (error) {
@@ -50,7 +51,11 @@ export class Platform {
           }
         };
         const client = new MerchantClient({ ...options, timeoutMs: CALL_TIMEOUT_MS, fetch: monitoredFetch });
-        const refundClient = new MerchantClient({ ...options, timeoutMs: REFUND_TIMEOUT_MS });
+        const refundClient = new MerchantClient({
+          ...options,
+          timeoutMs: REFUND_TIMEOUT_MS,
+          fetch: (url, init) => this.fetch(url, init),
+        });
         return [
           siteId,
           {
@@ -58,8 +63,7 @@ export class Platform {
             client,
             refundClient,
             site: client.site(siteId),
-            lastStreamActivityAt: 0,
-            clockOffsetMs: 0,
+            lastStreamActivityMs: NO_STREAM,
           },
         ];
       }),
@@ -84,17 +88,42 @@ export class Platform {
 
   /** Milliseconds since the last bytes from the event stream of the site. */
   streamIdleMs(siteId: number): number {
-    return this.clock.now().getTime() - this.getSite(siteId).lastStreamActivityAt;
+    return this.clock.monotonicMs() - this.getSite(siteId).lastStreamActivityMs;
   }
 
   /** Treats the stream as silent, because it is interrupted or its messages cannot be processed. */
   markStreamFailed(siteId: number): void {
-    this.getSite(siteId).lastStreamActivityAt = 0;
+    this.getSite(siteId).lastStreamActivityMs = NO_STREAM;
   }
 
-  /** Converts a time of the platform's clock to the store's clock, which may be wrong by hours. ISO 8601. */
-  localTime(siteId: number, utcDate: string): string {
-    return new Date(Date.parse(utcDate) - this.getSite(siteId).clockOffsetMs).toISOString();
+  /**
+   * Requests the platform's time if no response of this run has shown it yet (T14). Any response is enough, so the path
+   * does not matter.
+   *
+   * @throws Error if there is no response
+   */
+  async learnTime(): Promise<void> {
+    if (this.clock.isPlatformTimeKnown) return;
+    this.timeRequest ??= this.requestTime().finally(() => (this.timeRequest = undefined));
+    await this.timeRequest;
+  }
+
+  private async requestTime(): Promise<void> {
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const response = await this.fetch(`${this.settings.apiUrl}/health/live`, { redirect: 'manual', signal });
+    await response.body?.cancel();
+  }
+
+  /** Calls the platform, and corrects the clock by the time of its response. */
+  private async fetch(...request: Parameters<typeof fetch>): Promise<Response> {
+    const sentAtMs = this.clock.monotonicMs();
+    const response = await fetch(...request);
+    const { headers } = response;
+    const dateMs = Date.parse(String(headers.get('date')));
+    // A cache adds the header Age to a response, whose Date is old.
+    if (!Number.isNaN(dateMs) && PLATFORM_CONTENT_TYPE.test(String(headers.get('content-type'))) && !headers.has('age'))
+      this.clock.correct(dateMs, sentAtMs);
+    return response;
   }
 
   /**
@@ -116,16 +145,11 @@ export class Platform {
     return found;
   }
 
-  /**
-   * Records the offset of the platform's clock, and when bytes of an event stream arrive. The arrival times are needed
-   * because a proxy may block a stream but leave its connection open.
-   */
+  /** Records when bytes of an event stream arrive, because a proxy may block a stream but leave its connection open. */
   private monitor(siteId: number, response: Response): Response {
-    const date = Date.parse(String(response.headers.get('date')));
-    if (!Number.isNaN(date)) this.getSite(siteId).clockOffsetMs = date - this.clock.now().getTime();
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     const site = this.getSite(siteId);
-    const recordActivity = (): void => void (site.lastStreamActivityAt = this.clock.now().getTime());
+    const recordActivity = (): void => void (site.lastStreamActivityMs = this.clock.monotonicMs());
     recordActivity();
     const body = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
@@ -133,7 +157,7 @@ export class Platform {
           recordActivity();
           controller.enqueue(chunk);
         },
-        flush: () => void (site.lastStreamActivityAt = 0),
+        flush: () => void (site.lastStreamActivityMs = NO_STREAM),
       }),
     );
     return new Response(body, { status: response.status, headers: response.headers });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, parsePaymentReference } from '@svc/kernel';
+import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
 import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
@@ -92,7 +92,9 @@ export class RefundPayment {
       if (!payment) return PAYMENT_NOT_FOUND;
       this.store.transaction((tx) => this.applyPayment.apply(tx, siteId, payment));
       return payment;
-    } catch {
+    } catch (error) {
+      // The platform has answered, but the payment cannot be stored.
+      if (error instanceof DomainError) throw error;
       return OFFLINE;
     }
   }

@@ -126,7 +126,7 @@ export class InvoiceCalls {
     // the newer total ends.
     const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
     const state = invoice.state === 'closed' ? 'closed' : isQueued ? 'open' : 'replaced';
-    const expiresAt = this.platform.localTime(siteId, invoice.expiresUTCDate);
+    const expiresAt = new Date(invoice.expiresUTCDate).toISOString();
     this.totals.setInvoice(tx, total.totalId, { ...invoice, state, expiresAt });
     this.totals.replaceEarlier(tx, total.basketId, total.totalId);
     this.payments.linkEarlierPayments(tx, total.totalId, invoice.reference);

@@ -3,6 +3,7 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
 import { CallingTill } from '../access/calling-till.js';
+import { ownOrigin } from '../access/own-origin.js';
 import type { Answer } from '../answers/answer.js';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { codeUrl } from '../baskets/code-url.js';
@@ -77,7 +78,7 @@ export class InvoiceController {
     const command = { till, dialect: 'lines' as const, basket, reference, amountCents: amount, content: { lines } };
     const { answer, code } = await this.requestPayment.execute(command);
     if (!code) return answer;
-    const qrSvgUrl = codeUrl(this.settings.publicUrl ?? `${request.protocol}://${request.host}`, code.token);
+    const qrSvgUrl = codeUrl(this.settings.publicUrl ?? ownOrigin(request), code.token);
     return { ...answer, InvoiceReference: code.invoiceReference, Code: code.code, QrSvgUrl: qrSvgUrl };
   }
 

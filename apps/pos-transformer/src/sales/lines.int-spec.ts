@@ -1,5 +1,7 @@
 /** Tests the routes for tills that send a basket line by line. */
-import { LINE, OTHER_SITE, SITE, TestTransformer } from '../../test/test-transformer.js';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { LINE, OTHER_SITE, PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
 
 let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
@@ -62,14 +64,44 @@ describe('T1: line, total and reset', () => {
     expect((await pos.call('GET', '/codes/aaaaaaaaaaaaaaaaaaaaaa.svg')).status).toBe(404);
   });
 
+  it('respond to a till that uses HTTP/1.0 without Host, with a URL of the QR code that the till can load', async () => {
+    const key = 'a-key-of-the-store';
+    await pos.stop();
+    pos = await TestTransformer.start({ apiKey: key });
+    await pos.transformer.app.listen(0, '127.0.0.1');
+    const { port } = new URL(await pos.transformer.app.getUrl());
+    const send = async (request: string): Promise<string> => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(request);
+      return text(socket);
+    };
+    const body = JSON.stringify({ amount: 100, reference: '17' });
+    const reply = await send(
+      `POST /v1/sites/${SITE}/invoice/total HTTP/1.0\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    const { QrSvgUrl } = JSON.parse(reply.slice(reply.indexOf('{'))) as { QrSvgUrl: string };
+    expect(QrSvgUrl).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/codes/[\\w-]{22}\\.svg$`));
+    expect(await send(`GET ${new URL(QrSvgUrl).pathname} HTTP/1.0\r\n\r\n`)).toContain('<svg ');
+  });
+
+  it('show each white space and control character of a name as a space, and send it to the platform so', async () => {
+    const itemName = 'Rooi\tbos\u0000 Tea\u00a0\u2028\r\nbig';
+    expect((await pos.sendLine({ itemName })).body).toEqual({ Result: 'OK', Message: '' });
+    expect((await pos.sendTotal(8_950, '17')).body.Result).toBe('OK');
+    const Products = [{ ...PRODUCT, ProductName: itemName }];
+    expect((await pos.sendBasket('18', 4_475, { Products }, 'TILL-2')).body.Result).toBe('OK');
+    const names = pos.platform.invoices.map(({ body }) => (body['lineItems'] as { name: string }[])[0]!.name);
+    expect(names).toEqual(['Rooi bos  Tea    big', 'Rooi bos  Tea    big']);
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ['id', { id: '1' }],
     ['id', { id: 1.5 }],
     ['id', { id: undefined }],
     ['itemName', { itemName: 7 }],
     ['itemName', { itemName: 'x'.repeat(201) }],
-    ['itemName', { itemName: 'a\u0000b' }],
     ['itemProductCode', { itemProductCode: null }],
+    ['itemProductCode', { itemProductCode: 'a\tb' }],
     ['itemPrice', { itemPrice: '100' }],
     ['itemPrice', { itemPrice: -1 }],
     ['itemPrice', { itemPrice: 0.5 }],

@@ -54,7 +54,11 @@ describe('one millisecond after the retention period, the job', () => {
   afterEach(() => db.close());
 
   const countStoredRows = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
-  const runCleanup = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
+  const runCleanup = (isPlatformTimeKnown = true): void =>
+    new CleanupJob(db.store, new OldDataRepository(), {
+      isPlatformTimeKnown,
+      later: (milliseconds) => db.clock.later(milliseconds),
+    }).runOnce();
   const timeFromRetentionLimit = (milliseconds: number): string =>
     db.clock.later(milliseconds - 120 * DAY).toISOString();
 
@@ -85,6 +89,12 @@ describe('one millisecond after the retention period, the job', () => {
     });
     runCleanup();
     expect([countStoredRows('refunds'), countStoredRows('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
+  });
+
+  it('deletes nothing before the platform’s time is known, because the clock of the computer may be wrong (T14)', () => {
+    db.insertBasket({ state: 'reset', changed_at: timeFromRetentionLimit(-1) });
+    runCleanup(false);
+    expect(countStoredRows('baskets')).toEqual({ n: 1 });
   });
 
   it('deletes alerts, and payments without a basket', () => {

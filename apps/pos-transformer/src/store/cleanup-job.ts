@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
+import { PlatformClock } from '../clock/platform-clock.js';
 import { OldDataRepository } from './old-data.repository.js';
 import { Store } from './store.js';
 
@@ -12,10 +12,12 @@ export class CleanupJob {
   constructor(
     @Inject(Store) private readonly store: Store,
     @Inject(OldDataRepository) private readonly oldData: OldDataRepository,
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(PlatformClock) private readonly clock: Pick<PlatformClock, 'later' | 'isPlatformTimeKnown'>,
   ) {}
 
   runOnce(): void {
+    // A wrong clock of the store's computer must not delete the data of today.
+    if (!this.clock.isPlatformTimeKnown) return;
     const before = this.clock.later(-RETENTION_MS).toISOString();
     const basketIds = this.oldData.listBaskets(this.store, before);
     this.store.transaction((tx) => {

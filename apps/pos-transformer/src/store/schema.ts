@@ -13,6 +13,8 @@
  * - `outgoing_calls`: the outbox of calls to the platform. `tries` is the number of attempts. `failures` is the number
  *   of attempts to which the platform responded with an error.
  * - `stream_positions`: the id of the last event that was read from the payment stream of a site (M6)
+ * - `platform_time`: one row with the platform's time minus the time of the computer's clock. `estimated_since` is NULL
+ *   if all stored times are times of the platform, otherwise the oldest time that is only an estimate (T14).
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -156,5 +158,18 @@ export const SCHEMA_STEPS: readonly string[] = [
   ALTER TABLE totals ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1));
   -- A payment belongs to a basket only by the id of its invoice.
   DROP INDEX baskets_by_external_reference;
+  `,
+  `
+  CREATE TABLE platform_time (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    -- The platform's time minus the time of the computer's clock.
+    offset_ms INTEGER NOT NULL,
+    -- Times from here on are estimates, which the first response of the platform corrects. NULL if there are none.
+    estimated_since TEXT
+  ) STRICT;
+  INSERT INTO platform_time (only_row, offset_ms) VALUES (1, 0);
+  -- Pauses between attempts last for one run of the program, because a stored time would be wrong after the clock of the
+  -- computer was set.
+  ALTER TABLE outgoing_calls DROP COLUMN due_at;
   `,
 ];

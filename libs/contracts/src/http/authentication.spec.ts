@@ -1,4 +1,4 @@
-import { anyText, type Bounds, describeBounds, optional, text, validationErrors } from '../../test/bounds.js';
+import { anyText, type Bounds, describeBounds, label, optional, text, validationErrors } from '../../test/bounds.js';
 import {
   CreateUserRequest,
   CustomerLoginRequest,
@@ -26,7 +26,7 @@ describeBounds(
 describeBounds(
   CreateUserRequest,
   { email: 'a@b.example', password: '12345678' },
-  { email, password: anyText(128, 8), firstName: optional(text(100)), lastName: optional(text(100)) },
+  { email, password: anyText(128, 8), firstName: optional(label(100)), lastName: optional(label(100)) },
 );
 describeBounds(RegisterCustomerRequest, { userId: 'u' }, { userId: text(100) });
 describeBounds(

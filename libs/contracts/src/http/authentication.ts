@@ -1,5 +1,5 @@
 import { isEmail, IsOptional, IsString, MaxLength, MinLength, registerDecorator } from 'class-validator';
-import { IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
+import { IsLabel, IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
 /** Maximum length of an API token in a request. The tokens of the platform have 65 characters. */
 const MAX_API_TOKEN_LENGTH = 200;
@@ -36,11 +36,11 @@ export class CreateUserRequest {
   password: string;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   firstName?: string | null;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   lastName?: string | null;
 }
 

@@ -1,5 +1,5 @@
 import { IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
-import { IsText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
+import { IsLabel, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
 /** Card network, derived from the first digits of the card number. */
 export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
@@ -26,7 +26,7 @@ export class StoreCardRequest {
   cardNumber?: string | null;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   holderName?: string | null;
 
   /** 1 to 12. */

@@ -2,6 +2,7 @@ import {
   amount,
   type Bounds,
   describeBounds,
+  label,
   nestedList,
   optional,
   text,
@@ -49,7 +50,7 @@ const createdUTCDate: Bounds = {
 
 // Each field must accept the values at its limits, and reject the values just beyond them.
 describeBounds(LineItemRequest, ITEM, {
-  name: optional(text(200)),
+  name: optional(label(200)),
   productCode: text(100),
   sku: optional(text(100)),
   unitPrice,
@@ -65,7 +66,7 @@ describeBounds(CreateInvoiceRequest, INVOICE, {
   currencyISOCode: { accepted: ['ZAR'], rejected: [undefined, null, 'zar', 'USD'] },
   amount,
   lineItems: optional(nestedList(500, ITEM, { productCode: 'p' })),
-  origin: text(100),
+  origin: label(100),
   createdUTCDate,
   originReference: optional(text(100)),
 });

@@ -10,7 +10,14 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { IsAmountInCents, isAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH } from '../validation.js';
+import {
+  IsAmountInCents,
+  isAmountInCents,
+  IsLabel,
+  IsText,
+  MAX_AMOUNT_CENTS,
+  MAX_IDENTIFIER_LENGTH,
+} from '../validation.js';
 import type { Invoice } from './codes.js';
 
 /** Maximum number of line items of an invoice (C6). */
@@ -28,7 +35,7 @@ export const MAX_QUANTITY = 1_000_000;
 export class LineItemRequest {
   /** Friendly name, at most 200 characters. */
   @IsOptional()
-  @IsText(MAX_PRODUCT_NAME_LENGTH)
+  @IsLabel(MAX_PRODUCT_NAME_LENGTH)
   name?: string | null;
 
   /** Product identifier; required without a sku. */
@@ -51,7 +58,7 @@ export class LineItemRequest {
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(MAX_CATEGORIES)
-  @IsText(MAX_IDENTIFIER_LENGTH, { each: true })
+  @IsLabel(MAX_IDENTIFIER_LENGTH, { each: true })
   categories?: string[] | null;
 
   /** Default 1; fractional for weighed goods, negative for returns; never 0. */
@@ -96,7 +103,7 @@ export class CreateInvoiceRequest {
   lineItems?: LineItemRequest[] | null;
 
   /** Creator of the invoice, e.g. the till's software. */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   origin: string;
 
   /**

@@ -43,7 +43,10 @@ export interface CardBinding {
   sessionId: string;
   /** Number of the attempt in that session, from 1. */
   try: number;
-  /** ISO 8601 UTC. The encrypted card is refused after this time. */
+  /**
+   * ISO 8601 UTC. The encrypted card is refused after this time of the platform. Derive it from a time of the platform,
+   * such as the header Date of a response, because the clock of this machine may be wrong.
+   */
   expiresAt: string;
 }
 

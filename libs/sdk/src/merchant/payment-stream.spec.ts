@@ -146,6 +146,15 @@ test('the stream decodes a character whose bytes arrive in separate chunks', asy
   await notices.return();
 });
 
+test('the stream accepts any time of silence: no timer is longer than timers can be', async () => {
+  const timer = jest.spyOn(globalThis, 'setTimeout');
+  const notices = readStream([toChunks(formatMessage('1'))], {}, { silenceMs: Number.POSITIVE_INFINITY });
+  expect((await notices.next()).value).toMatchObject({ id: '1' });
+  await notices.return();
+  expect(timer.mock.calls.map(([, milliseconds]) => milliseconds)).toContain(2 ** 31 - 1);
+  timer.mockRestore();
+});
+
 test('the stream ignores unknown fields and an invalid reconnection time', async () => {
   const notices = readStream([toChunks('note: x\nretry: soon\n\n', formatMessage('1'))], {});
   expect((await notices.next()).value).toMatchObject({ id: '1', type: 'payment' });

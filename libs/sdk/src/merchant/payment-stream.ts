@@ -26,6 +26,8 @@ const MAX_FIRST_ATTEMPTS = 4;
 /** Pauses increase up to this attempt, to about 16 s. */
 const MAX_BACKOFF_ATTEMPT = 7;
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
+/** A timer with more milliseconds would end immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Returns every notice once and in order, even if the stream has to reconnect.
@@ -55,7 +57,7 @@ export async function* streamPayments(
     try {
       const headers = lastId === undefined ? request.headers : { ...request.headers, 'last-event-id': lastId };
       const body = await http.openStream({ ...request, headers }, signals);
-      const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
+      const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), Math.min(silenceMs, MAX_TIMER_MS));
       yield* readNotices(body, { startTimer, onId });
       throw endOfResponseError();
     } catch (error) {

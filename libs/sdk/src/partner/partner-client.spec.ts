@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
+import { HttpExchange } from '../http-exchange.js';
 import { PartnerClient, type PartnerPayment, SvcApiError } from '../index.js';
 
 interface Call {
@@ -66,7 +67,7 @@ beforeEach(async () => {
         headers: responseHeaders = {},
         body,
       } = routes[`${method} ${url.split('?')[0]}`]?.(call) ?? { status: 404 };
-      response.writeHead(status, { 'x-request-id': 'req-77', ...responseHeaders });
+      response.writeHead(status, { 'x-request-id': 'req-77', date: new Date(time).toUTCString(), ...responseHeaders });
       response.end(body === undefined ? '' : JSON.stringify(body));
     });
   });
@@ -83,7 +84,7 @@ const createClient = (): PartnerClient =>
     apiKey: 'svc_test_partner_x',
     organisationId: ORGANISATION,
     apiToken: 'token',
-    now: () => time,
+    monotonicNow: () => time,
     wait: async () => undefined,
   });
 const callsTo = (route: string): Call[] =>
@@ -131,19 +132,50 @@ it('a customer logs in with email and password, after the service has logged in'
   });
 });
 
-it('a card is bound to the organisationId in lower case, and expires by the system clock', async () => {
+it('a card is bound to the organisationId in lower case', async () => {
   const upperCaseOptions = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
   const api = new PartnerClient({
     ...upperCaseOptions,
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   });
-  const before = Date.now();
   await api.service.pay({ reference: 'r-1', amount: 1, card, customer });
   const [{ body }] = callsTo('POST /v1/payments') as [Call];
   const { binding } = (await decryptCard(body.paymentMethod.card.encryptedCard)) as { binding: Record<string, string> };
   expect(binding['sessionId']).toBe(`${ORGANISATION}.r-1`);
-  expect(Date.parse(binding['expiresAt']!)).toBeGreaterThanOrEqual(before + 600_000);
-  expect(Date.parse(binding['expiresAt']!)).toBeLessThanOrEqual(Date.now() + 600_000);
+});
+
+it.each([
+  ['11 minutes slow', -660_000],
+  ['two hours fast', 7_200_000],
+  ['in 1970', -Date.parse('2026-11-20T18:00:00Z')],
+])(
+  'a card expires ten minutes later by the clock of the API, even if the clock of the computer is %s',
+  async (_, error) => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(time + error);
+    const client = createClient();
+    await client.service.pay({ reference: 'r-1', amount: 1, card, customer });
+    // The clock of the computer jumps between two payments.
+    clock.mockReturnValue(time - 2 * error);
+    time += 30_000;
+    await client.service.pay({ reference: 'r-2', amount: 1, card, customer });
+    clock.mockRestore();
+    const bindings = await Promise.all(
+      callsTo('POST /v1/payments').map(({ body }) => decryptCard(body.paymentMethod.card.encryptedCard)),
+    );
+    expect(bindings).toMatchObject([
+      { binding: { expiresAt: '2026-11-20T18:10:00.000Z' } },
+      { binding: { expiresAt: '2026-11-20T18:10:30.000Z' } },
+    ]);
+  },
+);
+
+it('a card expires by the clock of the computer if no response has shown the time of the API', async () => {
+  const http = new HttpExchange({ fetch: async () => new Response(null, { headers: { date: 'today' } }) });
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(17);
+  expect(http.apiTime()).toBe(17);
+  await http.sendOnce({ method: 'GET', url: 'https://api.example', headers: {} });
+  expect(http.apiTime()).toBe(17);
+  clock.mockRestore();
 });
 
 it.each([

@@ -14,8 +14,6 @@ export interface PartnerClientOptions extends HttpExchangeOptions {
   apiKey: string;
   organisationId: string;
   apiToken: string;
-  /** Returns the milliseconds since 1970; a test may replace it. */
-  now?: () => number;
 }
 
 /**
@@ -29,14 +27,12 @@ export class PartnerClient {
   readonly service: PartnerSession<ServicePayRequest>;
   private readonly http: HttpExchange;
   private readonly base: string;
-  private readonly now: () => number;
 
   /** @throws TypeError that names a missing or malformed option */
   constructor(private readonly options: PartnerClientOptions) {
     this.base = requiredBaseUrl(options.apiUrl, 'apiUrl');
     for (const name of ['apiKey', 'organisationId', 'apiToken'] as const) requiredText(options[name], name);
     this.http = new HttpExchange({ timeoutMs: TIMEOUT_MS, ...options });
-    this.now = options.now ?? Date.now;
     this.service = this.session(() => this.logInService());
   }
 
@@ -62,7 +58,7 @@ export class PartnerClient {
   }
 
   private session<Request extends PayRequest>(logIn: () => Promise<Login>): PartnerSession<Request> {
-    return new PartnerSession(this.http, this.base, this.options.apiKey, logIn, this.now);
+    return new PartnerSession(this.http, this.base, this.options.apiKey, logIn);
   }
 
   /** Sends a login request, with retries: a repeated login changes nothing. */

@@ -47,7 +47,7 @@ beforeEach(() => {
     'DELETE /v1/cards/c': () => new Response(null, { status: 204 }),
   };
   logIn = jest.fn(() => Promise.resolve(createLogin(`token-${logIn.mock.calls.length}`)));
-  session = new PartnerSession(createHttp(), 'https://api.example', 'key', logIn, () => time);
+  session = new PartnerSession(createHttp(), 'https://api.example', 'key', logIn);
 });
 
 const createLogin = (identityToken: string, expiresIn = 900): Login => ({ identityToken, expiresIn, owner: 'owner-1' });
@@ -58,9 +58,11 @@ function createHttp(): HttpExchange {
     const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : undefined;
     const route = `${init.method} ${pathname}`;
     sentRequests.push({ route: route + search, headers: init.headers as Record<string, string>, body });
-    return (responses[route + search] ?? responses[route])?.() ?? new Response(null, { status: 404 });
+    const response = await ((responses[route + search] ?? responses[route])?.() ?? new Response(null, { status: 404 }));
+    response.headers.set('date', new Date(time).toUTCString());
+    return response;
   };
-  return new HttpExchange({ fetch: fetch, wait: async () => undefined });
+  return new HttpExchange({ fetch: fetch, wait: async () => undefined, monotonicNow: () => time });
 }
 
 const sentPayments = () => sentRequests.filter(({ route }) => route === 'POST /v1/payments').map(({ body }) => body);

@@ -64,9 +64,7 @@ export interface Login {
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 60_000;
-/**
- * Validity of an encrypted card. The card is used immediately, so this time need only cover retries and wrong clocks.
- */
+/** Validity of an encrypted card by the API's time. The card is used immediately, so this time need only cover retries. */
 const ENCRYPTED_CARD_TTL_MS = 600_000;
 const ENCRYPTION_KEY_TTL_MS = 60_000;
 
@@ -79,7 +77,6 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
     private readonly base: string,
     private readonly apiKey: string,
     private readonly logIn: () => Promise<Login>,
-    private readonly now: () => number,
   ) {}
 
   /**
@@ -156,15 +153,17 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
   }
 
   private async encrypt(card: CardData | CardToStore, sessionId: string): Promise<string> {
-    const expiresAt = new Date(this.now() + ENCRYPTED_CARD_TTL_MS).toISOString();
-    return encryptCard({ card, binding: { sessionId, try: 1, expiresAt }, publicJwk: await this.encryptionKey() });
+    const publicJwk = await this.encryptionKey();
+    // The clock of this computer may be wrong. The login has shown the API's time.
+    const expiresAt = new Date(this.http.apiTime() + ENCRYPTED_CARD_TTL_MS).toISOString();
+    return encryptCard({ card, binding: { sessionId, try: 1, expiresAt }, publicJwk });
   }
 
   private async encryptionKey(): Promise<CardEncryptionKey> {
-    if (this.key && this.now() < this.key.until) return this.key.value;
+    if (this.key && this.http.now() < this.key.until) return this.key.value;
     const response = await this.call('GET', '/v1/cards/encryption-key', undefined, true);
     const value = readResponse(response, (body) => ({ ...body, kid: readText(body, 'kid') }));
-    this.key = { until: this.now() + ENCRYPTION_KEY_TTL_MS, value };
+    this.key = { until: this.http.now() + ENCRYPTION_KEY_TTL_MS, value };
     return value;
   }
 
@@ -190,7 +189,7 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
       return isRepeatable ? this.http.sendWithRetries(request) : this.http.sendOnce(request);
     };
     const response = await send();
-    // The token was revoked, or this machine's clock is wrong. The API has not executed the call, so retry once with a
+    // The token was revoked, or has expired while this machine slept. The API has not executed the call, so retry once with a
     // new token.
     if (response.httpStatus !== 401) return response;
     this.login = undefined;
@@ -199,14 +198,15 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
 
   /** Returns a valid login, and logs in if necessary. Concurrent calls share one login. */
   private async getLogin(): Promise<Login> {
-    if (this.login && this.now() < this.login.until) return this.login.running;
+    if (this.login && this.http.now() < this.login.until) return this.login.running;
     const running = this.logIn();
     // The expiry is unknown until the login completes.
     const login = { until: Number.POSITIVE_INFINITY, running };
     this.login = login;
     try {
       const result = await running;
-      if (this.login === login) this.login = { until: this.now() + result.expiresIn * 1000 - RENEW_BEFORE_MS, running };
+      if (this.login === login)
+        this.login = { until: this.http.now() + result.expiresIn * 1000 - RENEW_BEFORE_MS, running };
       return result;
     } catch (error) {
       if (this.login === login) this.login = undefined;

@@ -1,4 +1,4 @@
-import { amount, describeBounds, nestedList, optional, text, validationErrors } from '../../../test/bounds.js';
+import { amount, describeBounds, label, nestedList, optional, text, validationErrors } from '../../../test/bounds.js';
 import { CreateSessionRequest, CustomField } from './hosted-session.js';
 
 const FIELD = { key: 'Table', value: '7' };
@@ -16,7 +16,7 @@ const SESSION = {
 };
 
 // Each field must accept the values at its limits, and reject the values just beyond them.
-describeBounds(CustomField, FIELD, { key: text(64), value: text(512) });
+describeBounds(CustomField, FIELD, { key: label(64), value: label(512) });
 describeBounds(CreateSessionRequest, SESSION, {
   requestId: text(100),
   merchantOrderId: text(100),
@@ -26,7 +26,7 @@ describeBounds(CreateSessionRequest, SESSION, {
   returnUrl: text(2_048),
   cancelUrl: text(2_048),
   origin: text(2_048),
-  siteName: optional(text(100)),
+  siteName: optional(label(100)),
   customFields: optional(nestedList(20, FIELD, { ...FIELD, value: 7 })),
   locale: optional({
     accepted: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG_LOCALE.slice(0, 35)],

@@ -4,6 +4,7 @@ import { ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } f
 import type { ResponseStatusText } from '../../payment-status.js';
 import {
   IsAmountInCents,
+  IsLabel,
   IsLocale,
   IsText,
   MAX_CUSTOM_FIELD_KEY_LENGTH,
@@ -16,11 +17,11 @@ import {
 /** Extra information that the page shows with the payment (specification, "Custom field"). */
 export class CustomField {
   /** Label, at most 64 characters (C6). */
-  @IsText(MAX_CUSTOM_FIELD_KEY_LENGTH)
+  @IsLabel(MAX_CUSTOM_FIELD_KEY_LENGTH)
   key: string;
 
   /** At most 512 characters (C6). */
-  @IsText(MAX_CUSTOM_FIELD_VALUE_LENGTH)
+  @IsLabel(MAX_CUSTOM_FIELD_VALUE_LENGTH)
   value: string;
 }
 
@@ -63,7 +64,7 @@ export class CreateSessionRequest {
 
   /** Name of the site, shown on the page. */
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   siteName?: string;
 
   /** Shown on the page in this order, at most 20 (C6). */

@@ -3,6 +3,7 @@ import {
   anyText,
   type Bounds,
   describeBounds,
+  label,
   nested,
   nestedList,
   optional,
@@ -31,7 +32,7 @@ const uuid: Bounds = {
 describeBounds(
   PaymentCustomerRequest,
   { id: UUID },
-  { id: text(100), firstName: optional(text(100)), lastName: optional(text(100)) },
+  { id: text(100), firstName: optional(label(100)), lastName: optional(label(100)) },
 );
 describeBounds(VoucherRequest, VOUCHER, {
   merchantLiable: { accepted: [true, false], rejected: [undefined, null, 'true', 1] },
@@ -45,13 +46,13 @@ describeBounds(
     encryptedCard: optional(anyText(4_096)),
     cardNumber: optional(anyText(40)),
     cvv: optional(anyText(40)),
-    holderName: optional(text(100)),
+    holderName: optional(label(100)),
     expiryMonth: optional(wholeNumber),
     expiryYear: optional(wholeNumber),
   },
 );
 describeBounds(ExternalPaymentRequest, EXTERNAL, {
-  type: text(100),
+  type: label(100),
   status: { accepted: ['success', 'failed'], rejected: [undefined, null, '', 'Success', 'processing', 1] },
   reference: text(100),
 });

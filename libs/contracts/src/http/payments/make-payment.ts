@@ -15,7 +15,14 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { IsAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH } from '../../validation.js';
+import {
+  IsAmountInCents,
+  IsLabel,
+  IsText,
+  MAX_AMOUNT_CENTS,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_URL_LENGTH,
+} from '../../validation.js';
 
 /** Maximum number of vouchers of a payment. */
 export const MAX_VOUCHERS = 20;
@@ -36,11 +43,11 @@ export class PaymentCustomerRequest {
   id: string;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   firstName?: string | null;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   lastName?: string | null;
 }
 
@@ -88,7 +95,7 @@ export class CardRequest {
   cvv?: string | null;
 
   @IsOptional()
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   holderName?: string | null;
 
   /** 1 to 12. */
@@ -105,7 +112,7 @@ export class CardRequest {
 /** A payment outside the platform, which the partner reports. Requires a service token and a grant of the merchant. */
 export class ExternalPaymentRequest {
   /** Kind of the payment, e.g. `EFT`; becomes the description of the method. */
-  @IsText(MAX_IDENTIFIER_LENGTH)
+  @IsLabel(MAX_IDENTIFIER_LENGTH)
   type: string;
 
   @IsIn(['success', 'failed'])

@@ -1,5 +1,5 @@
 import { IsOptional } from 'class-validator';
-import { IsAmountInCents, IsText } from '../../validation.js';
+import { IsAmountInCents, IsLabel } from '../../validation.js';
 
 /** Maximum length of a refund's reason, in characters. */
 export const MAX_REFUND_REASON_LENGTH = 200;
@@ -12,7 +12,7 @@ export class CreateRefundRequest {
 
   /** For the merchant's own records; not sent to the payer or the bank. */
   @IsOptional()
-  @IsText(MAX_REFUND_REASON_LENGTH)
+  @IsLabel(MAX_REFUND_REASON_LENGTH)
   reason?: string;
 }
 
