@@ -31,12 +31,10 @@ describe('setQueryParameters', () => {
         const others = (entries: URLSearchParams): string[][] => [...entries].filter(([name]) => name !== 'sessionId');
         expect(others(searchParams)).toEqual(others(original.searchParams));
         // The text of a URL that a header can contain stays, except for a parameter of the same name.
-        if (/^[\x21-\x7e]+$/.test(address) && !original.searchParams.has('sessionId')) {
-          const fragmentAt = address.indexOf('#');
-          const beforeFragment = fragmentAt < 0 ? address : address.slice(0, fragmentAt);
-          expect(result.startsWith(beforeFragment)).toBe(true);
-          expect(result.endsWith(address.slice(beforeFragment.length))).toBe(true);
-        }
+        const isKept = /^[\x21-\x7e]+$/.test(address) && !original.searchParams.has('sessionId');
+        const [beforeFragment = ''] = isKept ? address.split('#', 1) : [];
+        expect(result.startsWith(beforeFragment)).toBe(true);
+        expect(result.endsWith(isKept ? address.slice(beforeFragment.length) : '')).toBe(true);
       }),
     );
   });
@@ -48,7 +46,7 @@ test('encodeUrlForHeader does not change a URL of visible ASCII, and gives every
       const encoded = encodeUrlForHeader(address);
       expect(encoded).toMatch(/^[\x21-\x7e]+$/);
       expect(new URL(encoded).href).toBe(new URL(address).href);
-      if (/^[\x21-\x7e]+$/.test(address)) expect(encoded).toBe(address);
+      expect(!/^[\x21-\x7e]+$/.test(address) || encoded === address).toBe(true);
     }),
   );
 });

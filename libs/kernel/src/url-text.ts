@@ -1,6 +1,6 @@
 /**
- * Functions for URLs of merchants and partners that keep the text of the URL. `new URL` and `URLSearchParams` write a
- * URL anew: `?name=Caf%E9&x=a%20b~c&flag` would become `?name=Caf%EF%BF%BD&x=a+b%7Ec&flag=`, which the merchant's
+ * Functions for URLs of merchants and partners that keep the text of the URL. `new URL` and `URLSearchParams`
+ * normalise a URL: `?name=Caf%E9&x=a%20b~c&flag` would become `?name=Caf%EF%BF%BD&x=a+b%7Ec&flag=`, which the merchant's
  * server may read differently. The URLs have been checked by `merchantUrlProblem`.
  */
 

@@ -11,7 +11,7 @@ export interface ConnectionSettings {
   readonly connectTimeoutMs: number;
   /** Further requests to a host and port wait. */
   readonly maxConnectionsPerOrigin: number;
-  /** An idle connection is closed after this time, or earlier if the server says so in a header `Keep-Alive`. */
+  /** An idle connection is closed after this time, or earlier if the server has sent a header `Keep-Alive`. */
   readonly keepAliveMs: number;
   readonly resolve?: Resolve;
 }

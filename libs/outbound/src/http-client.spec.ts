@@ -225,5 +225,6 @@ describe('connections', () => {
     await get(client, url);
     client.destroy();
     await closed(sockets[1]!);
+    expect(sockets.map((socket) => socket.destroyed)).toEqual([true, true]);
   });
 });

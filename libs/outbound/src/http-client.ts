@@ -26,7 +26,7 @@ export interface OutboundResponse {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** The reason why the body is incomplete. */
-  readonly bodyError?: unknown;
+  readonly bodyError?: Error;
 }
 
 export class RequestTimeoutError extends Error {
@@ -164,7 +164,7 @@ class Exchange {
     if (error !== undefined) this.request.destroy();
     if (this.response === undefined) return this.reject(error);
     const { statusCode, headers } = this.response;
-    const bodyError = error === undefined ? {} : { bodyError: error };
+    const bodyError = error === undefined ? {} : { bodyError: error as Error };
     const body = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
     this.resolve({ statusCode: statusCode!, headers, body, ...bodyError });
   }

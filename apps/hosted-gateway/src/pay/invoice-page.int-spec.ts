@@ -163,34 +163,6 @@ describe('the options of the merchant', () => {
     expect((await openPage(await createInvoice(gateway, merchant))).text).not.toContain('id="pay-tip"');
     expect((await openPage(await createInvoice(gateway, otherMerchant))).text).toContain('id="pay-tip"');
   });
-
-  test.each([{ amount: 0 }, { amount: 1.5 }, { amount: '100' }, { tipAmount: -1 }, { tipAmount: 100_000_000_001 }])(
-    'do not allow %j: the request is rejected with 400 and an error that names the field',
-    async (amounts) => {
-      const { status, body } = await pay(await createInvoice(gateway, merchant), amounts);
-      expect([status, body.errors]).toEqual([
-        400,
-        [{ message: expect.stringMatching(new RegExp(`^${Object.keys(amounts)[0]} must`)) }],
-      ]);
-    },
-  );
-
-  test('are not needed for amounts that are null, which are missing amounts', async () => {
-    const invoice = await createInvoice(gateway, merchant);
-    const commands = await recordCharges(successReply);
-    expect((await pay(invoice, { amount: null, tipAmount: null, browser: null })).status).toBe(200);
-    expect(commands).toMatchObject([{ amount: 8_950, tipAmount: 0 }]);
-  });
-
-  test('do not allow a key twice: the request is rejected with 400 and an error that names the key', async () => {
-    const commands = await recordCharges(successReply);
-    const response = await gateway.call('POST', `${callsPath(await createInvoice(gateway, merchant))}/payments`, {
-      headers: { 'content-type': 'application/json' },
-      payload: `{"reference":"${randomUUID()}","try":1,"encryptedCard":"a.b.c","amount":1,"amount":8950}`,
-    });
-    expect([response.status, response.body.errors]).toEqual([400, [{ message: 'amount must not be sent twice' }]]);
-    expect(commands).toEqual([]);
-  });
 });
 
 describe('the payment of another payer', () => {

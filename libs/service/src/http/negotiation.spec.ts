@@ -53,7 +53,7 @@ describe('negotiateMediaType', () => {
   it('needs linear time', () => {
     const startedAt = performance.now();
     for (const text of ['; q', ';"', ';a="\\', '="', ';  '])
-      expect(() => negotiate(`image/png${text.repeat(8_000)}`)).toThrow();
+      expect(() => negotiate(`image/png${text.repeat(8_000)}`)).toThrow('Accept one of');
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });
