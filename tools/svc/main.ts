@@ -1,6 +1,7 @@
 /** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
 import { type Command, HELP, parseCommand } from './arguments.ts';
+import { findIdentity } from './base/process-identity.ts';
 import { reportError, SvcError } from './base/svc-error.ts';
 import { createDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
 
@@ -61,16 +62,23 @@ async function run(command: Command): Promise<number> {
     args: string[],
     { build = false, cwd = process.cwd().startsWith(root) ? process.cwd() : root } = {},
   ): Promise<number> {
-    const [{ prepare }, { createSteps }, { runProgram }] = await Promise.all([
+    const [{ prepare }, { createSteps }, { runProgram, stopPrograms }] = await Promise.all([
       import('./install/prepare.ts'),
       import('./base/steps.ts'),
       import('./base/run-program.ts'),
     ]);
     await prepare(settings, createSteps(process.stderr), { build });
     // Nx targets and npm scripts start `node` from the PATH, which must be the Node.js of this process.
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
+    const env = {
+      ...process.env,
+      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+      // The tool may run in another folder. Tools check whether this process still runs.
+      ...(process.env['SVC_DATA_DIR'] ? { SVC_DATA_DIR: settings.dataDir } : {}),
+      SVC_CALLER: JSON.stringify({ pid: process.pid, identity: findIdentity(process.pid) }),
+    };
     // The terminal also sends Ctrl-C to the tool. This process ignores Ctrl-C, and waits until the tool has ended.
     process.on('SIGINT', () => undefined);
+    process.on('SIGTERM', stopPrograms);
     return runProgram(file, args, { cwd, env });
   }
 }

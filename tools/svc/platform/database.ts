@@ -57,13 +57,32 @@ export async function startDatabase(settings: Settings, steps: Steps, onStart: (
   return secrets;
 }
 
-async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
-  const digest = migrationsDigest(settings.root);
+/**
+ * Runs new migrations in the database of the running platform.
+ * @param build called before, if there are any
+ */
+export async function migrateRunningPlatform(
+  settings: Settings,
+  steps: Steps,
+  build: () => Promise<void>,
+): Promise<void> {
+  const secrets = loadSecrets(pathsOf(settings).secrets);
+  const login = `postgres:${secrets.postgresPassword}`;
+  const databaseUrl = `postgres://${login}@127.0.0.1:${settings.ports.postgres}/${DATABASE}`;
+  const { databases, digest } = planMigrations(settings, secrets, databaseUrl);
+  if (await isMigrated(databases, digest)) return;
+  await build();
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, databaseUrl));
+}
+
+function planMigrations(settings: Settings, secrets: Secrets, superuserUrl: string) {
   const variablesOfOwners = ownerVariables(settings, secrets);
-  const databases = {
-    superuserUrl,
-    ownerUrls: SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!),
-  };
+  const ownerUrls = SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!);
+  return { databases: { superuserUrl, ownerUrls }, digest: migrationsDigest(settings.root) };
+}
+
+async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
+  const { databases, digest } = planMigrations(settings, secrets, superuserUrl);
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
   const variables = { ...appVariables(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };

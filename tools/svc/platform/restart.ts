@@ -1,12 +1,11 @@
 /** `./svc restart [app]`: requests a restart from the supervisor and waits for the outcome. */
-import { randomUUID } from 'node:crypto';
-import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { PATIENCE } from '../base/patience.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { waitUntil } from '../base/wait-until.ts';
-import { type RestartOutcome, type RestartRequest, SUPERVISED_APPS } from '../processes/processes.ts';
+import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
+import { connectToSupervisor, type ControlReply, type RestartOutcome } from '../supervisor/control.ts';
 import { findServices } from './services.ts';
 
 /** The time limit for one process to finish its requests, stop, start again and become ready. */
@@ -22,24 +21,23 @@ export async function restart(settings: Settings, name: string | undefined): Pro
     const hint = 'in another mode, run ./svc down and ./svc up';
     throw new SvcError('./svc restart needs a running ./svc up --distributed', { hint });
   }
-  const paths = pathsOf(settings);
-  const request: RestartRequest = { id: randomUUID(), apps };
   await createSteps().run('restart', async () => {
-    writeAtomically(paths.restart, `${JSON.stringify(request)}\n`, OWNER_ONLY);
-    process.kill(running.pid, 'SIGUSR2');
-    const outcome = await waitUntil(
-      () => {
-        const latest = readJson(paths.restartOutcome) as RestartOutcome | undefined;
-        if (latest?.id === request.id) return latest;
-        if (findServices(settings) === undefined) throw new SvcError('the platform was stopped in the meantime');
-        return undefined;
-      },
-      { withinSeconds: TIMEOUT_SECONDS * apps.length },
-    );
-    if (outcome === undefined)
+    const supervisor = await connectToSupervisor(pathsOf(settings).run);
+    supervisor?.send({ type: 'restart', apps });
+    const reply = await Promise.race([
+      supervisor?.receive(),
+      pause(TIMEOUT_SECONDS * apps.length * 1000, 'timeout' as const, { ref: false }),
+    ]);
+    supervisor?.close();
+    if (reply === 'timeout')
       throw new SvcError('the restart has not finished yet', { hint: 'see ./svc logs supervisor' });
-    if (outcome.failed !== undefined)
-      throw new SvcError(`${outcome.failed} is not ready again`, { hint: `see ./svc logs ${outcome.failed}` });
-    return `${outcome.restarted.join(', ')}: ready again`;
+    if (!isRestartOutcome(reply)) throw new SvcError('the platform was stopped in the meantime');
+    if (reply.failed !== undefined)
+      throw new SvcError(`${reply.failed} is not ready again`, { hint: `see ./svc logs ${reply.failed}` });
+    return `${reply.restarted.join(', ')}: ready again`;
   });
+}
+
+function isRestartOutcome(reply: ControlReply | undefined): reply is RestartOutcome {
+  return reply?.type === 'restarted';
 }

@@ -56,7 +56,7 @@ export async function startServices(
     name: 'the services:',
     root,
     program: isDistributed
-      ? [join(import.meta.dirname, '../processes/supervisor.ts'), dataDir, String(ports.api)]
+      ? [join(import.meta.dirname, '../supervisor/main.ts'), dataDir, String(ports.api)]
       : programArguments(root, 'all-in-one'),
     variables,
     logFile: paths.servicesLog,

@@ -85,7 +85,8 @@ function printProcesses(settings: Settings): void {
     const state = isRunning(record)
       ? `${describeProcess(record.pid)}, port ${record.port}, ${record.restarts} restarts`
       : 'down';
-    console.log(`  ${app.padEnd(20)} ${state}`);
+    const developer = record?.servedBy === undefined ? '' : `; served by ./svc nx serve, process ${record.servedBy}`;
+    console.log(`  ${app.padEnd(20)} ${state}${developer}`);
   }
 }
 

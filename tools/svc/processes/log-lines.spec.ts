@@ -42,4 +42,11 @@ describe('isLineOfService', () => {
     expect(isLineOfService(createLine({}), 'identity')).toBe(false);
     expect(isLineOfService('Segmentation fault', 'identity')).toBe(true);
   });
+
+  it('accepts the lines of the supervisor about the service', () => {
+    const line = createLine({ service: 'supervisor', name: undefined, app: 'identity' });
+    expect(isLineOfService(line, 'identity')).toBe(true);
+    expect(isLineOfService(line, 'hosted-gateway')).toBe(false);
+    expect(isLineOfService(createLine({ app: 'identity' }), 'identity')).toBe(false);
+  });
 });

@@ -34,10 +34,15 @@ export function formatLogLine(line: string): string {
   return [words.filter((word) => word !== '').join(' '), ...frames.map((frame) => `    ${frame.trim()}`)].join('\n');
 }
 
-/** Whether a line belongs to the service. A line that is not JSON belongs to every service. */
+/**
+ * Whether a line belongs to the service: a line of its own, or a line of the supervisor about it. A line that is not JSON
+ * belongs to every service.
+ */
 export function isLineOfService(line: string, service: string): boolean {
   const entry = parseLogLine(line);
-  return entry === undefined || findService(entry) === service;
+  if (entry === undefined) return true;
+  const writer = findService(entry);
+  return writer === service || (writer === 'supervisor' && entry['app'] === service);
 }
 
 function parseLogLine(line: string): LogEntry | undefined {

@@ -12,19 +12,8 @@ export interface SupervisedProcess extends ProcessRecord {
   readonly port: number;
   /** The number of planned and unplanned restarts since the supervisor started. */
   readonly restarts: number;
-}
-
-/** `./svc restart` writes it for the supervisor. */
-export interface RestartRequest {
-  readonly id: string;
-  readonly apps: readonly SupervisedAppName[];
-}
-
-export interface RestartOutcome {
-  readonly id: string;
-  readonly restarted: SupervisedAppName[];
-  /** The app that did not become ready in time. The supervisor did not restart the later apps of the list. */
-  readonly failed: SupervisedAppName | undefined;
+  /** The process of `./svc nx serve` that has taken the place of the app. */
+  readonly servedBy?: number;
 }
 
 export type Processes = Partial<Record<SupervisedAppName, SupervisedProcess>>;

@@ -19,6 +19,11 @@ export function programArguments(root: string, app: string, program: 'main' | 'm
   return ['--enable-source-maps', '--import=./dist/telemetry/main.js', script];
 }
 
+/** The arguments of Node.js for the program that `./svc nx serve` has built from the sources of an app. */
+export function servedProgramArguments(folder: string, app: string): string[] {
+  return ['--enable-source-maps', `--import=${join(folder, app, 'telemetry.js')}`, join(folder, app, 'main.js')];
+}
+
 export interface ProgramPlan {
   /** The beginning of error messages: `the services:`. */
   readonly name: string;

@@ -26,7 +26,7 @@ export interface Ports {
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** Ports of services in their own processes: behind the reverse proxy, or started with `./svc nx serve <app>`. */
+  /** Ports of services in their own processes: behind the reverse proxy, or alone (`./svc nx serve <app>`). */
   readonly alone: Readonly<Record<Service, number>>;
 }
 
@@ -118,6 +118,12 @@ export function planPorts(base: string | undefined): Ports {
   };
 }
 
+/** The port on which a process of this app listens; of the reverse proxy, the port of the API. */
+export function portOf(ports: Ports, app: Service | 'front' | 'simulated-acquirer'): number {
+  if (app === 'front') return ports.api;
+  return app === 'simulated-acquirer' ? ports.acquirer : ports.alone[app];
+}
+
 export function urlOf(port: number): string {
   return `http://${HOST}:${port}`;
 }
@@ -146,8 +152,8 @@ export function pathsOf(settings: Settings) {
     run: join(dataDir, 'run'),
     services: join(dataDir, 'run', 'services.json'),
     processes: join(dataDir, 'run', 'processes.json'),
-    restart: join(dataDir, 'run', 'restart.json'),
-    restartOutcome: join(dataDir, 'run', 'restart-outcome.json'),
+    /** Has a folder for each app that `./svc nx serve` has built. */
+    served: join(dataDir, 'run', 'served'),
     lock: join(dataDir, 'run', 'svc.lock'),
     env: join(dataDir, 'env'),
     ownerEnv: join(dataDir, 'owner-env'),

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '../base/background-process.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { formatEnvFile } from './env-files.ts';
-import { findFreePort } from './ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 import { SupervisedApp } from './supervised-app.ts';
 
 /** A minimal app: it is ready when it listens, and ends on SIGTERM. */
@@ -27,8 +26,6 @@ describe('a supervised app', () => {
     const program = join(root, 'main.cjs');
     writeFileSync(program, PROGRAM);
     port = await findFreePort();
-    const envFile = join(root, 'identity.env');
-    writeFileSync(envFile, formatEnvFile({ SVC_PORT: String(port) }));
     loggedMessages = [];
     changes = 0;
     const log = (_level: string, message: string) => loggedMessages.push(message);
@@ -36,13 +33,13 @@ describe('a supervised app', () => {
       app: 'identity',
       root,
       program: [program],
-      envFile,
+      readVariables: () => ({ SVC_PORT: String(port) }),
       port,
       log,
       onChange: () => changes++,
     });
     app.start();
-    expect(await app.waitUntilReady()).toBe(true);
+    expect(await app.waitUntilReady()).toBe('ready');
   });
 
   afterEach(async () => {
@@ -62,17 +59,24 @@ describe('a supervised app', () => {
       withinSeconds: 10,
     });
     expect(second?.pid).not.toBe(first?.pid);
-    expect(await app.waitUntilReady()).toBe(true);
+    expect(await app.waitUntilReady()).toBe('ready');
     expect(loggedMessages).toEqual(['process ended unexpectedly; restarting it']);
     expect(changes).toBe(3); // The app was started, ended, and was started again.
   });
 
   it('is ready again after a planned restart, which is not logged as a failure', async () => {
     const first = app.running;
-    expect(await app.restart()).toBe(true);
+    expect(await app.restart()).toBe('ready');
     expect(app.running?.restarts).toBe(1);
     expect(isRunning(first)).toBe(false);
     expect(loggedMessages).toEqual([]);
+  });
+
+  it('is not started by a restart that had begun before it was closed', async () => {
+    const restart = app.restart();
+    await app.close();
+    expect(await restart).toBe('ended');
+    expect(app.running).toBeUndefined();
   });
 
   it('is not restarted after it was stopped', async () => {

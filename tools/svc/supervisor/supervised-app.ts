@@ -1,29 +1,44 @@
 /** One app in its own process, with only its variables. The app is restarted when its process ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
 import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
-import { environmentFor } from './env-files.ts';
-import { isListening } from './ports.ts';
-import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
+import { environmentFor, type Variables } from '../processes/env-files.ts';
+import { isListening } from '../processes/ports.ts';
+import type { SupervisedAppName, SupervisedProcess } from '../processes/processes.ts';
 
 export interface SupervisedAppPlan {
   readonly app: SupervisedAppName;
   readonly root: string;
   /** Arguments of Node.js (programs.ts). */
   readonly program: readonly string[];
-  /** `<app>.env`, read at each start. */
-  readonly envFile: string;
+  /** Called at each start. */
+  readonly readVariables: () => Variables;
   readonly port: number;
+  /** The app gets a channel to this process, whose end it notices (end-with-parent.ts). */
+  readonly endsWithParent?: boolean;
+  /** Receives each line of the app's output. By default, the app writes into the output of this process. */
+  readonly onOutput?: (line: string) => void;
   readonly log: (level: 'info' | 'warn', message: string, fields: object) => void;
   /** Called after each start and end of the process. */
   readonly onChange: () => void;
 }
+
+/** The program of a developer, which runs in place of the app's own program. */
+export interface Substitute {
+  /** Arguments of Node.js. */
+  readonly program: readonly string[];
+  /** The process of `./svc nx serve`. */
+  readonly pid: number;
+  /** Called when the process ends by itself. It is not restarted, because it would probably end again. */
+  readonly onEnd: (reason: string) => void;
+}
+
+export type StartOutcome = 'ready' | 'ended' | 'not ready' | 'superseded';
 
 const DRAIN_SECONDS = 15;
 const READY_SECONDS = 60 * PATIENCE;
@@ -44,6 +59,8 @@ export class SupervisedApp {
   private identity = '';
   private failures = 0;
   private shouldRun = false;
+  private isClosed = false;
+  private substitute: Substitute | undefined;
   private readonly plan: SupervisedAppPlan;
 
   constructor(plan: SupervisedAppPlan) {
@@ -51,22 +68,36 @@ export class SupervisedApp {
   }
 
   get running(): SupervisedProcess | undefined {
-    const pid = this.child?.pid;
-    if (pid === undefined) return undefined;
-    return { pid, identity: this.identity, port: this.plan.port, restarts: this.restarts };
+    return this.child?.pid === undefined ? undefined : this.state;
+  }
+
+  /** The process of the app. While none runs, its id is 0, and it is only recorded for an app that is served. */
+  get state(): SupervisedProcess | undefined {
+    const { child, substitute } = this;
+    if (child?.pid === undefined && substitute === undefined) return undefined;
+    return {
+      pid: child?.pid ?? 0,
+      identity: child?.pid === undefined ? '' : this.identity,
+      port: this.plan.port,
+      restarts: this.restarts,
+      ...(substitute === undefined ? {} : { servedBy: substitute.pid }),
+    };
   }
 
   start(): void {
-    const { app, root, program, envFile } = this.plan;
+    if (this.isClosed) return;
+    const { app, root, program, readVariables, endsWithParent, onOutput } = this.plan;
     this.shouldRun = true;
-    const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>;
     const startedAt = performance.now();
-    const child = spawn(process.execPath, program, {
+    const output = onOutput === undefined ? 'inherit' : 'pipe';
+    const child = spawn(process.execPath, this.substitute?.program ?? program, {
       cwd: root,
-      env: environmentFor(variables),
-      // The app writes into the supervisor's log. The reverse proxy also receives messages about restarts.
-      stdio: app === 'front' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'inherit', 'inherit'],
+      env: environmentFor(readVariables()),
+      // The reverse proxy also receives messages about restarts.
+      stdio: ['ignore', output, output, ...(app === 'front' || endsWithParent === true ? (['ipc'] as const) : [])],
     });
+    for (const stream of [child.stdout, child.stderr])
+      if (stream && onOutput) createInterface({ input: stream }).on('line', onOutput);
     this.child = child;
     this.identity = child.pid === undefined ? '' : (findIdentity(child.pid) ?? '');
     child.once('error', (error) =>
@@ -76,7 +107,9 @@ export class SupervisedApp {
       if (this.child !== child) return;
       this.child = undefined;
       this.plan.onChange();
-      if (this.shouldRun) void this.restartAfterExit({ code, signal }, performance.now() - startedAt);
+      if (!this.shouldRun) return;
+      if (this.substitute === undefined) void this.restartAfterExit({ code, signal }, performance.now() - startedAt);
+      else this.substitute.onEnd(signal ?? `exit code ${code}`);
     });
     this.plan.onChange();
   }
@@ -101,17 +134,37 @@ export class SupervisedApp {
       this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
   }
 
-  /** A planned restart, which is not a failure. Returns whether the app became ready. */
-  async restart(): Promise<boolean> {
+  /** Stops the app for ever. A restart that has begun before does not start it again. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.stop();
+  }
+
+  /** The next start runs this program; without an argument the app's own program. */
+  replaceProgram(substitute?: Substitute): void {
+    this.substitute = substitute;
+    this.plan.onChange();
+  }
+
+  /** A planned restart, which is not a failure. When the signal aborts, it no longer waits until the app is ready. */
+  async restart(signal?: AbortSignal): Promise<StartOutcome> {
     await this.stop();
     this.restarts++;
     this.failures = 0;
     this.start();
-    return this.waitUntilReady();
+    return this.waitUntilReady(signal);
   }
 
-  async waitUntilReady(): Promise<boolean> {
-    return (await waitUntil(() => this.isReady(), { withinSeconds: READY_SECONDS })) === true;
+  async waitUntilReady(signal?: AbortSignal): Promise<StartOutcome> {
+    const outcome = await waitUntil(
+      async (): Promise<StartOutcome | undefined> => {
+        if (signal?.aborted === true) return 'superseded';
+        if (this.child === undefined && (this.isClosed || this.substitute !== undefined)) return 'ended';
+        return (await this.isReady()) ? 'ready' : undefined;
+      },
+      { withinSeconds: READY_SECONDS },
+    );
+    return outcome ?? 'not ready';
   }
 
   /** Sends a message to the reverse proxy and waits for a matching reply, unless the proxy is disconnected. */

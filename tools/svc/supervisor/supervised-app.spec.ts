@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readProcesses, stopOrphans, SUPERVISED_APPS, writeProcesses } from '../processes/processes.ts';
 import { SERVICES } from '../settings/settings.ts';
-import { readProcesses, stopOrphans, SUPERVISED_APPS, writeProcesses } from './processes.ts';
 import { restartDelayMs } from './supervised-app.ts';
 
 describe('the pause before a process is started again', () => {

@@ -1,0 +1,107 @@
+/** The two places where `./svc nx serve` runs an app: in the distributed platform, or alone. */
+import { join } from 'node:path';
+import { SvcError } from '../base/svc-error.ts';
+import type { Variables } from '../processes/env-files.ts';
+import { formatLogLine } from '../processes/log-lines.ts';
+import type { SupervisedAppName } from '../processes/processes.ts';
+import { servedProgramArguments } from '../processes/programs.ts';
+import { pathsOf, portOf, type Settings } from '../settings/settings.ts';
+import { connectToSupervisor, type ReloadOutcome, type SupervisorConnection } from '../supervisor/control.ts';
+import { SupervisedApp } from '../supervisor/supervised-app.ts';
+
+/** What a host reports while the app runs. */
+export interface HostListener {
+  /** The app has started with the program of the last build, or could not. */
+  readonly onReload: (outcome: ReloadOutcome) => void;
+  /** The process has ended by itself. */
+  readonly onEnd: (reason: string) => void;
+  /** `./svc down` stops the platform. */
+  readonly onStop: () => void;
+}
+
+export interface Host {
+  /** Starts the app with the program of the last build. A later call ends the wait of an earlier one. */
+  reload(): void;
+  /** Resolves when the app cannot be served any longer; rejects if this is a failure. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Takes the place of the supervised app. The supervisor runs the program as it runs the app's own program, so it has
+ * the same variables, port and log, and the reverse proxy queues requests during a restart.
+ * @throws SvcError when another command already serves the app
+ */
+export async function serveInPlatform(
+  settings: Settings,
+  app: SupervisedAppName,
+  listener: HostListener,
+): Promise<Host> {
+  const supervisor = await connectToSupervisor(pathsOf(settings).run);
+  supervisor?.send({ type: 'serve', app, pid: process.pid });
+  const reply = await supervisor?.receive();
+  if (supervisor === undefined || reply?.type !== 'serving') {
+    supervisor?.close();
+    const reason = reply?.type === 'refused' ? reply.reason : 'the supervisor does not answer';
+    throw new SvcError(reason, { hint: 'see ./svc status' });
+  }
+  return {
+    reload: () => supervisor.send({ type: 'reload' }),
+    ended: receiveReplies(supervisor, listener),
+    // The supervisor notices the end of the connection.
+    stop: () => Promise.resolve(supervisor.close()),
+  };
+}
+
+async function receiveReplies(supervisor: SupervisorConnection, listener: HostListener): Promise<void> {
+  for (;;) {
+    const reply = await supervisor.receive();
+    if (reply === undefined)
+      throw new SvcError('the supervisor has ended', { hint: './svc up starts the platform again' });
+    if (reply.type === 'stopping') return listener.onStop();
+    if (reply.type === 'reloaded') listener.onReload(reply.outcome);
+    if (reply.type === 'ended') listener.onEnd(reply.reason);
+  }
+}
+
+/** Runs the app as a child of this process, and prints its log. */
+export function serveAlone(
+  settings: Settings,
+  app: SupervisedAppName,
+  variables: Variables,
+  listener: HostListener,
+): Host {
+  const { root, ports } = settings;
+  const program = [
+    `--import=${join(import.meta.dirname, 'end-with-parent.ts')}`,
+    ...servedProgramArguments(pathsOf(settings).served, app),
+  ];
+  const child = new SupervisedApp({
+    app,
+    root,
+    program,
+    readVariables: () => variables,
+    port: portOf(ports, app),
+    onOutput: (line) => console.log(formatLogLine(line)),
+    log: (_level, message, fields) => console.log(`${message} ${JSON.stringify(fields)}`),
+    onChange: () => undefined,
+    endsWithParent: true,
+  });
+  child.replaceProgram({ program, pid: process.pid, onEnd: listener.onEnd });
+  let restart: Promise<void> = Promise.resolve();
+  let wait = new AbortController();
+  return {
+    reload: () => {
+      wait.abort();
+      const { signal } = (wait = new AbortController());
+      restart = restart.then(async () => {
+        if (!signal.aborted) listener.onReload(await child.restart(signal));
+      });
+    },
+    ended: new Promise(() => undefined),
+    stop: async () => {
+      wait.abort();
+      await child.close();
+    },
+  };
+}
