@@ -6,14 +6,20 @@
  *
  * The reverse proxy (`front`) is not restarted, because meanwhile no process would listen on its ports (production has
  * several proxies). The simulated acquirer is not restarted, because a real acquirer belongs to a third party.
+ *
+ * Then `./svc nx serve` takes the place of a service, from a copy of the repository.
  */
+import { join } from 'node:path';
 import { letTimePass, waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
+import { createSessions, gatewayClient } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { ConsistencyCheck } from './consistency/consistency-check.js';
 import type { Interruption } from './consistency/repeated-posts.js';
 import { failuresOf, SteadyLoad } from './faults/steady-load.js';
 import { Platform } from './platform/platform.js';
+import { ServingCommand, SourceCopy } from './platform/source-copy.js';
 
 const PAYERS = 8;
 /** Delay of the merchant's server before it acknowledges. */
@@ -27,6 +33,12 @@ const MIN_REQUESTS = 20;
 const MAX_WAIT_MS = 20_000;
 /** SVC_DELIVERY_DRAIN_MS of webhook-dispatcher. */
 const DRAIN_MS = 5_000;
+
+/** The end of the gateway's response to a call without credentials. */
+const ERROR_TEXT = 'is missing.';
+const SERVE_WITHOUT_NX = [process.execPath, 'tools/svc/serve/main.ts', 'hosted-gateway'] as const;
+const MAX_CHANGE_SECONDS = 3;
+const MAX_MEASUREMENTS = 5;
 
 type App = (typeof SERVICES)[number];
 
@@ -50,6 +62,9 @@ describe('a rolling restart under load', () => {
   const posts: { readonly from: number; to: number; readonly heldBy: Promise<unknown> }[] = [];
   /** The merchant acknowledges nothing until this promise settles. */
   let hold: Promise<unknown> = Promise.resolve();
+  let sources: SourceCopy | undefined;
+  let errorText = ERROR_TEXT;
+  const commands: ServingCommand[] = [];
 
   async function acknowledge(): Promise<number> {
     const heldBy = hold;
@@ -70,9 +85,14 @@ describe('a rolling restart under load', () => {
   });
   afterAll(async () => {
     if (results.length > 0) process.stdout.write(`${formatTable(results)}\n`);
+    sources?.remove();
     await load?.stop();
     await platform?.stop();
     await endpoint?.stop();
+  });
+
+  afterEach(async () => {
+    for (const command of commands.splice(0)) await command.end('SIGKILL');
   });
 
   /** Time at which the restart began, from the supervisor's log. */
@@ -132,6 +152,25 @@ describe('a rolling restart under load', () => {
 
   it.each(SERVICES)('no request fails during a restart of %s', (app) => expectNoFailureDuringRestart(app));
 
+  it('no request fails when a developer’s hosted-gateway takes the place of the supervised one, changes, and ends', async () => {
+    const from = Date.now();
+    const command = serve([join(copy().root, 'svc'), 'nx', 'serve', 'hosted-gateway']);
+    await command.waitUntilReady(1);
+    expect((await platform.svc('status')).output).toMatch(
+      /hosted-gateway +process \d+, .*; served by \.\/svc nx serve, process \d+/,
+    );
+    await changeErrorText(command, 'under load');
+    await command.end('SIGTERM');
+    await expectSupervisedApp();
+    expect(platform.log()).toContain("has ended; the app's own program runs again");
+    const answeredFrom = Date.now();
+    await waitUntil('requests of every payer', 30_000, () =>
+      Promise.resolve(load.sent.filter((one) => one.from > answeredFrom).length >= PAYERS),
+    );
+    const failures = failuresOf(load.sent.filter((one) => one.to > from));
+    expect(new Set(failures)).toEqual(new Set());
+  });
+
   it('a rolling restart leaves consistent records, and repeats no POST that was answered in time', async () => {
     await load.stop();
     expect(new Set(failuresOf(load.sent))).toEqual(new Set());
@@ -146,7 +185,77 @@ describe('a rolling restart under load', () => {
     // The supervisor killed no slow process, and no process ended by itself.
     expect(platform.log()).not.toMatch(/"msg":"process (did not end in time|ended unexpectedly)/);
   });
+
+  it(`a change of a source file is served within ${MAX_CHANGE_SECONDS} s, also a payment`, async () => {
+    const command = serve(SERVE_WITHOUT_NX);
+    await command.waitUntilReady(1);
+    const seconds: number[] = [];
+    const restartSeconds: number[] = [];
+    // On a busy machine, a change may take as long as some restarts.
+    const isInTime = (): boolean =>
+      Math.min(...seconds) < Math.max(MAX_CHANGE_SECONDS, 2.5 * Math.min(...restartSeconds));
+    for (let nth = 1; nth <= MAX_MEASUREMENTS && !(nth > 1 && isInTime()); nth++) {
+      seconds.push(await changeErrorText(command, `measurement ${nth}`));
+      const restarted = performance.now();
+      expect((await platform.svc('restart', 'payment-history')).code).toBe(0);
+      restartSeconds.push((performance.now() - restarted) / 1000);
+    }
+    process.stdout.write(`change to ready: ${format(seconds)} s; ./svc restart: ${format(restartSeconds)} s\n`);
+    expect(isInTime()).toBe(true);
+
+    const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
+    const payRequest = await preparePayRequest(session!.redirectUrl);
+    const paid = await sendPayRequest(platform.demo.gatewayUrl, payRequest);
+    expect(paid).toMatchObject({ httpStatus: 200, state: 'succeeded' });
+
+    await command.end('SIGKILL');
+    await expectSupervisedApp();
+  });
+
+  it('./svc down ends the serving command', async () => {
+    const command = serve(SERVE_WITHOUT_NX);
+    await command.waitUntilReady(1);
+    expect((await platform.svc('down')).output).toMatch(/services +stopped/);
+    expect([await command.end(), command.output]).toEqual([0, expect.stringContaining('The platform stops')]);
+  });
+
+  function copy(): SourceCopy {
+    return (sources ??= new SourceCopy());
+  }
+
+  function serve(command: readonly [string, ...string[]]): ServingCommand {
+    const serving = new ServingCommand(copy(), command, platform.env());
+    commands.push(serving);
+    return serving;
+  }
+
+  /** Changes a text of a library, and waits until the gateway responds with it. Returns the seconds. */
+  async function changeErrorText(command: ServingCommand, text: string): Promise<number> {
+    const { readyCount } = command;
+    const from = performance.now();
+    copy().change('libs/auth/src/api-keys/site-credentials.ts', errorText, text);
+    errorText = text;
+    await command.waitUntilReady(readyCount + 1);
+    const seconds = (performance.now() - from) / 1000;
+    expect(await readErrorText()).toContain(text);
+    return seconds;
+  }
+
+  async function readErrorText(): Promise<string> {
+    const url = `${platform.demo.gatewayUrl}/api/v3.1/sessions`;
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    return response.text();
+  }
+
+  async function expectSupervisedApp(): Promise<void> {
+    await waitUntil('the app’s own program', 60_000, async () => {
+      const isServed = platform.process('hosted-gateway').servedBy !== undefined;
+      return !isServed && (await readErrorText()).includes(ERROR_TEXT);
+    });
+  }
 });
+
+const format = (values: readonly number[]): string => values.map((value) => value.toFixed(1)).join(', ');
 
 function formatTable(results: readonly RestartResult[]): string {
   const rows = [

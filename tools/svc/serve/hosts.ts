@@ -9,7 +9,7 @@ import { pathsOf, portOf, type Settings } from '../settings/settings.ts';
 import { connectToSupervisor, type ReloadOutcome, type SupervisorConnection } from '../supervisor/control.ts';
 import { SupervisedApp } from '../supervisor/supervised-app.ts';
 
-/** What a host reports while the app runs. */
+/** Receives the reports of a host while the app runs. */
 export interface HostListener {
   /** The app has started with the program of the last build, or could not. */
   readonly onReload: (outcome: ReloadOutcome) => void;
