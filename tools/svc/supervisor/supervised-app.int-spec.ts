@@ -72,6 +72,13 @@ describe('a supervised app', () => {
     expect(loggedMessages).toEqual([]);
   });
 
+  it('is not started by a restart that had begun before it was closed', async () => {
+    const restart = app.restart();
+    await app.close();
+    expect(await restart).toBe('ended');
+    expect(app.running).toBeUndefined();
+  });
+
   it('is not restarted after it was stopped', async () => {
     const first = app.running;
     await app.stop();

@@ -159,7 +159,7 @@ export class SupervisedApp {
     const outcome = await waitUntil(
       async (): Promise<StartOutcome | undefined> => {
         if (signal?.aborted === true) return 'superseded';
-        if (this.child === undefined && this.substitute !== undefined) return 'ended';
+        if (this.child === undefined && (this.isClosed || this.substitute !== undefined)) return 'ended';
         return (await this.isReady()) ? 'ready' : undefined;
       },
       { withinSeconds: READY_SECONDS },
