@@ -12,13 +12,13 @@ import { observeHeldBack, observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
+import { WakeUps } from './wake-ups.js';
 
 export interface RelaySettings extends LogBounds {
-  /**
-   * Interval between two reads of the log. A commit in this process wakes the relay earlier. A commit in another
-   * process does not wake it.
-   */
+  /** Interval between two reads of the log. A commit in this process wakes the relay earlier. */
   readonly pollMs: number;
+  /** The same interval while commits in other processes wake the relay too: see {@link WakeUps}. */
+  readonly listeningPollMs: number;
   /** If the relaying process crashes, another process continues after this time. */
   readonly leaseMs: number;
   /** A transaction that holds back events for longer than this is reported. */
@@ -29,14 +29,15 @@ export const RELAY_DEFAULTS: RelaySettings = {
   maxBatchEvents: 200,
   maxBatchBytes: 4 * 1024 * 1024,
   pollMs: 500,
+  listeningPollMs: 2_000,
   leaseMs: 4_000,
   heldBackAfterMs: 2_000,
 };
 
 const PARTITIONS_RETRY_MS = 60_000;
 /**
- * A replay is requested rarely, and its request wakes the loop. Only a request that another process has accepted waits
- * for a poll. An idle service would otherwise spend as much on these polls as on those of its log.
+ * A replay is requested rarely, and its request wakes the loop. An idle service would otherwise spend as much on these
+ * polls as on those of its log.
  */
 const POLLS_PER_REPLAY_POLL = 4;
 
@@ -61,6 +62,9 @@ export class Relay {
   private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
   private replayRequests: Subscription | undefined;
+  private replayLoop: RelayLoop | undefined;
+  /** Present if other processes may relay this log. */
+  private readonly wakeUps: WakeUps | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -72,12 +76,16 @@ export class Relay {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
     this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
     this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
+    this.wakeUps =
+      broker.connection &&
+      new WakeUps(dataSource, log, (topic) => (topic === 'replays' ? this.replayLoop?.nudge() : this.nudgeLoops()));
   }
 
   /** Begins to relay to all current targets, and to targets that are added later. */
   async start(): Promise<void> {
     this.isStopping = false;
     await this.ensurePartitions();
+    this.wakeUps?.start();
     this.stopWatching();
     this.stopWatching = this.broker.watchTargets(() => this.updateLoops());
     this.updateLoops();
@@ -88,8 +96,16 @@ export class Relay {
     this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** Wakes the relay. Call this after the commit of events of these types, or without an argument for all types. */
+  /**
+   * Wakes the relay, in this process or in the process that relays. Call this after the commit of events of these
+   * types, or without an argument for all types.
+   */
   nudge(types?: readonly string[]): void {
+    this.nudgeLoops(types);
+    if (!this.lease.isHeld) this.wakeUps?.send('events');
+  }
+
+  private nudgeLoops(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
       const { target } = loop.task;
       if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
@@ -102,6 +118,7 @@ export class Relay {
   async stop(): Promise<void> {
     this.stopObserving();
     this.stopWatching();
+    await this.wakeUps?.stop();
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
@@ -150,6 +167,11 @@ export class Relay {
    */
   get isHeldBack(): boolean {
     return this.horizon.heldBack !== undefined;
+  }
+
+  /** Whether commits in other processes wake this relay. Otherwise it finds their events with its next poll. */
+  get isWokenByOthers(): boolean {
+    return this.wakeUps?.areReceived ?? false;
   }
 
   /** The targets that have a loop. */
@@ -238,20 +260,30 @@ export class Relay {
       const deliveredCount = await replays.step();
       return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
     };
-    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL * this.settings.pollMs);
+    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL);
+    this.replayLoop = loop;
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
         await replays.accept(request);
         loop.nudge();
+        if (!this.lease.isHeld) this.wakeUps?.send('replays');
       },
       (type) => hasType(this.dataSource, type),
     );
   }
 
-  private startLoop(task: LoopTask, pollMs = this.settings.pollMs): RelayLoop {
+  /** @param pollFactor by how much the loop polls less often than the loops of the log */
+  private startLoop(task: LoopTask, pollFactor = 1): RelayLoop {
     const { lease, log } = this;
-    const { leaseMs } = this.settings;
-    const loop = new RelayLoop(task, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
+    const { leaseMs, pollMs, listeningPollMs } = this.settings;
+    const loop = new RelayLoop(task, {
+      lease,
+      log,
+      leaseMs,
+      blockedPollMs: pollMs,
+      pollMs: () => pollFactor * (this.isWokenByOthers ? listeningPollMs : pollMs),
+      beforeStep: () => this.ensurePartitions(),
+    });
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
