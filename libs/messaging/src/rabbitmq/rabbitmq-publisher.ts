@@ -42,11 +42,22 @@ export class RabbitMqPublisher {
     private readonly topology: Topology,
     /** The user of the connection. The broker rejects messages with any other user id, so a consumer can rely on it. */
     private readonly userId: string,
+    /** Called when the broker has refused a message, before the next message is published. */
+    private readonly onRefused: () => void = () => undefined,
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
     await this.topology.declareExchanges(model);
-    const channel = await this.connection.confirmChannel(model);
+    await this.openChannel(model);
+  }
+
+  /** Other channels of the connection do not notice that the broker refuses a message on this channel. */
+  private async openChannel(model: ChannelModel): Promise<void> {
+    const channel = await this.connection.confirmChannel(model, () => {
+      this.onRefused();
+      this.channel = undefined;
+      this.openChannel(model).catch((error: unknown) => this.connection.drop(error));
+    });
     this.returned.clear();
     // The broker sends the return of a message before its confirmation.
     channel.on('return', (message) => this.returned.add(String(message.properties.messageId)));
@@ -84,14 +95,21 @@ export class RabbitMqPublisher {
     });
   }
 
-  /** A channel for declarations and bindings, on the connection that publishes. */
-  async usableChannel(): Promise<ConfirmChannel> {
+  private async usableChannel(): Promise<ConfirmChannel> {
     if (!(await this.connection.isUsableWithin(CONNECTION_WAIT_MS)) || !this.channel)
       throw new BrokerUnavailableError('There is no connection to the broker.');
     const { blockedBecause } = this.connection;
     if (blockedBecause !== undefined)
       throw new BrokerUnavailableError(`The broker accepts no messages now: ${blockedBecause}`);
     return this.channel;
+  }
+
+  /** The connection that publishes, for channels that may be closed by the broker. */
+  async usableModel(): Promise<ChannelModel> {
+    await this.usableChannel();
+    const { current } = this.connection;
+    if (!current) throw new BrokerUnavailableError('There is no connection to the broker.');
+    return current;
   }
 }
 

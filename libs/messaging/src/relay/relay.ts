@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
-import { findLag, hasEventsBeyond, hasType, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { findLag, hasEventsBeyond, hasType, type LogBounds } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
@@ -9,9 +9,9 @@ import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
 import { type LoopTask, RelayLoop, type Step } from './relay-loop.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
-import { RelayProgress } from './relay-progress.js';
 import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
+import { TargetDelivery } from './target-delivery.js';
 import { WakeUps } from './wake-ups.js';
 
 export interface RelaySettings extends LogBounds {
@@ -49,7 +49,7 @@ const POLLS_PER_REPLAY_POLL = 4;
  * late.
  *
  * Delivers each event at least once: the cursor moves after the delivery, so a crash between the delivery and the move
- * repeats the delivery (see {@link RelayProgress}).
+ * repeats the delivery (see {@link TargetDelivery}).
  */
 export class Relay {
   private readonly lease: Lease;
@@ -141,12 +141,13 @@ export class Relay {
   async runOnce(): Promise<number> {
     let deliveredCount = 0;
     for (const target of this.broker.targets()) {
-      const progress = new RelayProgress(this.dataSource, target.name);
+      const delivery = this.newDelivery(target);
       for (let hasMore = true; hasMore;) {
-        const step = await this.deliverBatch(target, progress);
+        const step = await delivery.step();
         deliveredCount += step.deliveredCount;
         hasMore = step.hasMore;
       }
+      const { progress } = delivery;
       await progress.waitUntilIdle();
       await progress.save();
     }
@@ -193,16 +194,18 @@ export class Relay {
   }
 
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
-    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
-    const step = (isRecovering: boolean): Promise<Step> => this.deliverBatch(target, progress, isRecovering);
+    const delivery = this.newDelivery(target, () => loop.nudge(), origin);
+    const { progress } = delivery;
+    const step = (isRecovering: boolean): Promise<Step> => delivery.step(isRecovering);
     const onLeaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
+    const loop: RelayLoop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
     return loop;
   }
 
   /** Relays to a target with several consumers, until one consumer rejects events that the other consumers accept. */
   private relayToAllConsumers(target: RelayTarget): void {
-    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
+    const delivery = this.newDelivery(target, () => loop.nudge());
+    const { progress } = delivery;
     const trySeparate = async (): Promise<boolean> => {
       await progress.save();
       if (!(await this.relayToEachConsumer(target))) return false;
@@ -219,7 +222,7 @@ export class Relay {
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
         if (isSeparated && (await trySeparate())) return { deliveredCount: 0, hasMore: false, isBlocked: false };
         isChecked = true;
-        return this.deliverBatch(target, progress, isRecovering);
+        return delivery.step(isRecovering);
       },
       handleFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
       onLeaseLost: () => {
@@ -295,18 +298,9 @@ export class Relay {
     return loop;
   }
 
-  private async deliverBatch(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
-    const after = await progress.readFrom();
-    const { events, end, hasMore, isBlocked } = await readLog(
-      this.dataSource,
-      { after, types: target.types },
-      this.settings,
-    );
-    await this.horizon.report(target.name, isBlocked && events.length === 0);
-    if (events.length > 0) progress.addBatch(end, target.deliver(events));
-    else if (progress.isIdle) progress.advance(end, false);
-    await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
-    return { deliveredCount: events.length, hasMore, isBlocked };
+  private newDelivery(target: RelayTarget, onFailure?: () => void, origin?: string): TargetDelivery {
+    const { dataSource, clock, log, settings: bounds, horizon } = this;
+    return new TargetDelivery(target, { dataSource, clock, log, bounds, horizon }, onFailure, origin);
   }
 
   /** Creates the partitions of this month and the next two months, at the start and at the beginning of each month. */

@@ -46,6 +46,8 @@ afterEach(async () => {
 class SharedBroker extends EmbeddedBroker {
   readonly connection = {
     state: 'up' as const,
+    missingPermissions: [],
+    refusals: new Map<string, boolean>(),
     waiting: () => Promise.resolve(new Map<string, number>()),
     deadLetters: () => Promise.resolve(0),
   };
