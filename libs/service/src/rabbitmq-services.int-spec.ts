@@ -134,7 +134,7 @@ describe('a service whose user may not publish a type that the service declares'
     const service = await services.start(declaring, await services.environment(declaring, { SVC_AMQP_URL: url.href }));
     expect(await get(service, '/health/ready')).toMatchObject({
       status: 503,
-      body: { message: 'Not ready: the broker does not allow this service to publish session.extended.v1.' },
+      body: { detail: 'Not ready: the broker does not allow this service to publish session.extended.v1.' },
     });
     await allowToPublish(DECLARED);
     await waitUntil('readiness', 20_000, () => isReady(service));

@@ -26,7 +26,7 @@ const ACCESS_REFUSED = 403;
 /**
  * A connection to the broker. When it is lost, it is opened again and set up again with
  * {@link ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one
- * way to recover. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
+ * way to recover. Only a channel that its owner replaces after a refusal is an exception. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
  * then gets an error.
  */
 export class RabbitMqConnection {

@@ -143,13 +143,11 @@ export class Relay {
     for (const target of this.broker.targets()) {
       const delivery = this.newDelivery(target);
       for (let hasMore = true; hasMore;) {
-        const step = await delivery.step();
+        const step = await delivery.step(true);
         deliveredCount += step.deliveredCount;
         hasMore = step.hasMore;
       }
-      const { progress } = delivery;
-      await progress.waitUntilIdle();
-      await progress.save();
+      await delivery.progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
     return deliveredCount;

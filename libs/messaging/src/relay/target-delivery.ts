@@ -46,8 +46,8 @@ export class TargetDelivery {
   async step(isRecovering = false): Promise<Step> {
     try {
       const step = await this.deliverBatch(isRecovering);
-      const hasDeliveredHeld = await this.deliverHeldType();
-      return { ...step, hasMore: step.hasMore || hasDeliveredHeld };
+      const hasTriedHeld = await this.deliverHeldType();
+      return { ...step, hasMore: step.hasMore || hasTriedHeld };
     } catch (error) {
       if (!(error instanceof TypesRefusedError)) throw error;
       await this.holdBack(error);
@@ -95,7 +95,7 @@ export class TargetDelivery {
     this.refused.set(type, { failures, retryAtMs: this.nowMs() + pauseMs });
   }
 
-  /** Delivers a batch of one held type. Resolves to false if no held type is due. */
+  /** Tries to deliver a batch of one held type. Resolves to false if no held type is due. */
   private async deliverHeldType(): Promise<boolean> {
     const { target, progress } = this;
     const due = Object.entries(progress.held).find(
@@ -113,7 +113,7 @@ export class TargetDelivery {
     } catch (error) {
       if (!(error instanceof TypesRefusedError)) throw error;
       this.pause(type);
-      return false;
+      return true;
     }
     this.release(type, hasMore ? end : undefined);
     return true;
