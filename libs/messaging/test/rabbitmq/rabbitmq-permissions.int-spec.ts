@@ -57,7 +57,7 @@ function appendRenamed({ dataSource, events }: Producer, ...texts: string[]): Pr
 
 const countLines = (message: string): number => harness.logLines.filter((line) => line.message === message).length;
 
-/** Advances the clock, so that a held type is tried again, until its events have arrived. */
+/** Advances the clock, so that held types and replays are tried again, until the events have arrived. */
 async function waitForHeld(texts: readonly string[], read: () => Promise<readonly string[]>): Promise<void> {
   await waitUntil('the held events', DEADLINE_MS, async () => {
     harness.clock.advance(1_000);
@@ -144,7 +144,8 @@ test('a permission that is lost while the service runs holds back only its type,
   const consumer = await harness.startConsumer('late', {
     events: { [RenamedV1.name]: writeEffects, [NotedV1.name]: writeEffects },
   });
-  await expectEffects(late, ['a']);
+  await waitForHeld(['a'], () => readEffects(late));
+  expect(await readEffects(late)).toEqual(['a']);
   expect(await consumer.isBackfilled()).toBe(false);
   await expect(eventReplay.deliver('late', [{ ...newEnvelope(producer), type: RenamedV1.name }])).rejects.toThrow(
     'The broker refuses renamed.v1.',
@@ -154,6 +155,41 @@ test('a permission that is lost while the service runs holds back only its type,
   await allow('processor', { publishes: BOTH });
   await waitForHeld(['b'], () => readEffects(late));
   await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
+});
+
+test('a type is also held back while the queue of one consumer is full, and in the end each consumer has every event', async () => {
+  const history = await createEffectsTable(harness, 'history');
+  const webhooks = await createEffectsTable(harness, 'webhooks');
+  const events = { [NotedV1.name]: writeEffects, [RenamedV1.name]: writeEffects };
+  const stopped = await harness.startConsumer('history', { events });
+  await harness.startConsumer('webhooks', { events });
+  await stopped.stop();
+  await virtualHost.limitQueueLength(brokers.topology.eventQueue('history'), 1);
+  await allow('processor', { publishes: [NotedV1.name] });
+  const producer = await harness.startProducer('processor');
+  await producer.relay.start();
+  const texts = ['a'];
+  await appendNotes(producer, 'a');
+  await waitUntil('the consumers to be separated', DEADLINE_MS, async () => {
+    texts.push(`note ${texts.length}`);
+    await appendNotes(producer, texts.at(-1)!);
+    return harness.logLines.some(({ message }) => message.startsWith('relay: a consumer refuses events'));
+  });
+  await appendRenamed(producer, 'held');
+  await appendNotes(producer, 'meanwhile');
+  await expectEffects(webhooks, [...texts, 'meanwhile']);
+
+  await virtualHost.removeLengthLimit();
+  await harness.startConsumer('history', { events });
+  await expectEffects(history, [...texts, 'meanwhile']);
+  await waitUntil('the consumers to share a cursor again', DEADLINE_MS, () =>
+    Promise.resolve(harness.logLines.some(({ message }) => message.includes('share a cursor again'))),
+  );
+  await allow('processor', { publishes: BOTH });
+  for (const database of [history, webhooks]) await waitForHeld(['held'], () => readEffects(database));
+  await expectEffects(history, [...texts, 'meanwhile', 'held']);
+  await expectEffects(webhooks, [...texts, 'meanwhile', 'held']);
+  await waitUntil('the relay to catch up', DEADLINE_MS, () => producer.relay.isCaughtUp());
 });
 
 const newEnvelope = ({ events }: Producer) => events.newEnvelope(newNoteEvent('x'));
