@@ -237,9 +237,7 @@ export class RabbitMqBroker implements Broker {
    * the broker is unavailable.
    */
   async checkPermissions(): Promise<void> {
-    const waitMs = this.publishing.current
-      ? ATTACH_WAIT_MS
-      : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
+    const waitMs = this.publishing.current ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     const unavailable = new BrokerUnavailableError('The broker is unavailable.');
     await withDeadline(this.permissionWatch.firstCheck, waitMs, () => unavailable).catch(() => undefined);
   }

@@ -66,7 +66,11 @@ export class PublishPermissions {
     });
   }
 
-  private check(message: string, model: ChannelModel, attempt: (channel: Channel) => Promise<unknown>): Promise<boolean> {
+  private check(
+    message: string,
+    model: ChannelModel,
+    attempt: (channel: Channel) => Promise<unknown>,
+  ): Promise<boolean> {
     const earlier = this.checks.get(message);
     if (earlier && performance.now() < earlier.expiresAt) return earlier.result;
     const result = withDeadline(

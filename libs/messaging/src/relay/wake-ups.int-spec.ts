@@ -176,9 +176,7 @@ test('a replica that lost its listening connection listens again, and then reads
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%' AND application_name = 'replica 0'`,
   );
   await waitUntil('the loss', DEADLINE_MS, () => Promise.resolve(lines.length > 0));
-  expect(lines.map(({ message }) => message)).toEqual([
-    'relay: no notifications of other replicas, polling instead',
-  ]);
+  expect(lines.map(({ message }) => message)).toEqual(['relay: no notifications of other replicas, polling instead']);
   await append(other, 'a');
   await waitUntilListening(holder);
   await expectDelivered('a');

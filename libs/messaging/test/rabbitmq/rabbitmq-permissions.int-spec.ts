@@ -197,7 +197,10 @@ const newEnvelope = ({ events }: Producer) => events.newEnvelope(newNoteEvent('x
 test('a command that the broker refuses fails, and does not disturb the requests of other commands', async () => {
   const gate = newGate();
   await harness.startConsumer('responder', {
-    commands: { 'double.v1': async () => (await gate.pass(), 'doubled'), 'other.v1': () => Promise.resolve('answered') },
+    commands: {
+      'double.v1': async () => (await gate.pass(), 'doubled'),
+      'other.v1': () => Promise.resolve('answered'),
+    },
   });
   await allow('requester', { requests: ['double.v1'] });
   const requester = await harness.startProducer('requester');
