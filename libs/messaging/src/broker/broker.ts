@@ -31,8 +31,8 @@ export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
   readonly state: 'up' | 'away' | 'blocked';
   /**
-   * What this service declares to publish, to send or to consume, and the broker refuses. Empty when the broker has
-   * allowed everything once since the start, and while it is unavailable.
+   * The messages that this service declares (`publish <type>`, `send <command>`, `consume <type>`) and that the broker
+   * refuses. Empty when the broker has allowed all of them once since the start, and while it is unavailable.
    */
   readonly missingPermissions: readonly string[];
   /** Every message type that the broker has refused since the start, and whether it still refuses it. */

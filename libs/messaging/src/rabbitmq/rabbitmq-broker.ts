@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import {
   type Broker,
   type BrokerConnection,
-  ConsumerRefusedError,
   type EventReplay,
   type RelayTarget,
-  type ReplayRequest,
   type Responder,
   type Subscriber,
   type Subscription,
@@ -28,8 +25,10 @@ import {
   eventMessages,
   type EventRoute,
   type OutgoingMessage,
-  type PublishOutcome,
+  newProbe,
   RabbitMqPublisher,
+  replayRequestMessage,
+  throwIfRefused,
   withDeadline,
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
@@ -115,7 +114,7 @@ export class RabbitMqBroker implements Broker {
 
   readonly eventReplay: EventReplay = {
     isRequired: true,
-    request: (request) => this.isRouted([this.replayMessage(request)]),
+    request: (request) => this.isRouted([replayRequestMessage(this.topology.replayRequests, request)]),
     serveRequests: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplayRequests(channel, this.settings.service),
@@ -388,31 +387,10 @@ export class RabbitMqBroker implements Broker {
   private get eventsPerMessage(): number {
     return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
   }
-
-  private replayMessage(request: ReplayRequest): OutgoingMessage {
-    return {
-      exchange: this.topology.replayRequests,
-      routingKey: request.type,
-      content: Buffer.from(JSON.stringify(request)),
-      properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
-    };
-  }
 }
 
 /** The user name in the URL, or amqplib's default. */
 function userNameOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
-}
-
-/** An event without effect, which consumers skip: see {@link PROBE}. */
-function newProbe(): EventEnvelope {
-  const id = randomUUID();
-  const occurredAt = new Date(0).toISOString();
-  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
-}
-
-function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
-  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
-  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
+import { ConsumerRefusedError, type ReplayRequest } from '../broker/broker.js';
+import { PROBE } from '../routing/rabbitmq-names.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Topology } from './rabbitmq-topology.js';
 
@@ -188,6 +191,27 @@ function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
       ...(texts.length > 1 || first.traceparent === undefined ? {} : { headers: { traceparent: first.traceparent } }),
     },
   };
+}
+
+/** An event without effect, which consumers skip: see {@link PROBE}. */
+export function newProbe(): EventEnvelope {
+  const id = randomUUID();
+  const occurredAt = new Date(0).toISOString();
+  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
+}
+
+export function replayRequestMessage(exchange: string, request: ReplayRequest): OutgoingMessage {
+  return {
+    exchange,
+    routingKey: request.type,
+    content: Buffer.from(JSON.stringify(request)),
+    properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
+  };
+}
+
+export function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
+  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
+  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }
 
 /** Resolves or rejects as `promise` does, or rejects with the error of `newTimeoutError` after this time. */
