@@ -226,9 +226,11 @@ export class RabbitMqBroker implements Broker {
 
   /** Closes the connections. The owners of the subscriptions must close them before. */
   async close(): Promise<void> {
-    await this.permissionWatch.stop();
+    // A check in progress ends with its connection.
+    const stopped = this.permissionWatch.stop();
     await this.consuming.close();
     await this.publishing.close();
+    await stopped;
   }
 
   /**
