@@ -65,6 +65,23 @@ describe('permissionsOf', () => {
     expect(new RegExp(write).test(key) ? 'allowed' : 'refused').toBe(expected);
   });
 
+  test('allows the keys with which a service checks its permissions, for its own messages only', () => {
+    const messages = { ...noMessages, publishes: ['order.created.v1'], requests: ['charge.v1'] };
+    const allowed = (exchange: string, key: string): boolean =>
+      new RegExp(topicPermission(messages, exchange).write).test(key);
+    expect(allowed(names.events, names.unboundEventKey('order.created.v1'))).toBe(true);
+    expect(allowed(names.events, names.unboundEventKey('invoice.created.v1'))).toBe(false);
+    expect(allowed(names.replayedEvents, names.unboundReplayKey('order.created.v1'))).toBe(true);
+    expect(allowed(names.replayedEvents, names.unboundReplayKey('invoice.created.v1'))).toBe(false);
+    expect(allowed(names.commands, 'charge.v1')).toBe(true);
+    expect(allowed(names.commands, names.unboundCommandKey('charge.v1'))).toBe(true);
+    expect(allowed(names.commands, names.unboundCommandKey('refund.v1'))).toBe(false);
+    // No queue is bound to the keys, so that no service receives the empty messages.
+    expect(names.slots.map((slot) => names.slotKey('order.created.v1', slot))).not.toContain(
+      names.unboundEventKey('order.created.v1'),
+    );
+  });
+
   test.each<readonly [string, 'allowed' | 'refused']>([
     ...names.bindingKeys('order.created.v1', slot).map((key) => [key, 'allowed'] as const),
     ['order.created.v1.from.session.*', 'allowed'],

@@ -251,7 +251,9 @@ ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
 CREATE TABLE relay_cursors (
     target text NOT NULL,
     txid xid8 NOT NULL,
-    "position" bigint NOT NULL
+    "position" bigint NOT NULL,
+    held jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT relay_cursors_held CHECK ((jsonb_typeof(held) = 'object'::text))
 );
 
 CREATE TABLE relay_lease (

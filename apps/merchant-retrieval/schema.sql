@@ -272,7 +272,9 @@ PARTITION BY RANGE (payment_utc_date);
 CREATE TABLE relay_cursors (
     target text NOT NULL,
     txid xid8 NOT NULL,
-    "position" bigint NOT NULL
+    "position" bigint NOT NULL,
+    held jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT relay_cursors_held CHECK ((jsonb_typeof(held) = 'object'::text))
 );
 
 CREATE TABLE relay_lease (

@@ -1,5 +1,6 @@
 export * from './batched.js';
 export * from './data-source.js';
+export * from './listening-connection.js';
 export * from './migrate.js';
 export * from './named-statement.js';
 export { useDefaultPlanner } from './planner-settings.js';

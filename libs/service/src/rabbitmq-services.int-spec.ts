@@ -115,6 +115,42 @@ test('services exchange events and commands through RabbitMQ, and a replay deliv
   expect(await get(book, '/guests')).toEqual(adaListed);
 });
 
+describe('a service whose user may not publish a type that the service declares', () => {
+  /** The table of messages has this service's declarations. */
+  const declaring = { ...greeter, name: 'hosted-gateway' };
+  const DECLARED = 'session\\.(created|extended)\\.v1';
+
+  async function allowToPublish(types: string): Promise<void> {
+    // The keys with which a service checks its permissions end in `.to.<slot>`.
+    await rabbitMq.control('set_topic_permissions', 'limited', 'svc.events', `^${types}(\\.to\\.\\d+)?$`, '.*');
+  }
+
+  test('is not ready and says why until the type is allowed, and stays ready after that', async () => {
+    await rabbitMq.control('add_user', 'limited', 'secret');
+    await rabbitMq.control('set_permissions', 'limited', '.*', '.*', '.*');
+    await allowToPublish('session\\.created\\.v1');
+    const url = new URL(rabbitMq.url);
+    [url.username, url.password] = ['limited', 'secret'];
+    const service = await services.start(declaring, await services.environment(declaring, { SVC_AMQP_URL: url.href }));
+    expect(await get(service, '/health/ready')).toMatchObject({
+      status: 503,
+      body: { detail: 'Not ready: the broker does not allow this service to publish session.extended.v1.' },
+    });
+    await allowToPublish(DECLARED);
+    await waitUntil('readiness', 20_000, () => isReady(service));
+    await allowToPublish('session\\.created\\.v1');
+    expect(await get(service, '/health/ready')).toMatchObject({ status: 200, body: { broker: 'up' } });
+    await services.stop(service);
+  });
+
+  test('is ready while the broker is unavailable, because then nothing is known', async () => {
+    const env = await services.environment(declaring, { SVC_AMQP_URL: 'amqp://127.0.0.1:1' });
+    const service = await services.start(declaring, env);
+    expect(await get(service, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
+    await services.stop(service);
+  });
+});
+
 test('while the broker is unavailable, services start, are ready and report its state, and requests that need the broker fail', async () => {
   expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 

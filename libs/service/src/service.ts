@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { Clock, SystemClock } from '@svc/kernel';
 import {
   type Broker,
@@ -102,6 +103,7 @@ export async function startService<C extends ServiceConfig>(
   // Messages are handled only after the modules have started, because their handlers need data that the modules load
   // (keys).
   await app.startAllMicroservices();
+  await rabbitMq?.checkPermissions();
   await app.getHttpAdapter().getInstance().ready();
 
   return {
@@ -123,7 +125,10 @@ export async function startService<C extends ServiceConfig>(
 /** Returns undefined if SVC_AMQP_URL is not set, because all services then run in this process. */
 function newRabbitMqBroker(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
   const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
-  return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });
+  if (url === undefined) return undefined;
+  // The services of tests are not in the table.
+  const messages = (SERVICE_MESSAGES as Readonly<Record<string, ServiceMessages>>)[service];
+  return new RabbitMqBroker({ url, service, log, eventsPerMessage, ...(messages ? { messages } : {}) });
 }
 
 /**

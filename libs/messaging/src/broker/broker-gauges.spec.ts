@@ -16,6 +16,11 @@ test.each([
 ] as const)('in the connection state "%s", the gauge svc.broker.connected is %i', async (state, connected) => {
   const connection: BrokerConnection = {
     state,
+    missingPermissions: [],
+    refusals: new Map([
+      ['publish refused.v1', true],
+      ['send allowed.v1', false],
+    ]),
     waiting: () => Promise.resolve(new Map([['a queue', 3]])),
     deadLetters: () => Promise.resolve(2),
   };
@@ -25,6 +30,10 @@ test.each([
     { value: 3, attributes: { service: 'history', queue: 'a queue' } },
   ]);
   expect(await readValues('svc.broker.dead_letters')).toEqual([2]);
+  expect(await gauges.read('svc.broker.refused')).toEqual([
+    { value: 1, attributes: { service: 'history', message: 'publish refused.v1' } },
+    { value: 0, attributes: { service: 'history', message: 'send allowed.v1' } },
+  ]);
   stopObserving();
 });
 
@@ -38,7 +47,8 @@ test('if the broker does not respond in time, its connection state is reported, 
   };
   jest.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as Meter);
   const rejectAsUnavailable = () => Promise.reject(new Error('no response'));
-  observeBroker({ state: 'up', waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable }, 'history');
+  const counts = { waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable };
+  observeBroker({ state: 'up', missingPermissions: [], refusals: new Map(), ...counts }, 'history');
   await collect!({ observe });
   expect(observed).toStrictEqual([1]);
   jest.restoreAllMocks();

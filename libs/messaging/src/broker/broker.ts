@@ -31,6 +31,13 @@ export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
   readonly state: 'up' | 'away' | 'blocked';
   /**
+   * The messages that this service declares (`publish <type>`, `send <command>`, `consume <type>`) and that the broker
+   * refuses. Empty when the broker has allowed all of them once since the start, and while it is unavailable.
+   */
+  readonly missingPermissions: readonly string[];
+  /** Every message type that the broker has refused since the start, and whether it still refuses it. */
+  readonly refusals: ReadonlyMap<string, boolean>;
+  /**
    * Number of messages that wait in each queue that this process reads. Rejects when the broker does not respond in
    * time.
    */
@@ -134,6 +141,18 @@ export class ConsumerRefusedError extends Error {
   override readonly name = 'ConsumerRefusedError';
 }
 
+/**
+ * The permissions of this service at the broker do not allow events of these types. No event of the batch was
+ * published.
+ */
+export class TypesRefusedError extends Error {
+  override readonly name = 'TypesRefusedError';
+
+  constructor(readonly types: ReadonlySet<string>) {
+    super(`The broker refuses ${[...types].join(', ')}.`);
+  }
+}
+
 export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
@@ -149,8 +168,11 @@ export interface Subscriber {
    * service is new.
    */
   readonly onQueueLost?: () => Promise<void>;
-  /** Called each time after the queue was bound to the types, and before the first delivery. */
-  readonly onBound?: () => Promise<void>;
+  /**
+   * Called each time after the queue was bound to these types, and before the first delivery. The other types follow
+   * when the broker allows their bindings.
+   */
+  readonly onBound?: (types: ReadonlySet<string>) => Promise<void>;
   /**
    * May receive events of other types too, because a replica of another release may have bound the shared queue to
    * them. Resolves when each event is committed or deferred.

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope } from '@svc/contracts';
 import type { MessagingLog } from '../log.js';
-import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
+import { type Broker, ConsumerRefusedError, type RelayTarget, TypesRefusedError } from './broker.js';
 
 /**
  * Pauses before the second and each further attempt. Their sum is less than 5 s, because the revocation of an API key
@@ -75,6 +75,14 @@ function copiesFor({ types }: RelayTarget, events: readonly EventEnvelope[]): Ev
   return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
 }
 
+/** Delivers the events, without those that the target refuses: the relay holds their types back and retries them. */
 async function deliver(target: RelayTarget, events: readonly EventEnvelope[]): Promise<void> {
-  if (events.length > 0) await target.deliver(events);
+  if (events.length === 0) return;
+  try {
+    await target.deliver(events);
+  } catch (error) {
+    if (!(error instanceof TypesRefusedError)) throw error;
+    const accepted = events.filter(({ type }) => !error.types.has(type));
+    if (accepted.length < events.length) await deliver(target, accepted);
+  }
 }

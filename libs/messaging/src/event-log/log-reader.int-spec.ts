@@ -1,9 +1,9 @@
 import { inTransaction, newDataSource } from '@svc/persistence';
 import { ManualClock, newMessagingDatabase, openTransaction, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { newNoteEvent, type Note } from '../../test/harness/effects.js';
+import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog } from '../index.js';
-import { joinCursors } from '../relay/separate-cursors.js';
+import { joinCursors, separateCursors } from '../relay/separate-cursors.js';
 import {
   findCursor,
   findLag,
@@ -96,8 +96,55 @@ test('a cursor never moves backwards, and events up to the cursor are not counte
   expect(await hasEventsBeyond(dataSource, 'target')).toBe(false);
   for (const earlier of [before, { txid: '1', position: end.position + 1 }]) {
     await moveCursor(dataSource, 'target', earlier);
-    expect(await findCursor(dataSource, 'target')).toEqual(end);
+    expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: {} });
   }
+});
+
+test('a cursor with a held type has its position, and the events of the held type after it are counted as waiting', async () => {
+  await append('a', 'b');
+  await inTransaction(dataSource, (tx) => events.append(tx, { ...newNoteEvent('other'), type: { name: 'other.v1' } }));
+  await append('c');
+  const { end } = await read();
+  const afterFirst = (await read({}, { events: 1 })).end;
+  await moveCursor(dataSource, 'target', end, { [NotedV1.name]: afterFirst });
+  expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: { [NotedV1.name]: afterFirst } });
+  expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 2 });
+  expect(await findLag(dataSource, 'target', new Set(['other.v1']))).toEqual({ waiting: 0, since: null });
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(true);
+  await append('d');
+  expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 3 });
+  await moveCursor(dataSource, 'target', end, { [NotedV1.name]: end });
+  expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 1 });
+  // The position is the same, and the held type is not held any more.
+  await moveCursor(dataSource, 'target', end);
+  expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: {} });
+});
+
+test('readLog skips excluded types and ends at the last position of its scope', async () => {
+  await append('a');
+  await inTransaction(dataSource, (tx) => events.append(tx, { ...newNoteEvent('other'), type: { name: 'other.v1' } }));
+  const { end } = await read();
+  await append('later');
+  expect(readTexts(await read({ exceptTypes: new Set([NotedV1.name]) }))).toEqual(['other']);
+  expect(readTexts(await read({ types: new Set([NotedV1.name]), upTo: end }))).toEqual(['a']);
+  expect(readTexts(await read({ upTo: end }))).toEqual(['a', 'other']);
+});
+
+test('the cursors of a target begin with its held types, and joinCursors keeps the types that a consumer holds back', async () => {
+  const at = (position: number) => ({ txid: '7', position });
+  const readHeld = async (target: string) => (await findCursor(dataSource, target)).held;
+  await moveCursor(dataSource, 'target', at(5), { 'x.v1': at(3) });
+  await separateCursors(dataSource, 'target', ['target/0', 'target/1']);
+  expect(await readHeld('target/0')).toEqual({ 'x.v1': at(3) });
+  await moveCursor(dataSource, 'target/0', at(8), { 'x.v1': at(4), 'y.v1': at(6), 'z.v1': at(8) });
+  await moveCursor(dataSource, 'target/1', at(7), { 'x.v1': at(3), 'y.v1': at(6) });
+  await joinCursors(dataSource, 'target', ['target/0', 'target/1']);
+  // `z.v1` is held after the position of the joined cursor, so it is read again from there.
+  expect(await findCursor(dataSource, 'target')).toEqual({ ...at(7), held: { 'x.v1': at(3), 'y.v1': at(6) } });
+  await separateCursors(dataSource, 'target', ['target/0']);
+  await moveCursor(dataSource, 'target/0', at(9));
+  await joinCursors(dataSource, 'target', ['target/0']);
+  expect(await findCursor(dataSource, 'target')).toEqual({ ...at(9), held: {} });
 });
 
 test('joinCursors moves the target to the position of its slowest consumer, but never backwards', async () => {

@@ -10,13 +10,25 @@ export interface LogPosition {
   readonly position: number;
 }
 
+/** Event types that a target refuses, with the position up to which the target has received their events. */
+export type HeldTypes = Readonly<Record<string, LogPosition>>;
+
+/** Everything up to this position was delivered, except the events of held types. */
+export interface Cursor extends LogPosition {
+  readonly held: HeldTypes;
+}
+
 /** Selects the events to read. */
 export interface LogScope {
   readonly after: LogPosition;
   /** Only events of these types. Events of other types are skipped. */
   readonly types?: ReadonlySet<string> | undefined;
+  /** Skips the events of these types. */
+  readonly exceptTypes?: ReadonlySet<string>;
   /** Only events of transactions before this transaction (xid8). */
   readonly until?: string;
+  /** Only events up to this position. */
+  readonly upTo?: LogPosition;
 }
 
 export interface LogBounds {
@@ -51,12 +63,12 @@ export interface LogBatch {
   readonly isBlocked: boolean;
 }
 
-const BEGINNING: LogPosition = { txid: '0', position: 0 };
+const BEGINNING: Cursor = { txid: '0', position: 0, held: {} };
 
 /** Position of a cursor. A new cursor begins at the position of the cursor `origin`, or at the beginning of the log. */
-export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<LogPosition> {
-  const [row] = await db.query<LogPosition[]>(
-    `SELECT txid::text AS txid, position FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
+export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<Cursor> {
+  const [row] = await db.query<Cursor[]>(
+    `SELECT txid::text AS txid, position, held FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
     [cursor, origin],
   );
   return row ?? BEGINNING;
@@ -69,16 +81,21 @@ export async function findCursor(db: DataSource, cursor: string, origin = cursor
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;
   const types = scope.types ? [...scope.types] : null;
-  const parameters: unknown[] = [after.txid, after.position, bounds.maxBatchEvents, bounds.maxBatchBytes, types];
+  const exceptTypes = [...(scope.exceptTypes ?? [])];
+  const { maxBatchEvents, maxBatchBytes } = bounds;
+  const parameters: unknown[] = [after.txid, after.position, maxBatchEvents, maxBatchBytes, types, exceptTypes];
   const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
+  const upTo = scope.upTo
+    ? `AND (txid, position) <= ($${parameters.push(scope.upTo.txid)}::xid8, $${parameters.push(scope.upTo.position)}::bigint)`
+    : '';
   const rows = await db.query<LogRow[]>(
     `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
        FROM (SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY txid, position) - coalesce(octet_length(payload), 0) AS bytes_before
                FROM (SELECT txid, position, txid < pg_snapshot_xmin(pg_current_snapshot()) AS readable,
-                            $5::text[] IS NULL OR type = ANY ($5) AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
-                            CASE WHEN $5::text[] IS NULL OR type = ANY ($5) THEN payload::text END AS payload
+                            ${WANTED} AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
+                            CASE WHEN ${WANTED} THEN payload::text END AS payload
                        FROM event_log
-                      WHERE (txid, position) > ($1::xid8, $2::bigint) ${until}
+                      WHERE (txid, position) > ($1::xid8, $2::bigint) ${until} ${upTo}
                       ORDER BY txid, position LIMIT $3) AS next) AS measured
       WHERE bytes_before < $4 ORDER BY measured.txid, position`,
     parameters,
@@ -95,19 +112,27 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
   };
 }
 
+const WANTED = '(($5::text[] IS NULL OR type = ANY ($5)) AND type <> ALL ($6::text[]))';
+
 function bytesOf(rows: readonly LogRow[]): number {
   return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
 }
 
 /**
  * Moves a cursor forward, never backwards: when two relays deliver the same batch, the slower relay changes nothing.
+ * Position and held types are one row, which is true whichever of two relays has written it.
  */
-export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
+export async function moveCursor(
+  db: DataSource,
+  cursor: string,
+  { txid, position }: LogPosition,
+  held: HeldTypes = {},
+): Promise<void> {
   await db.query(
-    `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
-     ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position
-     WHERE (relay_cursors.txid, relay_cursors.position) < (excluded.txid, excluded.position)`,
-    [cursor, txid, position],
+    `INSERT INTO relay_cursors (target, txid, position, held) VALUES ($1, $2::xid8, $3, $4)
+     ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position, held = excluded.held
+     WHERE (relay_cursors.txid, relay_cursors.position) <= (excluded.txid, excluded.position)`,
+    [cursor, txid, position, JSON.stringify(held)],
   );
 }
 
@@ -120,11 +145,11 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
   return answer!.has;
 }
 
-/** Whether events are committed beyond the cursor, including events that cannot be read yet. */
+/** Whether the target still has to receive committed events, including events that cannot be read yet. */
 export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
-    `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
-    [cursor, types ? [...types] : null],
+    `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${NOT_DELIVERED}) AS more`,
+    await undelivered(db, cursor, types),
   );
   return answer!.more;
 }
@@ -132,7 +157,7 @@ export async function hasEventsBeyond(db: DataSource, cursor: string, types?: Re
 /** Counting ends at this number, so that a long log does not make the query slow. */
 const MAX_COUNTED = 10_000;
 
-/** Number of events beyond a cursor, and the time of the oldest of these events. */
+/** Number of events that the target still has to receive, and the time of the oldest of these events. */
 export async function findLag(
   db: DataSource,
   cursor: string,
@@ -140,15 +165,28 @@ export async function findLag(
 ): Promise<{ waiting: number; since: Date | null }> {
   const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
     `SELECT count(*) AS waiting, min(occurred_at) AS since
-       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${MAX_COUNTED}) AS beyond`,
-    [cursor, types ? [...types] : null],
+       FROM (SELECT occurred_at FROM event_log WHERE ${NOT_DELIVERED} LIMIT ${MAX_COUNTED}) AS beyond`,
+    await undelivered(db, cursor, types),
   );
   return lag!;
 }
 
-const BEYOND_CURSOR = `(txid, position) > (
-  coalesce((SELECT txid FROM relay_cursors WHERE target = $1), '0'::xid8),
-  coalesce((SELECT position FROM relay_cursors WHERE target = $1), 0)) AND ($2::text[] IS NULL OR type = ANY ($2))`;
+/** The events after the position `$1, $2` that are beyond the cursor `$3, $4`, or of a held type (`$5`) beyond its own. */
+const NOT_DELIVERED = `(txid, position) > ($1::xid8, $2::bigint) AND ($6::text[] IS NULL OR type = ANY ($6))
+  AND ((txid, position) > ($3::xid8, $4::bigint)
+       OR (txid, position) > (($5::jsonb -> type ->> 'txid')::xid8, ($5::jsonb -> type ->> 'position')::bigint))`;
+
+/** The parameters of {@link NOT_DELIVERED}. */
+async function undelivered(db: DataSource, name: string, types?: ReadonlySet<string>): Promise<unknown[]> {
+  const cursor = await findCursor(db, name);
+  const first = [cursor, ...Object.values(cursor.held)].reduce((a, b) => (isBefore(b, a) ? b : a));
+  const { txid, position, held } = cursor;
+  return [first.txid, first.position, txid, position, JSON.stringify(held), types ? [...types] : null];
+}
+
+function isBefore(a: LogPosition, b: LogPosition): boolean {
+  return a.txid === b.txid ? a.position < b.position : BigInt(a.txid) < BigInt(b.txid);
+}
 
 function toEnvelope(row: LogRow): EventEnvelope {
   return {

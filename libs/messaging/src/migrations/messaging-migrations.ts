@@ -6,6 +6,7 @@ import { MonthPartitions1763500000005 } from './1763500000005-month-partitions.j
 import { Heartbeats1763500000006 } from './1763500000006-heartbeats.js';
 import { PartitionsAttached1763500000007 } from './1763500000007-partitions-attached.js';
 import { AppendOnlyByPrivilege1763500000008 } from './1763500000008-append-only-by-privilege.js';
+import { HeldTypes1763500000009 } from './1763500000009-held-types.js';
 
 /** The migrations of this library. They run before the migrations of the service. */
 export const messagingMigrations = [
@@ -17,4 +18,5 @@ export const messagingMigrations = [
   Heartbeats1763500000006,
   PartitionsAttached1763500000007,
   AppendOnlyByPrivilege1763500000008,
+  HeldTypes1763500000009,
 ];

@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import {
   type Broker,
   type BrokerConnection,
-  ConsumerRefusedError,
   type EventReplay,
   type RelayTarget,
-  type ReplayRequest,
   type Responder,
   type Subscriber,
   type Subscription,
+  TypesRefusedError,
 } from '../broker/broker.js';
+import { Refusals } from '../broker/refusals.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
@@ -20,13 +19,16 @@ import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';
+import { type DeclaredMessages, PermissionWatch, PublishPermissions } from './rabbitmq-permissions.js';
 import {
   BrokerUnavailableError,
   eventMessages,
   type EventRoute,
+  newProbe,
   type OutgoingMessage,
-  type PublishOutcome,
   RabbitMqPublisher,
+  replayRequestMessage,
+  throwIfRefused,
   withDeadline,
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
@@ -43,6 +45,8 @@ export interface RabbitMqSettings {
    * the messages.
    */
   readonly eventsPerMessage?: number;
+  /** What the service publishes and sends, according to `SERVICE_MESSAGES`. The broker must allow it. */
+  readonly messages?: DeclaredMessages;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
@@ -90,8 +94,9 @@ export class RabbitMqBroker implements Broker {
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments = new Map<Attachment, AttachmentState>();
   private readonly openedAt = Date.now();
-  /** Types that were announced on the current connection: see {@link announce}. */
-  private announced = new Set<string>();
+  private readonly refusals: Refusals;
+  private readonly permissions: PublishPermissions;
+  private readonly permissionWatch: PermissionWatch;
   /** Number of messages without a bound queue, by type. */
   private readonly unroutable = new Map<string, number>();
 
@@ -99,7 +104,7 @@ export class RabbitMqBroker implements Broker {
     name: TARGET,
     window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
-      await this.announce(events);
+      await this.requirePermissions(events.map(({ type }) => type));
       await this.publishAll(this.eventMessages(events));
     },
     consumerTargets: () => this.findConsumerTargets(),
@@ -109,7 +114,7 @@ export class RabbitMqBroker implements Broker {
 
   readonly eventReplay: EventReplay = {
     isRequired: true,
-    request: (request) => this.isRouted([this.replayMessage(request)]),
+    request: (request) => this.isRouted([replayRequestMessage(this.topology.replayRequests, request)]),
     serveRequests: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplayRequests(channel, this.settings.service),
@@ -121,6 +126,7 @@ export class RabbitMqBroker implements Broker {
     deliver: async (service, events) => {
       // The name may be invalid, because an earlier release accepted and stored requests with invalid names.
       if (!this.topology.isServiceName(service)) return false;
+      await this.requirePermissions(events.map(replayedType));
       const { replayedEvents: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
         return { exchange, routingKey: this.topology.replayedEventKey(service, replayedType(event)) };
@@ -139,9 +145,10 @@ export class RabbitMqBroker implements Broker {
       name: `${service}, publishing`,
       log,
       setUp: async (model) => {
-        this.announced = new Set();
+        this.permissions.forget();
         await this.publisher.setUp(model);
         await this.requests.setUp(model);
+        this.permissionWatch.trigger();
       },
     });
     this.consuming = new RabbitMqConnection({
@@ -153,9 +160,16 @@ export class RabbitMqBroker implements Broker {
       },
     });
     const user = userNameOf(url);
-    this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user);
+    this.refusals = new Refusals(log);
+    this.permissions = new PublishPermissions(this.topology, service, this.refusals);
+    this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user, () => this.permissions.forget());
     this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
-    this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
+    this.requests = new RabbitMqRequests(this.publishing, this.topology, service, (model, command) =>
+      this.permissions.maySend(model, command),
+    );
+    const { publishing, consuming, topology, permissions, refusals } = this;
+    const links = { publishing, consuming, topology, permissions, refusals, log };
+    this.permissionWatch = new PermissionWatch(links, settings.messages);
     this.publishing.open();
     this.consuming.open();
   }
@@ -183,10 +197,15 @@ export class RabbitMqBroker implements Broker {
       declare: (channel, model) => this.topology.declareReplayedEvents(channel, model, name),
       isSingleActive: true,
     });
+    const binding = this.permissionWatch.addBinding(subscriber);
     const events = await this.consume({
       ...reading,
-      declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
-      ...(onBound ? { onAttached: onBound } : {}),
+      declare: async (channel, model) => {
+        const queue = await this.topology.declareConsumer(channel, model, subscriber);
+        await binding.bindAll(model);
+        return queue;
+      },
+      ...(onBound ? { onAttached: () => onBound(binding.boundTypes) } : {}),
       ...(onQueueLost ? { queueLoss: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), replayed.close()])) };
@@ -207,17 +226,38 @@ export class RabbitMqBroker implements Broker {
 
   /** Closes the connections. The owners of the subscriptions must close them before. */
   async close(): Promise<void> {
+    // A check in progress ends with its connection.
+    const stopped = this.permissionWatch.stop();
     await this.consuming.close();
     await this.publishing.close();
+    await stopped;
+  }
+
+  /**
+   * Resolves when the broker has answered whether this service may publish, send and consume what it declares, or when
+   * the broker is unavailable.
+   */
+  async checkPermissions(): Promise<void> {
+    const waitMs = this.publishing.current ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
+    const unavailable = new BrokerUnavailableError('The broker is unavailable.');
+    await withDeadline(this.permissionWatch.firstCheck, waitMs, () => unavailable).catch(() => undefined);
   }
 
   private connectionState(): BrokerConnection {
+    const missingPermissions = (): readonly string[] => this.permissionWatch.missing;
+    const refusals = (): ReadonlyMap<string, boolean> => this.refusals.states;
     const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
     const attachedConsumers = (): QueueConsumer<unknown>[] =>
       [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
     return {
       get state() {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
+      },
+      get missingPermissions() {
+        return missingPermissions();
+      },
+      get refusals() {
+        return refusals();
       },
       waiting: async () => {
         const counts = Promise.all(attachedConsumers().map((consumer) => consumer.waiting()));
@@ -275,17 +315,12 @@ export class RabbitMqBroker implements Broker {
     await attachment.close();
   }
 
-  /** Announces a type before its first event, so that later subscribers can send a replay request to this service. */
-  private async announce(events: readonly EventEnvelope[]): Promise<void> {
-    const types = new Set(events.map(({ type }) => type).filter((type) => !this.announced.has(type)));
-    if (types.size === 0) return;
-    const { announced } = this;
-    const channel = await this.publisher.usableChannel();
-    const queue = await this.topology.declareReplayRequests(channel, this.settings.service);
-    for (const type of types) {
-      await channel.bindQueue(queue, this.topology.replayRequests, type);
-      announced.add(type);
-    }
+  /** Throws {@link TypesRefusedError} if the broker does not allow one of the types. */
+  private async requirePermissions(types: Iterable<string>): Promise<void> {
+    const refused = new Set<string>();
+    for (const type of new Set(types))
+      if (!(await this.permissions.mayPublish(await this.publisher.usableModel(), type))) refused.add(type);
+    if (refused.size > 0) throw new TypesRefusedError(refused);
   }
 
   /**
@@ -330,7 +365,7 @@ export class RabbitMqBroker implements Broker {
     return {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
-        await this.announce(events);
+        await this.requirePermissions(events.map(({ type }) => type));
         // A message is unroutable if no consumer in this slot (group of consumers) consumes its type. This is no error.
         throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
       },
@@ -354,31 +389,10 @@ export class RabbitMqBroker implements Broker {
   private get eventsPerMessage(): number {
     return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
   }
-
-  private replayMessage(request: ReplayRequest): OutgoingMessage {
-    return {
-      exchange: this.topology.replayRequests,
-      routingKey: request.type,
-      content: Buffer.from(JSON.stringify(request)),
-      properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
-    };
-  }
 }
 
 /** The user name in the URL, or amqplib's default. */
 function userNameOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
-}
-
-/** An event without effect, which consumers skip: see {@link PROBE}. */
-function newProbe(): EventEnvelope {
-  const id = randomUUID();
-  const occurredAt = new Date(0).toISOString();
-  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
-}
-
-function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
-  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
-  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }

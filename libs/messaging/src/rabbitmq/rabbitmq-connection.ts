@@ -20,11 +20,13 @@ const HEARTBEAT_SECONDS = 10;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+/** Reply code of AMQP. */
+const ACCESS_REFUSED = 403;
 
 /**
  * A connection to the broker. When it is lost, it is opened again and set up again with
  * {@link ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one
- * way to recover. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
+ * way to recover. Only a channel that its owner replaces after a refusal is an exception. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
  * then gets an error.
  */
 export class RabbitMqConnection {
@@ -80,8 +82,12 @@ export class RabbitMqConnection {
     return this.guarded(await model.createChannel(), model);
   }
 
-  async confirmChannel(model: ChannelModel): Promise<ConfirmChannel> {
-    return this.guarded(await model.createConfirmChannel(), model);
+  /**
+   * @param onRefused called when the broker closes the channel because the permissions do not allow a message. Without
+   *   it, the connection is closed, as after any other error.
+   */
+  async confirmChannel(model: ChannelModel, onRefused?: (cause: unknown) => void): Promise<ConfirmChannel> {
+    return this.guarded(await model.createConfirmChannel(), model, onRefused);
   }
 
   async close(): Promise<void> {
@@ -92,12 +98,14 @@ export class RabbitMqConnection {
   }
 
   /** Adds an `error` listener, because an error of a channel without a listener would end the process. */
-  private guarded<C extends Channel>(channel: C, model: ChannelModel): C {
+  private guarded<C extends Channel>(channel: C, model: ChannelModel, onRefused?: (cause: unknown) => void): C {
     let cause: unknown;
     channel.on('error', (error) => (cause = error));
     channel.on('close', () => {
       // There is no cause if the owner of the channel closed it. Another listener handles a lost connection.
-      if (cause !== undefined && this.model === model) this.drop(cause);
+      if (cause === undefined || this.model !== model) return;
+      if (onRefused && (cause as { code?: unknown }).code === ACCESS_REFUSED) onRefused(cause);
+      else this.drop(cause);
     });
     return channel;
   }

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
+import { ConsumerRefusedError, type ReplayRequest } from '../broker/broker.js';
+import { PROBE } from '../routing/rabbitmq-names.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Topology } from './rabbitmq-topology.js';
 
@@ -42,11 +45,22 @@ export class RabbitMqPublisher {
     private readonly topology: Topology,
     /** The user of the connection. The broker rejects messages with any other user id, so a consumer can rely on it. */
     private readonly userId: string,
+    /** Called when the broker has refused a message, before the next message is published. */
+    private readonly onRefused: () => void = () => undefined,
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
     await this.topology.declareExchanges(model);
-    const channel = await this.connection.confirmChannel(model);
+    await this.openChannel(model);
+  }
+
+  /** Other channels of the connection do not notice that the broker refuses a message on this channel. */
+  private async openChannel(model: ChannelModel): Promise<void> {
+    const channel = await this.connection.confirmChannel(model, () => {
+      this.onRefused();
+      this.channel = undefined;
+      this.openChannel(model).catch((error: unknown) => this.connection.drop(error));
+    });
     this.returned.clear();
     // The broker sends the return of a message before its confirmation.
     channel.on('return', (message) => this.returned.add(String(message.properties.messageId)));
@@ -84,14 +98,21 @@ export class RabbitMqPublisher {
     });
   }
 
-  /** A channel for declarations and bindings, on the connection that publishes. */
-  async usableChannel(): Promise<ConfirmChannel> {
+  private async usableChannel(): Promise<ConfirmChannel> {
     if (!(await this.connection.isUsableWithin(CONNECTION_WAIT_MS)) || !this.channel)
       throw new BrokerUnavailableError('There is no connection to the broker.');
     const { blockedBecause } = this.connection;
     if (blockedBecause !== undefined)
       throw new BrokerUnavailableError(`The broker accepts no messages now: ${blockedBecause}`);
     return this.channel;
+  }
+
+  /** The connection that publishes, for channels that may be closed by the broker. */
+  async usableModel(): Promise<ChannelModel> {
+    await this.usableChannel();
+    const { current } = this.connection;
+    if (!current) throw new BrokerUnavailableError('There is no connection to the broker.');
+    return current;
   }
 }
 
@@ -170,6 +191,27 @@ function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
       ...(texts.length > 1 || first.traceparent === undefined ? {} : { headers: { traceparent: first.traceparent } }),
     },
   };
+}
+
+/** An event without effect, which consumers skip: see {@link PROBE}. */
+export function newProbe(): EventEnvelope {
+  const id = randomUUID();
+  const occurredAt = new Date(0).toISOString();
+  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
+}
+
+export function replayRequestMessage(exchange: string, request: ReplayRequest): OutgoingMessage {
+  return {
+    exchange,
+    routingKey: request.type,
+    content: Buffer.from(JSON.stringify(request)),
+    properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
+  };
+}
+
+export function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
+  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
+  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }
 
 /** Resolves or rejects as `promise` does, or rejects with the error of `newTimeoutError` after this time. */

@@ -7,6 +7,7 @@ import type { MessagingLog } from '../log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Attachment } from './rabbitmq-consumer.js';
 import { isRequestOf } from './rabbitmq-messages.js';
+import { withDeadline } from './rabbitmq-publisher.js';
 import type { Topology } from './rabbitmq-topology.js';
 
 /** Prefix of the reply addresses that releases before ADR 26 use. Only the default exchange can route to them. */
@@ -62,6 +63,11 @@ export class RabbitMqRequests {
     private readonly connection: RabbitMqConnection,
     private readonly topology: Topology,
     private readonly service: string,
+    /**
+     * Whether the broker allows the command. If it were refused on the channel of the other requests, their replies
+     * would be lost.
+     */
+    private readonly maySend: (model: ChannelModel, command: string) => Promise<boolean>,
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
@@ -104,7 +110,14 @@ export class RabbitMqRequests {
     const isUsable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
     if (!isUsable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
-    return this.sendAndWait(this.channel, command, payload, Math.max(1, deadline - Date.now()));
+    const { channel, model } = this;
+    const isAllowed = await withDeadline(this.maySend(model!, command), timeoutMs, () =>
+      notReady('The broker did not respond in time.'),
+    ).catch((error: unknown) => {
+      throw error instanceof DomainError ? error : notReady('The connection was lost.');
+    });
+    if (!isAllowed) throw notReady(`The permissions at the broker do not allow ${command}.`);
+    return this.sendAndWait(channel, command, payload, Math.max(1, deadline - Date.now()));
   }
 
   /**

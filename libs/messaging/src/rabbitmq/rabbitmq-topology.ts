@@ -49,27 +49,45 @@ export class Topology extends RabbitMqNames {
     await channel.close();
   }
 
-  /**
-   * Declares the queue of a consuming service and binds it to its current types. Bindings to an origin that is no
-   * longer in `origins` remain.
-   */
-  async declareConsumer(channel: Channel, model: ChannelModel, subscriber: Subscriber): Promise<string> {
-    const { name, types, origins, formerTypes = new Set() } = subscriber;
+  /** Declares the queue of a consuming service. {@link bindConsumer} binds it to the types. */
+  async declareConsumer(channel: Channel, model: ChannelModel, { name }: Subscriber): Promise<string> {
     await this.declareDeadLetters(model, name);
     const queue = this.eventQueue(name);
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, MAX_QUEUED_EVENTS) });
+    await channel.bindQueue(queue, this.events, this.slotKey(PROBE, this.slotOf(name)));
+    return queue;
+  }
+
+  /**
+   * Binds the queue of a consuming service to these types. Bindings to an origin that is no longer in `origins` remain.
+   * Returns the types whose bindings the broker refuses: one of them must not stop the other events.
+   */
+  async bindConsumer(
+    model: ChannelModel,
+    { name, origins, formerTypes = new Set() }: Subscriber,
+    types: ReadonlySet<string>,
+  ): Promise<Set<string>> {
+    const queue = this.eventQueue(name);
     const slot = this.slotOf(name);
-    const keys = [...types].flatMap((type) => this.bindingKeys(type, slot, origins?.get(type)));
-    for (const key of [...keys, this.slotKey(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    const bind = async (channel: Channel, type: string): Promise<void> => {
+      const keys = this.bindingKeys(type, slot, origins?.get(type));
+      for (const key of keys) await channel.bindQueue(queue, this.events, key);
+    };
+    const refused = new Set<string>();
+    const areAllBound = await succeeds(model, async (channel) => {
+      for (const type of types) await bind(channel, type);
+    });
+    if (!areAllBound)
+      for (const type of types) if (!(await succeeds(model, (channel) => bind(channel, type)))) refused.add(type);
     // An earlier release may have been bound to all events of a type that this release restricts to an origin.
     const restricted = [...types].filter((type) => origins?.has(type));
-    const former = [...restricted, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
     // This fails if the service no longer has the permission for a former type. Events of that type then still arrive
     // and are deferred.
-    await succeeds(model, async (separateChannel) => {
-      for (const key of former) await separateChannel.unbindQueue(queue, this.events, key);
-    });
-    return queue;
+    for (const type of [...restricted, ...formerTypes])
+      await succeeds(model, async (channel) => {
+        for (const key of this.bindingKeys(type, slot)) await channel.unbindQueue(queue, this.events, key);
+      });
+    return refused;
   }
 
   /**
@@ -159,7 +177,7 @@ export class Topology extends RabbitMqNames {
  * Runs `declare` on a separate channel, because the broker closes a channel when it rejects a call. Resolves to false
  * if the broker rejected the call.
  */
-async function succeeds(model: ChannelModel, declare: (channel: Channel) => Promise<unknown>): Promise<boolean> {
+export async function succeeds(model: ChannelModel, declare: (channel: Channel) => Promise<unknown>): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => undefined);
   try {

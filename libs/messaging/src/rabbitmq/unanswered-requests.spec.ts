@@ -22,7 +22,7 @@ test('a request without a responder is sent every 100 ms, and fails 100 ms befor
     isUsableWithin: () => Promise.resolve(true),
   } as unknown as RabbitMqConnection;
   const topology = Object.assign(new Topology(), { declareReplies: () => Promise.resolve('replies') });
-  const requests = new RabbitMqRequests(connection, topology, 'hosted-gateway');
+  const requests = new RabbitMqRequests(connection, topology, 'hosted-gateway', () => Promise.resolve(true));
   await requests.setUp({} as ChannelModel);
   const request = requests.request('charge.v1', {}, 500);
   const failure = request.catch((error: unknown) => error);

@@ -18,9 +18,18 @@ export class Lease {
     private readonly leaseMs: number,
   ) {}
 
+  get isHeld(): boolean {
+    return this.clock.now().getTime() < this.heldUntil;
+  }
+
+  /** Milliseconds until {@link acquireOrRenew} renews the lease. */
+  get renewalInMs(): number {
+    return Math.max(0, this.heldUntil - this.leaseMs / 2 - this.clock.now().getTime());
+  }
+
   /** Acquires or renews the lease if possible. Resolves to true if this process may relay. */
   async acquireOrRenew(): Promise<boolean> {
-    if (this.clock.now().getTime() < this.heldUntil - this.leaseMs / 2) return true;
+    if (this.renewalInMs > 0) return true;
     this.pendingRequest ??= this.requestLease().finally(() => (this.pendingRequest = undefined));
     return this.pendingRequest;
   }

@@ -35,7 +35,10 @@ export interface LoopTask {
 export interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
-  readonly pollMs: number;
+  /** Longest pause of a loop that has nothing to deliver. */
+  readonly pollMs: () => number;
+  /** Longest pause while an older transaction blocks events. Its end wakes no loop. */
+  readonly blockedPollMs: number;
   readonly leaseMs: number;
   /** Awaited before each step. */
   readonly beforeStep: () => Promise<void>;
@@ -96,7 +99,7 @@ export class RelayLoop {
   }
 
   private async stepOnce(): Promise<void> {
-    const { pollMs, beforeStep } = this.context;
+    const { beforeStep, blockedPollMs, lease } = this.context;
     const { progress, target, step } = this.task;
     await beforeStep();
     const { deliveredCount, hasMore, isBlocked } = await step(this.failures > 0);
@@ -107,8 +110,9 @@ export class RelayLoop {
     // Blocked events become readable when an older transaction ends. So the log is read again soon, and then less
     // often.
     if (deliveredCount > 0) this.blockedMs = 0;
-    this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
-    const nudged = await this.newEventSignal.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+    this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), blockedPollMs) : 0;
+    const pauseMs = this.blockedMs || Math.min(this.context.pollMs(), lease.renewalInMs);
+    const nudged = await this.newEventSignal.wait(Math.min(pauseMs, progress?.dueInMs ?? pauseMs));
     if (nudged && target?.maxBatchWaitMs) await this.endSignal.wait(target.maxBatchWaitMs);
   }
 

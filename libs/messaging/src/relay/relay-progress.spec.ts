@@ -38,7 +38,7 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
   /** Number of saves before each step. */
   const savesBeforeStep: number[] = [];
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
+  const lease = { acquireOrRenew: () => Promise.resolve(true), renewalInMs: 1_000 } as Lease;
   let batches = 1;
   const loop: RelayLoop = new RelayLoop(
     {
@@ -52,7 +52,7 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
         return Promise.resolve({ deliveredCount: 1, hasMore: true, isBlocked: false });
       },
     },
-    { lease, log, pollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
+    { lease, log, pollMs: () => 1, blockedPollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
   );
   await loop.run();
   // A step lasts 100 ms, so the position was saved after the third step, and then at the end.
@@ -87,7 +87,7 @@ test('a loop reads blocked events again after 2 ms, and waits twice as long afte
   const deliveredCounts = [0, 0, 0, 1, 0, 0];
   const stepTimes: number[] = [];
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
+  const lease = { acquireOrRenew: () => Promise.resolve(true), renewalInMs: 1_000 } as Lease;
   const loop: RelayLoop = new RelayLoop(
     {
       name: 'target',
@@ -98,7 +98,7 @@ test('a loop reads blocked events again after 2 ms, and waits twice as long afte
         return Promise.resolve({ deliveredCount, hasMore: false, isBlocked: true });
       },
     },
-    { lease, log, pollMs: 1_000, leaseMs: 10_000, beforeStep: () => Promise.resolve() },
+    { lease, log, pollMs: () => 1_000, blockedPollMs: 1_000, leaseMs: 10_000, beforeStep: () => Promise.resolve() },
   );
   const ended = loop.run();
   await jest.advanceTimersByTimeAsync(100);

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
+import { findCursor, type HeldTypes, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
 /**
  * Time between a delivery and the save of the position. After a crash, the events that were delivered in this time are
@@ -24,6 +24,7 @@ interface Batch {
  */
 export class RelayProgress {
   private position: LogPosition | undefined;
+  private heldTypes: HeldTypes = {};
   private savedAt = 0;
   /** performance.now() of the next save. */
   private dueAt = Number.POSITIVE_INFINITY;
@@ -45,8 +46,27 @@ export class RelayProgress {
   /** The position after all batches that were delivered or are in flight. If a batch failed, throws its error. */
   async readFrom(): Promise<LogPosition> {
     if (this.failure) await this.waitUntilIdle();
-    this.position ??= await findCursor(this.dataSource, this.target, this.origin);
+    if (!this.position) {
+      const { txid, position, held } = await findCursor(this.dataSource, this.target, this.origin);
+      this.position = { txid, position };
+      this.heldTypes = held;
+    }
     return this.inFlight.at(-1)?.end ?? this.position;
+  }
+
+  /** The types whose events are not delivered with the others. Complete after {@link readFrom}. */
+  get held(): HeldTypes {
+    return this.heldTypes;
+  }
+
+  /**
+   * Holds a type back from the current position, or moves the position of a held type. Without a position, the type is
+   * no longer held. No batch may be in flight.
+   */
+  hold(type: string, position: LogPosition | undefined): void {
+    const { [type]: _, ...others } = this.heldTypes;
+    this.heldTypes = position ? { ...others, [type]: position } : others;
+    this.scheduleSave(SAVE_DELAY_MS);
   }
 
   get isIdle(): boolean {
@@ -92,7 +112,10 @@ export class RelayProgress {
   advance(end: LogPosition, hasDelivered: boolean): void {
     if (end === this.position) return;
     this.position = end;
-    const delayMs = hasDelivered ? SAVE_DELAY_MS : SKIPPED_SAVE_DELAY_MS;
+    this.scheduleSave(hasDelivered ? SAVE_DELAY_MS : SKIPPED_SAVE_DELAY_MS);
+  }
+
+  private scheduleSave(delayMs: number): void {
     this.dueAt = Math.min(this.dueAt, Math.max(this.savedAt, performance.now() - delayMs) + delayMs);
   }
 
@@ -103,7 +126,7 @@ export class RelayProgress {
 
   async save(): Promise<void> {
     if (this.position === undefined || this.dueAt === Number.POSITIVE_INFINITY) return;
-    await moveCursor(this.dataSource, this.target, this.position);
+    await moveCursor(this.dataSource, this.target, this.position, this.heldTypes);
     this.savedAt = performance.now();
     this.dueAt = Number.POSITIVE_INFINITY;
   }
@@ -111,6 +134,7 @@ export class RelayProgress {
   /** Discards the cached position after the lease was lost, because another process may now move the position. */
   discard(): void {
     this.position = undefined;
+    this.heldTypes = {};
     this.inFlight = [];
     this.failure = undefined;
     this.dueAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
-import { findLag, hasEventsBeyond, hasType, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { findLag, hasEventsBeyond, hasType, type LogBounds } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
@@ -9,16 +9,16 @@ import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
 import { type LoopTask, RelayLoop, type Step } from './relay-loop.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
-import { RelayProgress } from './relay-progress.js';
 import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
+import { TargetDelivery } from './target-delivery.js';
+import { WakeUps } from './wake-ups.js';
 
 export interface RelaySettings extends LogBounds {
-  /**
-   * Interval between two reads of the log. A commit in this process wakes the relay earlier. A commit in another
-   * process does not wake it.
-   */
+  /** Interval between two reads of the log. A commit in this process wakes the relay earlier. */
   readonly pollMs: number;
+  /** The same interval while commits in other processes wake the relay too: see {@link WakeUps}. */
+  readonly listeningPollMs: number;
   /** If the relaying process crashes, another process continues after this time. */
   readonly leaseMs: number;
   /** A transaction that holds back events for longer than this is reported. */
@@ -29,14 +29,15 @@ export const RELAY_DEFAULTS: RelaySettings = {
   maxBatchEvents: 200,
   maxBatchBytes: 4 * 1024 * 1024,
   pollMs: 500,
+  listeningPollMs: 2_000,
   leaseMs: 4_000,
   heldBackAfterMs: 2_000,
 };
 
 const PARTITIONS_RETRY_MS = 60_000;
 /**
- * A replay is requested rarely, and its request wakes the loop. Only a request that another process has accepted waits
- * for a poll. An idle service would otherwise spend as much on these polls as on those of its log.
+ * A replay is requested rarely, and its request wakes the loop. An idle service would otherwise spend as much on these
+ * polls as on those of its log.
  */
 const POLLS_PER_REPLAY_POLL = 4;
 
@@ -48,7 +49,7 @@ const POLLS_PER_REPLAY_POLL = 4;
  * late.
  *
  * Delivers each event at least once: the cursor moves after the delivery, so a crash between the delivery and the move
- * repeats the delivery (see {@link RelayProgress}).
+ * repeats the delivery (see {@link TargetDelivery}).
  */
 export class Relay {
   private readonly lease: Lease;
@@ -61,6 +62,9 @@ export class Relay {
   private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
   private replayRequests: Subscription | undefined;
+  private replayLoop: RelayLoop | undefined;
+  /** Present if other processes may relay this log. */
+  private readonly wakeUps: WakeUps | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -72,12 +76,16 @@ export class Relay {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
     this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
     this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
+    this.wakeUps =
+      broker.connection &&
+      new WakeUps(dataSource, log, (topic) => (topic === 'replays' ? this.replayLoop?.nudge() : this.nudgeLoops()));
   }
 
   /** Begins to relay to all current targets, and to targets that are added later. */
   async start(): Promise<void> {
     this.isStopping = false;
     await this.ensurePartitions();
+    this.wakeUps?.start();
     this.stopWatching();
     this.stopWatching = this.broker.watchTargets(() => this.updateLoops());
     this.updateLoops();
@@ -88,8 +96,16 @@ export class Relay {
     this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** Wakes the relay. Call this after the commit of events of these types, or without an argument for all types. */
+  /**
+   * Wakes the relay, in this process or in the process that relays. Call this after the commit of events of these
+   * types, or without an argument for all types.
+   */
   nudge(types?: readonly string[]): void {
+    this.nudgeLoops(types);
+    if (!this.lease.isHeld) this.wakeUps?.send('events');
+  }
+
+  private nudgeLoops(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
       const { target } = loop.task;
       if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
@@ -102,6 +118,7 @@ export class Relay {
   async stop(): Promise<void> {
     this.stopObserving();
     this.stopWatching();
+    await this.wakeUps?.stop();
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
@@ -124,14 +141,13 @@ export class Relay {
   async runOnce(): Promise<number> {
     let deliveredCount = 0;
     for (const target of this.broker.targets()) {
-      const progress = new RelayProgress(this.dataSource, target.name);
+      const delivery = this.newDelivery(target);
       for (let hasMore = true; hasMore;) {
-        const step = await this.deliverBatch(target, progress);
+        const step = await delivery.step(true);
         deliveredCount += step.deliveredCount;
         hasMore = step.hasMore;
       }
-      await progress.waitUntilIdle();
-      await progress.save();
+      await delivery.progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
     return deliveredCount;
@@ -150,6 +166,11 @@ export class Relay {
    */
   get isHeldBack(): boolean {
     return this.horizon.heldBack !== undefined;
+  }
+
+  /** Whether commits in other processes wake this relay. Otherwise it finds their events with its next poll. */
+  get isWokenByOthers(): boolean {
+    return this.wakeUps?.areReceived ?? false;
   }
 
   /** The targets that have a loop. */
@@ -171,16 +192,18 @@ export class Relay {
   }
 
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
-    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
-    const step = (isRecovering: boolean): Promise<Step> => this.deliverBatch(target, progress, isRecovering);
+    const delivery = this.newDelivery(target, () => loop.nudge(), origin);
+    const { progress } = delivery;
+    const step = (isRecovering: boolean): Promise<Step> => delivery.step(isRecovering);
     const onLeaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
+    const loop: RelayLoop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
     return loop;
   }
 
   /** Relays to a target with several consumers, until one consumer rejects events that the other consumers accept. */
   private relayToAllConsumers(target: RelayTarget): void {
-    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
+    const delivery = this.newDelivery(target, () => loop.nudge());
+    const { progress } = delivery;
     const trySeparate = async (): Promise<boolean> => {
       await progress.save();
       if (!(await this.relayToEachConsumer(target))) return false;
@@ -197,7 +220,7 @@ export class Relay {
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
         if (isSeparated && (await trySeparate())) return { deliveredCount: 0, hasMore: false, isBlocked: false };
         isChecked = true;
-        return this.deliverBatch(target, progress, isRecovering);
+        return delivery.step(isRecovering);
       },
       handleFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
       onLeaseLost: () => {
@@ -238,20 +261,30 @@ export class Relay {
       const deliveredCount = await replays.step();
       return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
     };
-    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL * this.settings.pollMs);
+    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL);
+    this.replayLoop = loop;
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
         await replays.accept(request);
         loop.nudge();
+        if (!this.lease.isHeld) this.wakeUps?.send('replays');
       },
       (type) => hasType(this.dataSource, type),
     );
   }
 
-  private startLoop(task: LoopTask, pollMs = this.settings.pollMs): RelayLoop {
+  /** @param pollFactor by how much the loop polls less often than the loops of the log */
+  private startLoop(task: LoopTask, pollFactor = 1): RelayLoop {
     const { lease, log } = this;
-    const { leaseMs } = this.settings;
-    const loop = new RelayLoop(task, { lease, log, pollMs, leaseMs, beforeStep: () => this.ensurePartitions() });
+    const { leaseMs, pollMs, listeningPollMs } = this.settings;
+    const loop = new RelayLoop(task, {
+      lease,
+      log,
+      leaseMs,
+      blockedPollMs: pollMs,
+      pollMs: () => pollFactor * (this.isWokenByOthers ? listeningPollMs : pollMs),
+      beforeStep: () => this.ensurePartitions(),
+    });
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
@@ -263,18 +296,9 @@ export class Relay {
     return loop;
   }
 
-  private async deliverBatch(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
-    const after = await progress.readFrom();
-    const { events, end, hasMore, isBlocked } = await readLog(
-      this.dataSource,
-      { after, types: target.types },
-      this.settings,
-    );
-    await this.horizon.report(target.name, isBlocked && events.length === 0);
-    if (events.length > 0) progress.addBatch(end, target.deliver(events));
-    else if (progress.isIdle) progress.advance(end, false);
-    await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
-    return { deliveredCount: events.length, hasMore, isBlocked };
+  private newDelivery(target: RelayTarget, onFailure?: () => void, origin?: string): TargetDelivery {
+    const { dataSource, clock, log, settings: bounds, horizon } = this;
+    return new TargetDelivery(target, { dataSource, clock, log, bounds, horizon }, onFailure, origin);
   }
 
   /** Creates the partitions of this month and the next two months, at the start and at the beginning of each month. */

@@ -4,7 +4,7 @@ import { inTransaction, newDataSource } from '@svc/persistence';
 import { ManualClock, newMessagingDatabase, openTransaction, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
-import type { EventReplay } from '../broker/broker.js';
+import { type EventReplay, TypesRefusedError } from '../broker/broker.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { EventLog, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
@@ -17,6 +17,8 @@ let replays: Replays;
 let delivered: string[];
 /** Services whose queue is full, so that they accept no events. */
 let fullServices: Set<string>;
+/** Types that the broker refuses. */
+let refusedTypes: Set<string>;
 
 beforeAll(async () => {
   database = await newMessagingDatabase();
@@ -25,9 +27,10 @@ beforeAll(async () => {
   events = new EventLog(dataSource, clock);
 });
 beforeEach(() => {
-  [delivered, fullServices] = [[], new Set()];
+  [delivered, fullServices, refusedTypes] = [[], new Set(), new Set()];
   const deliver = (service: string, batch: readonly EventEnvelope[]): Promise<boolean> => {
     if (fullServices.has(service)) return Promise.reject(new Error('full'));
+    if (batch.some(({ type }) => refusedTypes.has(type))) return Promise.reject(new TypesRefusedError(refusedTypes));
     delivered.push(
       ...batch.map(({ type, payload }) => `${service}: ${type === NotedV1.name ? (payload as Note).text : type}`),
     );
@@ -89,4 +92,16 @@ test('a service whose queue is full receives nothing until its pause of 50 ms en
   expect(await serveAll()).toEqual([]);
   clock.advance(1);
   expect(await serveAll()).toEqual([`full: ${ReplayServedV1.name}`]);
+});
+
+test('a type that the broker refuses delays only its own replay, and not other replays to the same service', async () => {
+  await append('a');
+  await inTransaction(dataSource, (tx) => events.append(tx, { ...newNoteEvent('other'), type: { name: 'other.v1' } }));
+  refusedTypes.add('other.v1');
+  await replays.accept({ id: requestIdOf(1), service: 'late', type: 'other.v1' });
+  await requestReplay(2, 'late');
+  expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
+  refusedTypes.clear();
+  clock.advance(60_000);
+  expect(await serveAll()).toEqual(['late: other.v1', `late: ${ReplayServedV1.name}`]);
 });

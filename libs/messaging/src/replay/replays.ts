@@ -1,6 +1,6 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { EventReplay, ReplayRequest } from '../broker/broker.js';
+import { type EventReplay, type ReplayRequest, TypesRefusedError } from '../broker/broker.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
 import type { MessagingLog } from '../log.js';
@@ -21,7 +21,7 @@ interface OpenReplay extends ReplayRequest {
  * arrive twice, and the inbox ignores the second delivery.
  */
 export class Replays {
-  /** Services that accept no events now. */
+  /** Services that accept no events now, and requests (by id) whose type the broker refuses. */
   private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
   constructor(
@@ -53,16 +53,17 @@ export class Replays {
    */
   async step(): Promise<number> {
     const now = this.clock.now().getTime();
-    const paused = [...this.paused].flatMap(([service, { untilMs }]) => (untilMs > now ? [service] : []));
+    const paused = [...this.paused].flatMap(([name, { untilMs }]) => (untilMs > now ? [name] : []));
     const [replay] = await this.dataSource.query<OpenReplay[]>(
       `SELECT id, service, type, until::text FROM replays
-        WHERE served_at IS NULL AND NOT service = ANY($1) ORDER BY asked_at, id LIMIT 1`,
+        WHERE served_at IS NULL AND NOT service = ANY($1) AND NOT id::text = ANY($1) ORDER BY asked_at, id LIMIT 1`,
       [paused],
     );
     if (!replay) return 0;
     try {
       const served = await this.serve(replay);
       this.paused.delete(replay.service);
+      this.paused.delete(replay.id);
       return served;
     } catch (error) {
       this.pause(replay, error);
@@ -70,10 +71,11 @@ export class Replays {
     }
   }
 
-  private pause({ service, type }: OpenReplay, error: unknown): void {
-    const failures = (this.paused.get(service)?.failures ?? 0) + 1;
+  private pause({ id, service, type }: OpenReplay, error: unknown): void {
+    const name = error instanceof TypesRefusedError ? id : service;
+    const failures = (this.paused.get(name)?.failures ?? 0) + 1;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
-    this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
+    this.paused.set(name, { failures, untilMs: this.clock.now().getTime() + pauseMs });
     if (isPowerOfTwo(failures))
       this.log.warn({ err: error, service, type, failures }, 'relay: replay request not accepted, will be retried');
   }

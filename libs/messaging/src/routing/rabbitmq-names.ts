@@ -12,6 +12,10 @@ const SLOTS = 256;
 /** Regular expression for service names, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
 const MAX_SERVICE_NAME_LENGTH = 64;
+/** Matches {@link SERVICE_NAME}, and is the name of no service. */
+const NO_SERVICE = '-';
+/** End of a routing key with which a service checks its permission to send a command. */
+const UNBOUND = '.unbound';
 /** Length of a dead-letter queue. When it is full, the broker drops the oldest message. */
 export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
@@ -131,6 +135,18 @@ export class RabbitMqNames {
   replayedEventKey(service: string, type: string): string {
     return `${service}.${type}`;
   }
+  /** A routing key that needs the permission to publish the type, and that no queue is bound to. */
+  unboundEventKey(type: string): string {
+    return this.slotKey(type, SLOTS);
+  }
+  /** A routing key that needs the permission to replay the type, and that no queue is bound to. */
+  unboundReplayKey(type: string): string {
+    return this.replayedEventKey(NO_SERVICE, type);
+  }
+  /** A routing key that needs the permission to send the command, and that no queue is bound to. */
+  unboundCommandKey(command: string): string {
+    return `${command}${UNBOUND}`;
+  }
   /** The type in a routing key of the exchange of events. */
   typeOf(key: string): string | undefined {
     return /^.+?\.v\d+(?=\.|$)/.exec(key)?.[0];
@@ -208,7 +224,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
         write: publishes.length > 0 ? `^${SERVICE_NAME}\\.${group(publishes)}$` : NONE,
         read: consumes.length > 0 ? `^${escape(service)}\\.#$` : NONE,
       },
-      { exchange: names.commands, write: anyOf(requests), read: anyOf(answers) },
+      { exchange: names.commands, write: sentKeys(requests), read: anyOf(answers) },
       {
         exchange: names.replies,
         // This allows the reply queues of all services. Their ids are random, and only services that received a request
@@ -226,6 +242,10 @@ const NONE = '^$';
 function publishedKeys(types: readonly string[]): string {
   if (types.length === 0) return NONE;
   return `^(${group(types)}(\\.to\\.\\d+)?(\\.from\\.[a-z]+\\.[a-z]+)?|${escape(PROBE)}\\.to\\.\\d+)$`;
+}
+
+function sentKeys(commands: readonly string[]): string {
+  return commands.length > 0 ? `^${group(commands)}(${escape(UNBOUND)})?$` : NONE;
 }
 
 function boundKeys(types: readonly string[], slot: number): string {

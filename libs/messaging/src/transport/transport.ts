@@ -101,6 +101,11 @@ export class Transport extends Server implements CustomTransportStrategy {
     return this.broker.connection?.state;
   }
 
+  /** See {@link BrokerConnection.missingPermissions}. */
+  get missingPermissions(): readonly string[] {
+    return this.broker.connection?.missingPermissions ?? [];
+  }
+
   listen(ready: (error?: unknown) => void): void {
     this.connectHandlers().then(() => ready(), ready);
   }
@@ -148,7 +153,7 @@ export class Transport extends Server implements CustomTransportStrategy {
         ? {
             formerTypes: await subscribedTypes.findRetired(types),
             onQueueLost: () => subscribedTypes.markAllMissing(),
-            onBound: () => subscribedTypes.requestReplay(types),
+            onBound: (boundTypes) => subscribedTypes.requestReplay(boundTypes),
           }
         : {}),
     });

@@ -40,6 +40,7 @@ export class DeliveryHold {
       subscribe: (subscriber) => broker.subscribe(subscriber),
       respond: (command, responder) => broker.respond(command, responder),
       request: (command, payload, timeoutMs) => broker.request(command, payload, timeoutMs),
+      ...(broker.connection ? { connection: broker.connection } : {}),
       ...(broker.eventReplay ? { eventReplay: broker.eventReplay } : {}),
     };
   }

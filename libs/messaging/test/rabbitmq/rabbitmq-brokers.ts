@@ -18,6 +18,8 @@ export interface RabbitMqLink extends Link {
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;
   readonly topology = new Topology(this.namespace);
+  /** The URLs of the services that have a login of their own. */
+  readonly logins = new Map<string, string>();
   /** The newest link of each service. */
   private readonly links = new Map<string, RabbitMqLink>();
 
@@ -28,9 +30,9 @@ export class RabbitMqBrokers implements Brokers {
   ) {}
 
   async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {
-    const { hostname, port } = new URL(this.url);
+    const url = new URL(this.logins.get(service) ?? this.url);
+    const { hostname, port } = url;
     const network = await TcpProxy.to(hostname, Number(port || 5672));
-    const url = new URL(this.url);
     url.hostname = '127.0.0.1';
     url.port = String(network.localPort);
     const { namespace, eventsPerMessage } = this;

@@ -34,6 +34,9 @@ export class HealthController {
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
+    // A new release needs new permissions at the broker (ADR 26). A rollout must wait until they are imported.
+    const refused = this.transport.missingPermissions;
+    if (refused.length > 0) throw notReady(`the broker does not allow this service to ${refused.join(', ')}`);
     // The service must once have handled all events from before its start. With RabbitMQ, this is true when the replays
     // that it requested are complete. Within one process, it is true when the relay has caught up. Later delays do not
     // make the service unready.
