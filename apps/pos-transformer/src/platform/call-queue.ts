@@ -59,6 +59,8 @@ export class CallQueue {
   private consecutiveErrors = 0;
   private nextDrainMs = 0;
   private timer: NodeJS.Timeout | undefined;
+  /** Whether the platform has responded in this run, so that its time is known. */
+  private hasTime = false;
   private isStarted = false;
   private isStopped = false;
 
@@ -134,7 +136,9 @@ export class CallQueue {
         this.notifyCancelled();
         const call = calls.findNext(siteId, name, this.listPostponed());
         if (!call) return;
-        if (await this.isTimeKnown()) await this.send(call);
+        // While the queue waits for the platform's time, the call may be cancelled. So the queue is read again.
+        if (this.hasTime) await this.send(call);
+        else this.hasTime = await this.learnTime();
         this.consecutiveErrors = 0;
       }
     } finally {
@@ -145,7 +149,7 @@ export class CallQueue {
   }
 
   /** A call contains times of the platform. Therefore nothing is sent before the platform's time is known (T14). */
-  private async isTimeKnown(): Promise<boolean> {
+  private async learnTime(): Promise<boolean> {
     try {
       await this.options.learnTime();
       return true;
