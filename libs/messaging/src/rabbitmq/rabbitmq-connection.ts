@@ -5,8 +5,8 @@ import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
 export interface ConnectionSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
-  readonly url: string;
+  /** The nodes of the broker. They are tried in turn, from the first one. The URLs are secrets. */
+  readonly urls: readonly string[];
   /** Shown by the broker's administration tools. */
   readonly name: string;
   readonly log: MessagingLog;
@@ -15,16 +15,16 @@ export interface ConnectionSettings {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Both sides notice a lost connection within twice this time. */
-const HEARTBEAT_SECONDS = 10;
+/** Both sides notice a lost connection within twice this time. With less than 5 s, a busy broker loses connections. */
+const HEARTBEAT_SECONDS = 5;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * A connection to the broker. When it is lost, it is opened again and set up again with
- * {@link ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one
- * way to recover. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
+ * A connection to the broker. When it is lost, it is opened again, to the next node, and set up again with
+ * {@link ConnectionSettings.setUp}. If a channel of
+ * {@link confirmChannel} is lost, the whole connection is closed too. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
  * then gets an error.
  */
 export class RabbitMqConnection {
@@ -33,6 +33,9 @@ export class RabbitMqConnection {
   private model: ChannelModel | undefined;
   private isUsable = false;
   private isClosing = false;
+  private awaySince = performance.now();
+  /** Index of the node that is tried next. */
+  private next = 0;
   private readonly stopSignal = new Signal();
   private readonly waiting = new Set<() => void>();
   private running: Promise<void> | undefined;
@@ -47,6 +50,11 @@ export class RabbitMqConnection {
   get state(): 'up' | 'away' | 'blocked' {
     if (!this.isUsable) return 'away';
     return this.blockedBecause === undefined ? 'up' : 'blocked';
+  }
+
+  /** Time since the connection was lost, or 0. */
+  get awayMs(): number {
+    return this.isUsable ? 0 : performance.now() - this.awaySince;
   }
 
   open(): void {
@@ -74,10 +82,6 @@ export class RabbitMqConnection {
     if (!this.model || this.isClosing) return;
     this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
     void closeQuietly(this.model);
-  }
-
-  async channel(model: ChannelModel): Promise<Channel> {
-    return this.guarded(await model.createChannel(), model);
   }
 
   async confirmChannel(model: ChannelModel): Promise<ConfirmChannel> {
@@ -112,13 +116,16 @@ export class RabbitMqConnection {
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
+      this.next = (this.next + 1) % this.settings.urls.length;
+      // The pause grows after each round, because another node may accept the connection immediately.
+      const rounds = Math.floor(failures / this.settings.urls.length);
+      await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 10), MAX_PAUSE_MS));
     }
   }
 
   /** Throws when the connection is lost. */
   private async connectOnce(onUsable: () => void): Promise<void> {
-    const model = await connect(withHeartbeat(this.settings.url), {
+    const model = await connect(withHeartbeat(this.settings.urls[this.next]!), {
       noDelay: true,
       keepAlive: true,
       timeout: CONNECT_TIMEOUT_MS,
@@ -147,12 +154,21 @@ export class RabbitMqConnection {
       await lost;
       throw cause;
     } finally {
+      if (this.isUsable) this.awaySince = performance.now();
       this.isUsable = false;
       this.model = undefined;
       this.blockedBecause = undefined;
       await closeQuietly(model);
     }
   }
+}
+
+/**
+ * The URLs in a list that is separated by commas: one for each node of a cluster. A comma in a password separates
+ * nothing, because no `amqp://` follows it.
+ */
+export function parseBrokerUrls(list: string): string[] {
+  return list.split(/\s*,\s*(?=amqps?:\/\/)/).map((url) => url.trim());
 }
 
 function withHeartbeat(url: string): string {

@@ -26,7 +26,7 @@ export class BrokerUnavailableError extends Error {
 const CONNECTION_WAIT_MS = 1_000;
 const CONFIRM_TIMEOUT_MS = 10_000;
 /** The text of amqplib's error when a queue rejects a message, for example because the queue is full. */
-const NACKED = 'message nacked';
+export const NACKED = 'message nacked';
 
 /**
  * Publishes batches and waits until every queue that a message was routed to has stored it. The callers limit the
