@@ -296,11 +296,15 @@ describe('permissions for messages of other services', () => {
     const command = 'charge-card.v1';
     const [inCcHeader, deadLettered] = [newEvent(command), newEvent(command)];
     // RabbitMQ before 3.13 checks only the first routing key, and not those in the CC header.
-    const ccHeader = { CC: [command] };
+    const ccHeader = { CC: [names.commandKey(command)] };
+    const openKey = names.commandKey('open-payable.v1');
     const isAccepted =
-      (await attemptAs('code-decoder', publish(names.commands, 'open-payable.v1', inCcHeader, ccHeader))) === 200;
+      (await attemptAs('code-decoder', publish(names.commands, openKey, inCcHeader, ccHeader))) === 200;
     expect(
-      await attemptAs('code-decoder', publishByDeadLettering('code-decoder', names.commands, command, deadLettered)),
+      await attemptAs(
+        'code-decoder',
+        publishByDeadLettering('code-decoder', names.commands, names.commandKey(command), deadLettered),
+      ),
     ).toBe(200);
     const isRefusal = (warning: unknown): boolean => JSON.stringify(warning).includes(`"command":"${command}"`);
     await waitUntil('the services to log the refusals', DEADLINE_MS, () =>
@@ -351,6 +355,7 @@ describe('permissions for messages of other services', () => {
           .filter((name) => name !== service)
           .map((name): [string, string] => [names.replayedEvents, `${name}.#`]),
         [names.commands, '#'],
+        [names.commands, names.commandKey('charge-card.v1', '*')],
         [names.replies, '#'],
         [names.deadLetters, 'payment-processor'],
       ];
@@ -364,9 +369,16 @@ describe('permissions for messages of other services', () => {
 
   test('a service can send only its own commands, and can send replies only if it handles commands', async () => {
     const event = newEvent('charge-card.v1');
-    expect(await attemptAs('webhook-dispatcher', publish(names.commands, 'charge-card.v1', event))).toBe(403);
-    expect(await attemptAs('code-decoder', publish(names.commands, 'charge-card.v1', event))).toBe(403);
-    const queue = names.commandQueue('charge-card.v1');
+    const replica = randomUUID();
+    for (const key of [names.commandKey(event.type), names.commandKey(event.type, replica)])
+      for (const service of ['webhook-dispatcher', 'code-decoder'] as const)
+        expect([key, service, await attemptAs(service, publish(names.commands, key, event))]).toEqual([
+          key,
+          service,
+          403,
+        ]);
+    const queue = names.commandQueue('charge-card.v1', replica);
+    expect(await attemptAs('code-decoder', (channel) => channel.assertQueue(queue, { exclusive: true }))).toBe(403);
     expect(await attemptAs('code-decoder', publish('', queue, event))).toBe(403);
     const replies = names.replyQueue('hosted-gateway', randomUUID());
     expect(await attemptAs('identity', publish(names.replies, replies, event))).toBe(403);

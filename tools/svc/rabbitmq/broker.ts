@@ -10,6 +10,7 @@ import { ADMINISTRATOR, type RabbitMqPlan, type StartedRabbitMq, startRabbitMq }
 import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
+import { parseBrokerUrls } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 
 export interface BrokerPlan extends RabbitMqPlan {
@@ -91,12 +92,15 @@ export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>):
 
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; without the variable ./svc starts a RabbitMQ';
 
+/** @param url the URL of a server, or of each node of a cluster, separated by commas */
 async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
-  const { protocol, host } = parseUrl(url);
-  if (protocol !== 'amqp:' && protocol !== 'amqps:')
+  const nodes = parseBrokerUrls(url).map((ofNode) => parseUrl(ofNode));
+  if (!nodes.every(({ protocol }) => protocol === 'amqp:' || protocol === 'amqps:'))
     throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// URL', { hint: AMQP_HINT });
-  const login = await tryLogin(url);
-  if (login === 'accepted') return { url, description: `uses ${host}` };
+  const host = nodes.map((node) => node.host).join(', ');
+  const logins = await Promise.all(nodes.map(({ href }) => tryLogin(href)));
+  if (logins.includes('accepted')) return { url, description: `uses ${host}` };
+  const login = logins.includes('refused') ? 'refused' : 'no answer';
   const problem = login === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
   throw new SvcError(`RabbitMQ on ${host} ${problem} SVC_AMQP_URL`, {
     hint: 'start it or correct the URL; without the variable ./svc starts a RabbitMQ',

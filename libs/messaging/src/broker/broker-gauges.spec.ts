@@ -16,6 +16,7 @@ test.each([
 ] as const)('in the connection state "%s", the gauge svc.broker.connected is %i', async (state, connected) => {
   const connection: BrokerConnection = {
     state,
+    unattached: [],
     waiting: () => Promise.resolve(new Map([['a queue', 3]])),
     deadLetters: () => Promise.resolve(2),
   };
@@ -38,7 +39,10 @@ test('if the broker does not respond in time, its connection state is reported, 
   };
   jest.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as Meter);
   const rejectAsUnavailable = () => Promise.reject(new Error('no response'));
-  observeBroker({ state: 'up', waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable }, 'history');
+  observeBroker(
+    { state: 'up', unattached: [], waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable },
+    'history',
+  );
   await collect!({ observe });
   expect(observed).toStrictEqual([1]);
   jest.restoreAllMocks();

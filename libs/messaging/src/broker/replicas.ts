@@ -35,10 +35,10 @@ export class Replicas {
   }
 
   /** The replica for the next request: one that answers, with the fewest requests in flight. */
-  choose(excluded: ReadonlySet<string> = new Set()): Replica | undefined {
-    const usable = this.all.filter(({ id }) => !excluded.has(id));
-    const first = this.turn++ % Math.max(1, usable.length);
-    return [...usable.slice(first), ...usable.slice(0, first)].reduce<Replica | undefined>(
+  choose(): Replica | undefined {
+    const { all } = this;
+    const first = this.turn++ % Math.max(1, all.length);
+    return [...all.slice(first), ...all.slice(0, first)].reduce<Replica | undefined>(
       (best, next) => (best && rank(best) <= rank(next) ? best : next),
       undefined,
     );

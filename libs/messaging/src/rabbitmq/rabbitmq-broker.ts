@@ -16,9 +16,9 @@ import {
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
-import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
+import { type EventOrigin, parseBrokerUrls, PROBE } from '../routing/rabbitmq-names.js';
 import { type Attachment, Attachments } from './rabbitmq-attachments.js';
-import { parseBrokerUrls, RabbitMqConnection } from './rabbitmq-connection.js';
+import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';

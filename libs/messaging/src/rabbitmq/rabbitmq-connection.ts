@@ -32,6 +32,8 @@ export class RabbitMqConnection {
   blockedBecause: string | undefined;
   private model: ChannelModel | undefined;
   private isUsable = false;
+  /** The last connection that was given up. It may need seconds to close. */
+  private dropped: ChannelModel | undefined;
   private isClosing = false;
   private awaySince = performance.now();
   /** Index of the node that is tried next. */
@@ -79,7 +81,9 @@ export class RabbitMqConnection {
 
   /** Closes the current connection. A new connection is then opened. */
   drop(cause: unknown): void {
-    if (!this.model || this.isClosing) return;
+    if (!this.model || this.isClosing || this.dropped === this.model) return;
+    this.dropped = this.model;
+    this.markAway();
     this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
     void closeQuietly(this.model);
   }
@@ -104,6 +108,11 @@ export class RabbitMqConnection {
       if (cause !== undefined && this.model === model) this.drop(cause);
     });
     return channel;
+  }
+
+  private markAway(): void {
+    if (this.isUsable) this.awaySince = performance.now();
+    this.isUsable = false;
   }
 
   private async run(): Promise<void> {
@@ -154,21 +163,12 @@ export class RabbitMqConnection {
       await lost;
       throw cause;
     } finally {
-      if (this.isUsable) this.awaySince = performance.now();
-      this.isUsable = false;
+      this.markAway();
       this.model = undefined;
       this.blockedBecause = undefined;
       await closeQuietly(model);
     }
   }
-}
-
-/**
- * The URLs in a list that is separated by commas: one for each node of a cluster. A comma in a password separates
- * nothing, because no `amqp://` follows it.
- */
-export function parseBrokerUrls(list: string): string[] {
-  return list.split(/\s*,\s*(?=amqps?:\/\/)/).map((url) => url.trim());
 }
 
 function withHeartbeat(url: string): string {

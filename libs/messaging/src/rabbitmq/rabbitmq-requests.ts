@@ -26,8 +26,8 @@ const PING_EVERY_MS = 1_000;
 /** A replica that does not answer a ping for this time is silent. Its requests are sent to another replica. */
 const SILENT_AFTER_MS = 2_000;
 
-/** Why a request must be sent again. `refused`: the queue is full. `unsent`: no replica has received the request. */
-type Retry = 'refused' | 'unsent' | 'unknown';
+/** Why a request must be sent again. `unsent`: no replica has received the request. `unknown`: one may have handled it. */
+type Retry = 'unsent' | 'unknown';
 
 interface PendingRequest {
   readonly command: string;
@@ -116,7 +116,7 @@ export class RabbitMqRequests {
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     if (this.waiting >= MAX_WAITING_REQUESTS) throw notReady('Too many requests wait for an answer.');
     this.waiting++;
-    this.pinging ??= setInterval(() => this.pingWaiting(), PING_EVERY_MS);
+    this.pinging ??= setInterval(() => void this.pingWaiting().catch(() => undefined), PING_EVERY_MS);
     try {
       return await this.requestWithRetries(command, payload, timeoutMs);
     } finally {
@@ -148,16 +148,13 @@ export class RabbitMqRequests {
     const request = { command, correlationId, content, headers, deadline: now + timeoutMs };
     let retryUntil = now + Math.min(UNSENT_RETRY_MS, timeoutMs - RETRY_PAUSE_MS);
     let isSent = false;
-    const full = new Set<string>();
     for (;;) {
       const link = await this.findLink(retryUntil, isSent);
       if (!link) throw notReady('The broker is unavailable.');
-      const replica = await this.findReplica(link, command, full, retryUntil);
-      if (!replica)
-        throw notReady(full.size > 0 ? `All queues of ${command} are full.` : `No service answers ${command}.`);
+      const replica = await this.findReplica(link, command, retryUntil);
+      if (!replica) throw notReady(`No service answers ${command}.`);
       const result = await this.sendAndWait(link, replica, request);
       if ('reply' in result) return result.reply;
-      if (result.retry === 'refused') full.add(replica.id);
       if (result.retry === 'unknown') {
         isSent = true;
         retryUntil = request.deadline - RETRY_PAUSE_MS;
@@ -189,31 +186,20 @@ export class RabbitMqRequests {
     }
   }
 
-  /** Undefined if no replica is found in time, or if the queues of all replicas are full. */
-  private async findReplica(
-    link: Link,
-    command: string,
-    full: ReadonlySet<string>,
-    until: number,
-  ): Promise<Replica | undefined> {
-    const state = this.stateOf(command);
-    for (;;) {
-      const replica = state.replicas.choose(full);
-      const isSearchDue = performance.now() - state.searchedAt >= SEARCH_EVERY_MS;
-      if (!replica || replica.isSilent || isSearchDue) {
-        const search = this.search(link, command);
-        if (!replica) await search;
-      }
-      const found = replica ?? state.replicas.choose(full);
-      if (found || full.size > 0 || performance.now() >= until) return found;
-      await wait(RETRY_PAUSE_MS);
-      if (this.channel !== link.channel) return this.findOnNewLink(command, full, until);
+  /** Undefined if no replica is found in time. */
+  private async findReplica(link: Link, command: string, until: number): Promise<Replica | undefined> {
+    const { replicas, searchedAt } = this.stateOf(command);
+    const replica = replicas.choose();
+    if (replica) {
+      if (replica.isSilent || performance.now() - searchedAt >= SEARCH_EVERY_MS) void this.search(link, command);
+      return replica;
     }
-  }
-
-  private async findOnNewLink(command: string, full: ReadonlySet<string>, until: number): Promise<Replica | undefined> {
-    const link = await this.findLink(until, false);
-    return link && this.findReplica(link, command, full, until);
+    await this.search(link, command);
+    const found = replicas.choose();
+    if (found || performance.now() >= until) return found;
+    await wait(RETRY_PAUSE_MS);
+    const current = await this.findLink(until, false);
+    return current && this.findReplica(current, command, until);
   }
 
   private stateOf(command: string): CommandState {
@@ -270,7 +256,7 @@ export class RabbitMqRequests {
         const key = this.topology.commandKey(command, replica.id);
         try {
           channel.publish(this.topology.commands, key, content, properties, (error: unknown) => {
-            if ((error as Error | null)?.message === NACKED) retry('refused');
+            if ((error as Error | null)?.message === NACKED) this.onRejected(correlationId, replica);
           });
         } catch {
           // The connection is being closed.
@@ -308,30 +294,30 @@ export class RabbitMqRequests {
   }
 
   /** Pings the replicas that have not answered a request for some time. */
-  private pingWaiting(): void {
+  private async pingWaiting(): Promise<void> {
     const { channel, replyQueue } = this;
     if (!channel || !replyQueue || this.connection.state !== 'up') return;
+    const link = { channel, replyTo: await replyQueue };
     const now = performance.now();
     const waiting = [...this.pending].filter(([, { sentAt }]) => now - sentAt >= PING_EVERY_MS);
     const byReplica = Map.groupBy(waiting, ([, { replica }]) => replica);
     for (const [replica, requests] of byReplica) {
       const [, { command }] = requests[0]!;
-      const isSilent = replica.unansweredSince !== undefined && now - replica.unansweredSince >= SILENT_AFTER_MS;
-      if (isSilent) this.leave(replica, command);
-      replica.unansweredSince ??= now;
+      const { unansweredSince = now } = replica;
+      replica.unansweredSince = unansweredSince;
+      replica.isSilent ||= now - unansweredSince >= SILENT_AFTER_MS;
+      if (replica.isSilent) this.leave(link, replica, command);
       const ids = requests.slice(0, MAX_PINGED_REQUESTS).map(([id]) => id);
-      void replyQueue
-        .then((replyTo) => this.sendPing({ channel, replyTo }, command, replica, ids))
-        .catch(() => undefined);
+      this.sendPing(link, command, replica, ids);
     }
     this.leaveUnreachableNode([...byReplica.keys()]);
   }
 
-  /** Sends the requests of a silent replica to another replica, if there is one. */
-  private leave(replica: Replica, command: string): void {
-    replica.isSilent = true;
-    const { replicas } = this.stateOf(command);
-    if (replicas.choose()?.isSilent === false) this.retryAll(command, replica.id, 'unknown');
+  /** Sends the requests of a silent replica to another replica, or searches for one. */
+  private leave(link: Link, replica: Replica, command: string): void {
+    const other = this.stateOf(command).replicas.choose();
+    if (other && !other.isSilent) this.retryAll(command, replica.id, 'unknown');
+    else void this.search(link, command);
   }
 
   /**
@@ -355,6 +341,15 @@ export class RabbitMqRequests {
     const returned = isPing ? undefined : this.pending.get(String(properties.correlationId));
     if (returned?.replica.id === id) returned.retry('unsent');
     this.removeReplica(command, id);
+  }
+
+  /** The queue of the replica is full, or its node was lost. A full queue rejects pings too, so a search does not find it. */
+  private onRejected(correlationId: string, replica: Replica): void {
+    const request = this.pending.get(correlationId);
+    if (request?.replica !== replica) return;
+    this.stateOf(request.command).replicas.remove(replica.id);
+    // A full queue rejects a request at once.
+    request.retry(performance.now() - request.sentAt < PING_EVERY_MS ? 'unsent' : 'unknown');
   }
 
   /** The queue of the replica is lost, and with it the requests that the replica had not received. */

@@ -47,7 +47,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     private readonly reply: SendReply,
     private readonly log: MessagingLog,
   ) {
-    this.queue = { name: topology.commandKey(command), isForRequests: true };
+    this.queue = { name: command, isForRequests: true };
   }
 
   async attach(channel: Channel): Promise<void> {

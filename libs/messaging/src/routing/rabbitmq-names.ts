@@ -155,6 +155,14 @@ export class RabbitMqNames {
   }
 }
 
+/**
+ * The URLs in a list that is separated by commas: one for each node of a cluster. A comma in a password separates
+ * nothing, because no `amqp://` follows it.
+ */
+export function parseBrokerUrls(list: string): string[] {
+  return list.split(/,(?=\s*amqps?:\/\/)/).map((url) => url.trim());
+}
+
 /** The same fields as in `libs/contracts/src/service-messages.ts`, which this file must not import. */
 interface Messages {
   readonly publishes: readonly string[];

@@ -1,6 +1,6 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
-import { anEvent, letTimePass, PATIENCE, waitUntil } from '@svc/testing';
+import { anEvent, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import {
   appendNotes,
