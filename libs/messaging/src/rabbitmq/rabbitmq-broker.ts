@@ -18,7 +18,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
 import { type EventOrigin, parseBrokerUrls, PROBE } from '../routing/rabbitmq-names.js';
 import { type Attachment, Attachments } from './rabbitmq-attachments.js';
-import { RabbitMqConnection } from './rabbitmq-connection.js';
+import { BrokerNodes, RabbitMqConnection } from './rabbitmq-connection.js';
 import { QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';
@@ -64,6 +64,7 @@ const TARGET = 'rabbitmq';
 const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
 export const MAX_EVENTS_PER_MESSAGE = 50;
+const MIN_FOLLOW_INTERVAL_MS = 60_000;
 /** This timeout is short, so that metrics are collected even if the broker does not respond. */
 const METRICS_TIMEOUT_MS = 1_000;
 
@@ -81,6 +82,7 @@ export class RabbitMqBroker implements Broker {
   private readonly requests: RabbitMqRequests;
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments: Attachments;
+  private followedAt = -Infinity;
   /** Types that were announced on the current connection: see {@link announce}. */
   private announced = new Set<string>();
   /** Number of messages without a bound queue, by type. */
@@ -126,11 +128,13 @@ export class RabbitMqBroker implements Broker {
   constructor(private readonly settings: RabbitMqSettings) {
     const { url, service, log, namespace = 'svc' } = settings;
     this.topology = new Topology(namespace);
-    const urls = fromRandomPosition(parseBrokerUrls(url));
+    const urls = parseBrokerUrls(url);
+    const nodes = new BrokerNodes(shuffled(urls));
     this.publishing = new RabbitMqConnection({
-      urls,
+      nodes,
       name: `${service}, publishing`,
       log,
+      onNodeLeft: (cause) => this.followPublishing(cause),
       setUp: async (model) => {
         this.announced = new Set();
         await this.publisher.setUp(model);
@@ -138,7 +142,7 @@ export class RabbitMqBroker implements Broker {
       },
     });
     this.consuming = new RabbitMqConnection({
-      urls,
+      nodes,
       name: `${service}, consuming`,
       log,
       setUp: (model) => this.attachments.attachAll(model),
@@ -239,6 +243,16 @@ export class RabbitMqBroker implements Broker {
     const consumer = new QueueConsumer(reader, this.settings.log);
     await this.attachments.add(consumer);
     return { close: () => this.detach(consumer) };
+  }
+
+  /**
+   * Moves the consumers to the node of the publishers. Limited, because a queue without a quorum also confirms nothing,
+   * on any node.
+   */
+  private followPublishing(cause: unknown): void {
+    if (performance.now() - this.followedAt < MIN_FOLLOW_INTERVAL_MS) return;
+    this.followedAt = performance.now();
+    this.consuming.drop(cause);
   }
 
   private async detach(attachment: Attachment & Subscription): Promise<void> {
@@ -342,10 +356,10 @@ function userNameOf(url: string): string {
   return username === '' ? 'guest' : decodeURIComponent(username);
 }
 
-/** Begins at a random URL, so that the processes of a service are spread over the nodes. */
-function fromRandomPosition(urls: readonly string[]): string[] {
-  const first = randomInt(urls.length);
-  return [...urls.slice(first), ...urls.slice(0, first)];
+/** A random order, so that the processes are spread over the nodes, also after the loss of a node. */
+function shuffled(urls: readonly string[]): string[] {
+  const remaining = [...urls];
+  return urls.flatMap(() => remaining.splice(randomInt(remaining.length), 1));
 }
 
 /** An event without effect, which consumers skip: see {@link PROBE}. */

@@ -4,14 +4,39 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
+/**
+ * The nodes of the broker. The connections of a process share this object, so that all use the same node: in a
+ * partition, a process with connections to both sides could receive requests but not answer them.
+ */
+export class BrokerNodes {
+  private index = 0;
+
+  /** @param urls in the order in which they are tried. The URLs are secrets */
+  constructor(private readonly urls: readonly string[]) {}
+
+  get count(): number {
+    return this.urls.length;
+  }
+
+  get current(): string {
+    return this.urls[this.index]!;
+  }
+
+  /** Chooses the next node, unless another connection has already left this one. */
+  leave(url: string): void {
+    if (url === this.current) this.index = (this.index + 1) % this.urls.length;
+  }
+}
+
 export interface ConnectionSettings {
-  /** The nodes of the broker. They are tried in turn, from the first one. The URLs are secrets. */
-  readonly urls: readonly string[];
+  readonly nodes: BrokerNodes;
   /** Shown by the broker's administration tools. */
   readonly name: string;
   readonly log: MessagingLog;
   /** Opens channels, declares and consumes, on each new connection before it is used. */
   readonly setUp: (model: ChannelModel) => Promise<void>;
+  /** Called when this connection leaves a node that does not respond, so that other connections follow. */
+  readonly onNodeLeft?: (cause: unknown) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -36,8 +61,7 @@ export class RabbitMqConnection {
   private dropped: ChannelModel | undefined;
   private isClosing = false;
   private awaySince = performance.now();
-  /** Index of the node that is tried next. */
-  private next = 0;
+  private url = '';
   private readonly stopSignal = new Signal();
   private readonly waiting = new Set<() => void>();
   private running: Promise<void> | undefined;
@@ -79,7 +103,15 @@ export class RabbitMqConnection {
     return this.isUsable;
   }
 
-  /** Closes the current connection. A new connection is then opened. */
+  /** Closes the current connection, and opens a connection to the next node, because this one does not respond. */
+  leaveNode(cause: unknown): void {
+    if (!this.model || this.isClosing || this.dropped === this.model) return;
+    this.settings.nodes.leave(this.url);
+    this.drop(cause);
+    this.settings.onNodeLeft?.(cause);
+  }
+
+  /** Closes the current connection. A new connection to the same node is then opened. */
   drop(cause: unknown): void {
     if (!this.model || this.isClosing || this.dropped === this.model) return;
     this.dropped = this.model;
@@ -125,20 +157,24 @@ export class RabbitMqConnection {
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      this.next = (this.next + 1) % this.settings.urls.length;
       // The pause grows after each round, because another node may accept the connection immediately.
-      const rounds = Math.floor(failures / this.settings.urls.length);
+      const rounds = Math.floor(failures / this.settings.nodes.count);
       await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 10), MAX_PAUSE_MS));
     }
   }
 
   /** Throws when the connection is lost. */
   private async connectOnce(onUsable: () => void): Promise<void> {
-    const model = await connect(withHeartbeat(this.settings.urls[this.next]!), {
+    const { nodes, name } = this.settings;
+    this.url = nodes.current;
+    const model = await connect(withHeartbeat(this.url), {
       noDelay: true,
       keepAlive: true,
       timeout: CONNECT_TIMEOUT_MS,
-      clientProperties: { connection_name: this.settings.name },
+      clientProperties: { connection_name: name },
+    }).catch((error: unknown) => {
+      nodes.leave(this.url);
+      throw error;
     });
     let cause: unknown = new Error('The connection was closed.');
     model.on('error', (error) => (cause = error));
@@ -161,6 +197,7 @@ export class RabbitMqConnection {
       onUsable();
       for (const resolveWaiting of [...this.waiting]) resolveWaiting();
       await lost;
+      if (this.dropped !== model) nodes.leave(this.url);
       throw cause;
     } finally {
       this.markAway();

@@ -65,7 +65,7 @@ export class RabbitMqPublisher {
       const error = new BrokerUnavailableError(`${messages.length - settled} messages were not confirmed in time.`);
       // A blocked connection is not replaced, because the broker would accept one more batch on a new connection before
       // it also blocks the new connection.
-      if (this.connection.blockedBecause === undefined) this.connection.drop(error);
+      if (this.connection.blockedBecause === undefined) this.connection.leaveNode(error);
       return error;
     });
   }

@@ -60,6 +60,12 @@ class CommandState {
   searchedAt = -Infinity;
   search: PromiseWithResolvers<void> | undefined;
 
+  /** The replicas count as silent until they answer. */
+  forgetReachable(): void {
+    this.searchedAt = -Infinity;
+    for (const replica of this.replicas.all) Object.assign(replica, { isSilent: true, unansweredSince: undefined });
+  }
+
   endSearch(): void {
     this.search?.resolve();
     this.search = undefined;
@@ -107,6 +113,8 @@ export class RabbitMqRequests {
     channel.on('return', (message) => this.onReturned(message));
     channel.on('close', () => {
       this.unconfirmed.clear();
+      // Another node may reach other replicas.
+      for (const state of this.commands.values()) state.forgetReachable();
       for (const { retry } of [...this.pending.values()]) retry('unknown');
     });
     this.channel = channel;
@@ -190,8 +198,8 @@ export class RabbitMqRequests {
   private async findReplica(link: Link, command: string, until: number): Promise<Replica | undefined> {
     const { replicas, searchedAt } = this.stateOf(command);
     const replica = replicas.choose();
-    if (replica) {
-      if (replica.isSilent || performance.now() - searchedAt >= SEARCH_EVERY_MS) void this.search(link, command);
+    if (replica && !replica.isSilent) {
+      if (performance.now() - searchedAt >= SEARCH_EVERY_MS) void this.search(link, command);
       return replica;
     }
     await this.search(link, command);
@@ -328,7 +336,7 @@ export class RabbitMqRequests {
     const isUnreachable = ({ id, isSilent }: Replica): boolean =>
       isSilent && performance.now() - (this.unconfirmed.get(id) ?? Infinity) >= SILENT_AFTER_MS;
     if (waiting.length === 0 || !waiting.every(isUnreachable)) return;
-    this.connection.drop(new Error('The node of the broker does not confirm requests.'));
+    this.connection.leaveNode(new Error('The node of the broker does not confirm requests.'));
   }
 
   private onReturned({ fields, properties }: Message): void {
@@ -397,6 +405,8 @@ export class RabbitMqRequests {
     else {
       state.replicas.markAlive(replica);
       state.endSearch();
+      for (const request of [...this.pending.values()])
+        if (request.command === command && request.replica.isSilent) request.retry('unknown');
     }
     for (const id of unknown) {
       const request = this.pending.get(id);
