@@ -17,7 +17,7 @@ const NODES = [1, 2, 3] as const;
 export type NodeNumber = (typeof NODES)[number];
 
 /** A node that gives no sign of life for about this time is regarded as lost. */
-const NET_TICK_SECONDS = 15;
+const NET_TICK_SECONDS = 8;
 const START_TIMEOUT_MS = 120_000;
 const SCRIPTS = '/usr/lib/rabbitmq/bin';
 const COOKIE = 'SVCCLUSTER';

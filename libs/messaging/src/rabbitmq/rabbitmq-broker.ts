@@ -64,7 +64,6 @@ const TARGET = 'rabbitmq';
 const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
 export const MAX_EVENTS_PER_MESSAGE = 50;
-const MIN_FOLLOW_INTERVAL_MS = 60_000;
 /** This timeout is short, so that metrics are collected even if the broker does not respond. */
 const METRICS_TIMEOUT_MS = 1_000;
 
@@ -72,17 +71,19 @@ const METRICS_TIMEOUT_MS = 1_000;
  * The broker for services in separate processes: RabbitMQ 3.10 or later. The relay has one target, which publishes to
  * the exchange of events. A batch is delivered when the broker has confirmed every message and no queue has rejected a
  * message. Publishing and consuming use separate connections, because a broker that is short of memory stops reading
- * from publishers.
+ * from publishers. Requests have a connection of their own: in a partition, the connection for publishing moves to
+ * another node, but no queue for replies can be declared there until the cluster has detected the partition.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
   private readonly publishing: RabbitMqConnection;
+  /** For requests and replies. */
+  private readonly requesting: RabbitMqConnection;
   private readonly consuming: RabbitMqConnection;
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments: Attachments;
-  private followedAt = -Infinity;
   /** Types that were announced on the current connection: see {@link announce}. */
   private announced = new Set<string>();
   /** Number of messages without a bound queue, by type. */
@@ -134,10 +135,17 @@ export class RabbitMqBroker implements Broker {
       nodes,
       name: `${service}, publishing`,
       log,
-      onNodeLeft: (cause) => this.followPublishing(cause),
       setUp: async (model) => {
         this.announced = new Set();
         await this.publisher.setUp(model);
+      },
+    });
+    this.requesting = new RabbitMqConnection({
+      nodes,
+      name: `${service}, requests`,
+      log,
+      setUp: async (model) => {
+        await this.topology.declareExchanges(model);
         await this.requests.setUp(model);
       },
     });
@@ -151,8 +159,9 @@ export class RabbitMqBroker implements Broker {
     const user = userNameOf(urls[0]!);
     this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user);
     this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
-    this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
+    this.requests = new RabbitMqRequests(this.requesting, this.topology, service);
     this.publishing.open();
+    this.requesting.open();
     this.consuming.open();
   }
 
@@ -206,11 +215,12 @@ export class RabbitMqBroker implements Broker {
   /** Closes the connections. The owners of the subscriptions must close them before. */
   async close(): Promise<void> {
     await this.consuming.close();
+    await this.requesting.close();
     await this.publishing.close();
   }
 
   private connectionState(): BrokerConnection {
-    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
+    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.requesting.state, this.consuming.state];
     const attachedConsumers = (): QueueConsumer<unknown>[] =>
       this.attachments.all.filter((attachment) => attachment instanceof QueueConsumer);
     const unattached = (): readonly UnattachedQueue[] => this.attachments.unattached;
@@ -243,16 +253,6 @@ export class RabbitMqBroker implements Broker {
     const consumer = new QueueConsumer(reader, this.settings.log);
     await this.attachments.add(consumer);
     return { close: () => this.detach(consumer) };
-  }
-
-  /**
-   * Moves the consumers to the node of the publishers. Limited, because a queue without a quorum also confirms nothing,
-   * on any node.
-   */
-  private followPublishing(cause: unknown): void {
-    if (performance.now() - this.followedAt < MIN_FOLLOW_INTERVAL_MS) return;
-    this.followedAt = performance.now();
-    this.consuming.drop(cause);
   }
 
   private async detach(attachment: Attachment & Subscription): Promise<void> {

@@ -4,10 +4,7 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
-/**
- * The nodes of the broker. The connections of a process share this object, so that all use the same node: in a
- * partition, a process with connections to both sides could receive requests but not answer them.
- */
+/** The nodes of the broker. The connections of a process share this object, so that they begin at the same node. */
 export class BrokerNodes {
   private index = 0;
 
@@ -35,8 +32,6 @@ export interface ConnectionSettings {
   readonly log: MessagingLog;
   /** Opens channels, declares and consumes, on each new connection before it is used. */
   readonly setUp: (model: ChannelModel) => Promise<void>;
-  /** Called when this connection leaves a node that does not respond, so that other connections follow. */
-  readonly onNodeLeft?: (cause: unknown) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -108,7 +103,6 @@ export class RabbitMqConnection {
     if (!this.model || this.isClosing || this.dropped === this.model) return;
     this.settings.nodes.leave(this.url);
     this.drop(cause);
-    this.settings.onNodeLeft?.(cause);
   }
 
   /** Closes the current connection. A new connection to the same node is then opened. */

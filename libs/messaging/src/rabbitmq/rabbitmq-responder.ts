@@ -41,7 +41,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     private readonly command: string,
     private readonly respond: Responder,
     /**
-     * Sends a reply on the connection for publishing, because a broker that is short of memory blocks connections that
+     * Sends a reply on the connection for requests, because a broker that is short of memory blocks connections that
      * publish, and the connection for consuming must not be blocked.
      */
     private readonly reply: SendReply,

@@ -83,7 +83,11 @@ test.each<[name: string, text: string, value: string | number]>([
   ['SVC_DATABASE_URL', 'postgresql://role:password@database/x', 'postgresql://role:password@database/x'],
   ['SVC_AMQP_URL', 'amqp://user:password@broker:5672/x', 'amqp://user:password@broker:5672/x'],
   ['SVC_AMQP_URL', 'amqps://user:password@broker/x', 'amqps://user:password@broker/x'],
-  ['SVC_AMQP_URL', 'amqp://u:p@rabbit-1, amqp://u:p@rabbit-2:5673/x', 'amqp://u:p@rabbit-1, amqp://u:p@rabbit-2:5673/x'],
+  [
+    'SVC_AMQP_URL',
+    'amqp://u:p@rabbit-1, amqp://u:p@rabbit-2:5673/x',
+    'amqp://u:p@rabbit-1, amqp://u:p@rabbit-2:5673/x',
+  ],
   ['SVC_LISTEN_ADDRESS', '::1', '::1'],
   ['SVC_ENVIRONMENT', 'production', 'production'],
   ['SVC_TRUSTED_PROXIES', '10.0.0.0/8,::1', '10.0.0.0/8,::1'],

@@ -1,6 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { parseBrokerUrls } from '@svc/messaging';
-import { IsIn, IsOptional, isString, IsString, isURL, IsUrl, Matches, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import {
+  IsIn,
+  IsOptional,
+  isString,
+  IsString,
+  isURL,
+  IsUrl,
+  Matches,
+  MaxLength,
+  MinLength,
+  ValidateBy,
+} from 'class-validator';
 
 // Validation rules of variables that several services have, so that all services accept the same values.
 
