@@ -1,6 +1,7 @@
 /** Chooses RabbitMQ: the server at SVC_AMQP_URL, an installed server, a container, or a server that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
+import { parseBrokerUrls } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { ensureInstalled } from '../install/apt.ts';
 import type { Secrets } from '../settings/secrets.ts';
@@ -10,7 +11,6 @@ import { ADMINISTRATOR, type RabbitMqPlan, type StartedRabbitMq, startRabbitMq }
 import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
-import { parseBrokerUrls } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 
 export interface BrokerPlan extends RabbitMqPlan {

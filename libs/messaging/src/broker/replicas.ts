@@ -13,7 +13,7 @@ export interface Replica {
 const MAX_REPLICAS = 500;
 
 /** The known replicas that answer one command. */
-export class Replicas {
+class Replicas {
   private readonly byId = new Map<string, Replica>();
   /** Spreads the requests over replicas with equally many requests in flight. */
   private turn = 0;
@@ -47,4 +47,22 @@ export class Replicas {
 
 function rank({ isSilent, inFlight }: Replica): number {
   return isSilent ? Infinity : inFlight;
+}
+
+/** What this requester knows about one command. */
+export class CommandState {
+  readonly replicas = new Replicas();
+  searchedAt = -Infinity;
+  search: PromiseWithResolvers<void> | undefined;
+
+  /** The replicas count as silent until they answer. */
+  forgetReachable(): void {
+    this.searchedAt = -Infinity;
+    for (const replica of this.replicas.all) Object.assign(replica, { isSilent: true, unansweredSince: undefined });
+  }
+
+  endSearch(): void {
+    this.search?.resolve();
+    this.search = undefined;
+  }
 }

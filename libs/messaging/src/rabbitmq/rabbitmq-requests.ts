@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
-import { type Replica, Replicas } from '../broker/replicas.js';
+import { CommandState, type Replica } from '../broker/replicas.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { fromJson, MAX_PINGED_REQUESTS, PING, type Ping, type Pong, REPLY_TYPES, toJson } from './rabbitmq-messages.js';
 import { NACKED } from './rabbitmq-publisher.js';
@@ -52,24 +52,6 @@ interface OutgoingRequest {
 interface Link {
   readonly channel: ConfirmChannel;
   readonly replyTo: string;
-}
-
-/** What this requester knows about one command. */
-class CommandState {
-  readonly replicas = new Replicas();
-  searchedAt = -Infinity;
-  search: PromiseWithResolvers<void> | undefined;
-
-  /** The replicas count as silent until they answer. */
-  forgetReachable(): void {
-    this.searchedAt = -Infinity;
-    for (const replica of this.replicas.all) Object.assign(replica, { isSilent: true, unansweredSince: undefined });
-  }
-
-  endSearch(): void {
-    this.search?.resolve();
-    this.search = undefined;
-  }
 }
 
 function notReady(reason: string): DomainError {
@@ -242,14 +224,8 @@ export class RabbitMqRequests {
         const timeoutMs = Math.max(1, deadline - sentAt);
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
         const retry = (reason: Retry): void => resolve({ retry: reason });
-        this.pending.set(correlationId, {
-          command,
-          replica,
-          sentAt,
-          resolve: (reply) => resolve({ reply }),
-          reject,
-          retry,
-        });
+        const settle = { resolve: (reply: unknown): void => resolve({ reply }), reject, retry };
+        this.pending.set(correlationId, { command, replica, sentAt, ...settle });
         const properties = {
           mandatory: true,
           persistent: false,

@@ -133,11 +133,10 @@ test('a request is sent again if its replica no longer knows it, because the req
   await startCalculator(() => Promise.resolve(++handled));
   expect(await commands.request(Double, {}, TIMEOUT_MS)).toBe(1);
   const { broker } = brokers.linkOf('calculator');
-  const { reply } = broker['requests'];
-  broker['requests'].reply = () => undefined;
+  const lostReply = jest.spyOn(broker['requests'], 'reply').mockImplementation(() => undefined);
   const repeated = commands.request(Double, {}, TIMEOUT_MS);
   await waitUntil('the request to be handled', DEADLINE_MS, () => Promise.resolve(handled === 2));
-  broker['requests'].reply = reply;
+  lostReply.mockRestore();
   expect(await repeated).toBe(3);
 });
 

@@ -3,10 +3,10 @@ import { parseBrokerUrls } from '@svc/messaging';
 import {
   IsIn,
   IsOptional,
-  isString,
   IsString,
-  isURL,
+  isString,
   IsUrl,
+  isURL,
   Matches,
   MaxLength,
   MinLength,
