@@ -18,7 +18,7 @@ const PAYERS = 6;
 const ACQUIRER_MS = 500;
 /** Payments must continue within this time after a fault. */
 const MAX_INTERRUPTION_MS = 10_000 * PATIENCE;
-/** How long the load is observed after a fault. The cluster needs up to 20 s to detect a partition. */
+/** How long the load is observed after a fault. The cluster needs about ten seconds to detect a partition. */
 const OBSERVED_MS = 40_000;
 
 interface FaultResult {
@@ -79,6 +79,7 @@ describe('a cluster of three RabbitMQ nodes', () => {
     const [successful, failed] = [paymentsFrom(faultAt, true), paymentsFrom(faultAt, false)];
     await end();
     const ends = [faultAt, ...successful.map(({ to }) => to).sort((a, b) => a - b), observedUntil];
+    await cluster.waitUntilWhole();
     const healedAt = Date.now();
     await waitUntil('payments after the end of the fault', 60_000, () =>
       Promise.resolve(paymentsFrom(healedAt, true).length >= PAYERS),

@@ -89,6 +89,14 @@ export class RabbitMqCluster {
     this.changeRoutes(node, 'del');
   }
 
+  /** Waits until each node sees all nodes again. A second fault would otherwise leave no majority. */
+  async waitUntilWhole(): Promise<void> {
+    for (const node of NODES)
+      await waitUntil(`all nodes to be seen by node ${node}`, START_TIMEOUT_MS, () =>
+        Promise.resolve(this.control(node, 'eval', 'length(rabbit_mnesia:cluster_nodes(running)).').trim() === '3'),
+      );
+  }
+
   /** Runs rabbitmqctl on a node and returns its output. */
   control(node: NodeNumber, ...args: string[]): string {
     const command = this.commandFor(node, [`${SCRIPTS}/rabbitmqctl`, '--quiet', ...args]);
