@@ -220,7 +220,11 @@ export class RabbitMqBroker implements Broker {
   }
 
   private connectionState(): BrokerConnection {
-    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.requesting.state, this.consuming.state];
+    const states = (): ('up' | 'away' | 'blocked')[] => [
+      this.publishing.state,
+      this.requesting.state,
+      this.consuming.state,
+    ];
     const attachedConsumers = (): QueueConsumer<unknown>[] =>
       this.attachments.all.filter((attachment) => attachment instanceof QueueConsumer);
     const unattached = (): readonly UnattachedQueue[] => this.attachments.unattached;
