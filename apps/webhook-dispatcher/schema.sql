@@ -272,6 +272,7 @@ CREATE TABLE notifications (
     recipient text DEFAULT 'session'::text NOT NULL,
     type text DEFAULT 'payment'::text NOT NULL,
     webhook_id uuid,
+    replayed_by uuid,
     CONSTRAINT notifications_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
     CONSTRAINT notifications_delivered_at CHECK (((state <> 'delivered'::text) OR (delivered_at IS NOT NULL))),
     CONSTRAINT notifications_due_while_pending CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),

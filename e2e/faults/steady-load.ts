@@ -31,11 +31,14 @@ export class SteadyLoad {
   /** Number of payments without a failure, from the merchant's cart until the merchant reads the payment. */
   paid = 0;
   private isOver = false;
+  private turn = 0;
   private payers: Promise<void>[] = [];
 
   constructor(
     private readonly platform: Platform,
     private readonly notificationUrl: string,
+    /** Addresses of replicas of hosted-gateway, to which the payers send their cards in turn. */
+    private readonly gateways: readonly string[] = [platform.demo.gatewayUrl],
   ) {}
 
   /**
@@ -59,6 +62,7 @@ export class SteadyLoad {
   }
 
   private async pay(): Promise<void> {
+    const gateway = this.gateways[this.turn++ % this.gateways.length]!;
     const { gatewayUrl } = this.platform.demo;
     const site = this.platform.site(0, 0);
     const headers = {
@@ -82,7 +86,7 @@ export class SteadyLoad {
     const { body } = await payRequestFromPage(page);
     await this.send(
       'pay',
-      `${gatewayUrl}/pay/${sessionId}/payments`,
+      `${gateway}/pay/${sessionId}/payments`,
       { status: 200, text: '"succeeded"' },
       {
         method: 'POST',

@@ -13,6 +13,7 @@ import { SiteWebhooks1763500000508 } from './migrations/1763500000508-site-webho
 import { RecordByLookUps1763500000509 } from './migrations/1763500000509-record-by-look-ups.js';
 import { NotifiedSince1763500000550 } from './migrations/1763500000550-notified-since.js';
 import { DeliveriesOfSites1763500000560 } from './migrations/1763500000560-deliveries-of-sites.js';
+import { ReplayedBy1763500000568 } from './migrations/1763500000568-replayed-by.js';
 
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
   name: 'webhook-dispatcher',
@@ -32,5 +33,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     RecordByLookUps1763500000509,
     NotifiedSince1763500000550,
     DeliveriesOfSites1763500000560,
+    ReplayedBy1763500000568,
   ],
 };

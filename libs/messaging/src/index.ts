@@ -14,6 +14,7 @@ export * from './transport/patterns.js';
 export * from './periodic-job.js';
 export * from './rabbitmq/rabbitmq-broker.js';
 export * from './read-models/read-model-rebuild.js';
+export { parseBrokerUrls } from './routing/rabbitmq-names.js';
 export * from './reconciliation/reconciliation-reader.js';
 export * from './relay/relay.js';
 export * from './signal.js';

@@ -176,3 +176,21 @@ test('while the broker is unavailable, services start, are ready and report its 
   });
   await waitUntil('a successful request', 15_000, async () => (await get(book, '/greet')).status === 200);
 });
+
+test('a service that may not declare its queue for requests is not ready until the broker permits it, and the others stay ready', async () => {
+  const ready = await services.start({ ...greeter, name: 'second-greeter' }, await services.environment(greeter));
+  await waitUntil('readiness', 15_000, () => isReady(ready));
+  await rabbitMq.control('set_permissions', 'guest', '^(?!svc\\.commands\\.)', '.*', '.*');
+  await rabbitMq.control('close_all_connections', 'test');
+  await waitUntil('the service to report the refusal', 30_000, async () => {
+    const { status, body } = await get(ready, '/health/ready');
+    return status === 503 && JSON.stringify(body).includes('the broker refuses the queues of greet.v1');
+  });
+  // This service answers no requests, so it is ready.
+  expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
+  expect(await get(book, '/greet')).toMatchObject({ status: 503 });
+
+  await rabbitMq.control('set_permissions', 'guest', '.*', '.*', '.*');
+  await waitUntil('readiness', 30_000, () => isReady(ready));
+  await waitUntil('a successful request', 15_000, async () => (await get(book, '/greet')).status === 200);
+});

@@ -1,6 +1,7 @@
 /** Chooses RabbitMQ: the server at SVC_AMQP_URL, an installed server, a container, or a server that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
+import { parseBrokerUrls } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { ensureInstalled } from '../install/apt.ts';
 import type { Secrets } from '../settings/secrets.ts';
@@ -91,12 +92,15 @@ export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>):
 
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; without the variable ./svc starts a RabbitMQ';
 
+/** @param url the URL of a server, or of each node of a cluster, separated by commas */
 async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
-  const { protocol, host } = parseUrl(url);
-  if (protocol !== 'amqp:' && protocol !== 'amqps:')
+  const nodes = parseBrokerUrls(url).map((ofNode) => parseUrl(ofNode));
+  if (!nodes.every(({ protocol }) => protocol === 'amqp:' || protocol === 'amqps:'))
     throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// URL', { hint: AMQP_HINT });
-  const login = await tryLogin(url);
-  if (login === 'accepted') return { url, description: `uses ${host}` };
+  const host = nodes.map((node) => node.host).join(', ');
+  const logins = await Promise.all(nodes.map(({ href }) => tryLogin(href)));
+  if (logins.includes('accepted')) return { url, description: `uses ${host}` };
+  const login = logins.includes('refused') ? 'refused' : 'no answer';
   const problem = login === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
   throw new SvcError(`RabbitMQ on ${host} ${problem} SVC_AMQP_URL`, {
     hint: 'start it or correct the URL; without the variable ./svc starts a RabbitMQ',

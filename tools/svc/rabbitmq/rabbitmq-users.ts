@@ -10,6 +10,7 @@ import {
 } from '../../../libs/contracts/src/service-messages.ts';
 import {
   DEAD_LETTERS_ARGUMENTS,
+  parseBrokerUrls,
   permissionsOf,
   RabbitMqNames,
 } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
@@ -63,22 +64,28 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   };
 }
 
-/** The URL for each service: `url` with the user and password of that service. */
+/**
+ * The URL for each service: `url` with the user and password of that service. For a cluster, `url` and the result are
+ * lists with a URL for each node.
+ */
 export function urlsOfServices(
   url: string,
   passwords: Readonly<Record<MessagingService, string>>,
 ): Record<MessagingService, string> {
   const urls = MESSAGING_SERVICES.map((service) => {
-    const serviceUrl = new URL(url);
-    serviceUrl.username = encodeURIComponent(brokerUserOf(service, vhostOf(url)));
-    serviceUrl.password = encodeURIComponent(passwords[service]);
-    return [service, serviceUrl.href] as const;
+    const ofNodes = parseBrokerUrls(url).map((ofNode) => {
+      const serviceUrl = new URL(ofNode);
+      serviceUrl.username = encodeURIComponent(brokerUserOf(service, vhostOf(url)));
+      serviceUrl.password = encodeURIComponent(passwords[service]);
+      return serviceUrl.href;
+    });
+    return [service, ofNodes.join()] as const;
   });
   return Object.fromEntries(urls) as Record<MessagingService, string>;
 }
 
 export function vhostOf(url: string): string {
-  const path = new URL(url).pathname;
+  const path = new URL(parseBrokerUrls(url)[0]!).pathname;
   return path === '' || path === '/' ? '/' : decodeURIComponent(path.slice(1));
 }
 

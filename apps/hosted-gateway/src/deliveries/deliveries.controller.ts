@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
@@ -74,7 +75,8 @@ export class DeliveriesController {
   @Post(':id/resend')
   @HttpCode(202)
   async resend(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<typeof SUCCESS> {
-    await this.commands.request(ResendDeliveryV1, buildDeliveryRequest(site, id));
+    const request = { ...buildDeliveryRequest(site, id), requestId: randomUUID() };
+    await this.commands.request(ResendDeliveryV1, request);
     return SUCCESS;
   }
 }

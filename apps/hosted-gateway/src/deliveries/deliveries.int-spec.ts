@@ -63,7 +63,7 @@ test.each(['v3.1', 'v3'])(
     expect(sentCommands).toEqual([
       { owner, state: 'gone', after: ID },
       { owner, id: ID },
-      { owner, id: ID },
+      { owner, id: ID, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string },
     ]);
   },
 );

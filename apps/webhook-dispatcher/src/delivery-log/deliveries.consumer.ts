@@ -7,6 +7,7 @@ import {
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
+  type ResendDelivery,
   ResendDeliveryV1,
 } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
@@ -51,8 +52,9 @@ export class DeliveriesConsumer {
   }
 
   @MessagePattern(ResendDeliveryV1)
-  async resend({ owner, id }: DeliveryRequest): Promise<{ due: true }> {
-    await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS });
+  async resend({ owner, id, requestId }: ResendDelivery): Promise<{ due: true }> {
+    if (requestId !== undefined && !isUuid(requestId)) throw invalidField('requestId', 'requestId must be a UUID');
+    await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS, requestId });
     return { due: true };
   }
 }

@@ -227,6 +227,26 @@ describe('a resend', () => {
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
   });
 
+  it('that arrives twice has one effect, also while the notification is being sent and after it was delivered', async () => {
+    const id = await deliverRejectedNotification();
+    const request = { owner: OWNER, id, requestId: randomUUID() };
+    const send = (): Promise<unknown> => sendCommand(ResendDeliveryV1, request);
+    expect(await send()).toEqual({ due: true });
+    await updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+    expect(await send()).toEqual({ due: true });
+    await updateNotification(id, `lease_id = NULL, leased_until = NULL`);
+    receiver.setBehaviours(respondWith(200));
+    await dispatcher.runOnce();
+    expect(await send()).toEqual({ due: true });
+    expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered' });
+    // Another request is a new one.
+    request.requestId = randomUUID();
+    await expect(send()).rejects.toMatchObject({ code: 'request.rate-limited' });
+    await expect(sendCommand(ResendDeliveryV1, { ...request, requestId: 'a' })).rejects.toMatchObject({
+      code: 'request.invalid',
+    });
+  });
+
   it('by an administrator has no minimum interval', async () => {
     const id = await deliverRejectedNotification();
     await resend(id);

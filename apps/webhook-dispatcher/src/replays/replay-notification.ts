@@ -14,6 +14,8 @@ import { ReplayRepository } from './replay.repository.js';
 export interface MerchantReplay {
   readonly owner: DeliveryOwner;
   readonly minIntervalMs: number;
+  /** UUID. A repeat with the same id does nothing, because a request may arrive twice (ADR 68). */
+  readonly requestId?: string | undefined;
 }
 
 /** A replay by an administrator: has no limits, and an entry in the audit log (A10). */
@@ -49,13 +51,14 @@ export class ReplayNotification {
       if (found.sessionId !== null) await this.replays.lockSessions(tx, [found.sessionId]);
 
       const now = this.clock.now();
-      const { replayedAt, ...candidate } = await this.replays.getForUpdate(tx, id, now);
+      const { replayedAt, replayedBy, ...candidate } = await this.replays.getForUpdate(tx, id, now);
+      if (replayedBy !== null && replayedBy === limits?.requestId) return;
       const conflict = replayConflict(candidate);
       if (conflict) throw new DomainError('resource.conflict', { message: conflict });
       const waitMs = limits && replayedAt ? replayedAt.getTime() + limits.minIntervalMs - now.getTime() : 0;
       if (waitMs > 0) throw new DomainError('request.rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
 
-      await this.replays.makeDue(tx, id, now);
+      await this.replays.makeDue(tx, id, now, limits?.requestId);
       // A person who requests a replay expects the endpoint to be up, so an open circuit must not delay the replay.
       await this.replays.halfOpenCircuit(tx, id, now);
       if ('author' in by)

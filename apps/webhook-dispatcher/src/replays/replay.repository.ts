@@ -17,6 +17,8 @@ export interface ReplayState {
   readonly leased: boolean;
   readonly sessionSucceeded: boolean;
   readonly replayedAt: Date | null;
+  /** Id of the merchant's last request to replay. */
+  readonly replayedBy: string | null;
 }
 
 /** Selection of notifications to replay. A field that is null does not restrict the selection. */
@@ -66,7 +68,8 @@ export class ReplayRepository {
   /** Locks the row until the end of the transaction. */
   async getForUpdate(tx: EntityManager, id: string, now: Date): Promise<ReplayState> {
     const [row] = await tx.query<[ReplayState]>(
-      `SELECT state, payment_status AS "paymentStatus", replayed_at AS "replayedAt", coalesce(leased_until > $2, false) AS leased,
+      `SELECT state, payment_status AS "paymentStatus", replayed_at AS "replayedAt", replayed_by AS "replayedBy",
+              coalesce(leased_until > $2, false) AS leased,
               EXISTS (SELECT 1 FROM notifications paid
                        WHERE paid.session_id = replayed.session_id AND paid.payment_status = 'Success') AS "sessionSucceeded"
          FROM notifications replayed WHERE id = $1 FOR UPDATE`,
@@ -75,12 +78,13 @@ export class ReplayRepository {
     return row;
   }
 
-  async makeDue(tx: EntityManager, id: string, now: Date): Promise<void> {
+  async makeDue(tx: EntityManager, id: string, now: Date, requestId?: string): Promise<void> {
     await tx.query(
       `UPDATE notifications
-          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, replayed_at = $2, lease_id = NULL, leased_until = NULL
+          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, replayed_at = $2, replayed_by = $3,
+              lease_id = NULL, leased_until = NULL
         WHERE id = $1`,
-      [id, now],
+      [id, now, requestId ?? null],
     );
   }
 

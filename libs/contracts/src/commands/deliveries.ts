@@ -22,6 +22,11 @@ export interface DeliveryRequest {
   id: string;
 }
 
+export interface ResendDelivery extends DeliveryRequest {
+  /** UUID. The repeat of a request has the same id and has no further effect. */
+  requestId?: string;
+}
+
 /*
  * The commands below go from hosted-gateway to webhook-dispatcher, while a merchant waits for the response (ADR 61).
  * Only webhook-dispatcher stores the attempts and the signing keys, but it has no public API.
@@ -30,4 +35,4 @@ export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-
 /** Refused with `resource.not-found`. */
 export const GetDeliveryV1 = commandType<DeliveryRequest, DeliveryWithAttempts>('get-delivery.v1');
 /** Refused with `resource.not-found`, `resource.conflict`, or `request.rate-limited` shortly after the last resend. */
-export const ResendDeliveryV1 = commandType<DeliveryRequest, { due: true }>('resend-delivery.v1');
+export const ResendDeliveryV1 = commandType<ResendDelivery, { due: true }>('resend-delivery.v1');

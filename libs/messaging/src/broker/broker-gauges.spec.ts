@@ -21,6 +21,7 @@ test.each([
       ['publish refused.v1', true],
       ['send allowed.v1', false],
     ]),
+    unattached: [],
     waiting: () => Promise.resolve(new Map([['a queue', 3]])),
     deadLetters: () => Promise.resolve(2),
   };
@@ -48,7 +49,7 @@ test('if the broker does not respond in time, its connection state is reported, 
   jest.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as Meter);
   const rejectAsUnavailable = () => Promise.reject(new Error('no response'));
   const counts = { waiting: rejectAsUnavailable, deadLetters: rejectAsUnavailable };
-  observeBroker({ state: 'up', missingPermissions: [], refusals: new Map(), ...counts }, 'history');
+  observeBroker({ state: 'up', missingPermissions: [], unattached: [], refusals: new Map(), ...counts }, 'history');
   await collect!({ observe });
   expect(observed).toStrictEqual([1]);
   jest.restoreAllMocks();

@@ -30,6 +30,8 @@ export interface Broker {
 export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
   readonly state: 'up' | 'away' | 'blocked';
+  /** The queues that this process should read and cannot read now, although the broker is connected. */
+  readonly unattached: readonly UnattachedQueue[];
   /**
    * The messages that this service declares (`publish <type>`, `send <command>`, `consume <type>`) and that the broker
    * refuses. Empty when the broker has allowed all of them once since the start, and while it is unavailable.
@@ -44,6 +46,14 @@ export interface BrokerConnection {
   waiting(): Promise<ReadonlyMap<string, number>>;
   /** Number of {@link BrokerDeadLetters}. Rejects when the broker does not respond in time. */
   deadLetters(): Promise<number>;
+}
+
+export interface UnattachedQueue {
+  readonly name: string;
+  /** Whether the queue is for requests, which wait for a reply. */
+  readonly isForRequests: boolean;
+  /** Time since the queue was lost. */
+  readonly seconds: number;
 }
 
 /** Messages of this service that the broker dead-lettered, because no delivery of them was ever acknowledged. */

@@ -2,12 +2,11 @@ import { EventEmitter } from 'node:events';
 import { anEvent } from '@svc/testing';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { EmbeddedBroker } from '../broker/embedded-broker.js';
-import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { QueueConsumer } from './rabbitmq-consumer.js';
-import { RabbitMqResponder } from './rabbitmq-requests.js';
+import { RabbitMqResponder } from './rabbitmq-responder.js';
 import { Topology } from './rabbitmq-topology.js';
 
-// A consumer that is closed during a reconnection must not consume on the new connection, because its process stops.
+// A consumer that is closed while it attaches again must not consume on the new channel, because its process stops.
 
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 const model = {} as ChannelModel;
@@ -25,17 +24,18 @@ function newRecordingChannel() {
     },
     ack: () => undefined,
     cancel: () => Promise.resolve(void calls.push('cancel')),
+    checkQueue: () => Promise.resolve({ messageCount: 0 }),
     close: () => Promise.resolve(void calls.push('close')),
   });
   const deliver = (text: string): void => consume({ content: Buffer.from(text) } as ConsumeMessage);
   return { calls, channel: channel as unknown as Channel, deliver };
 }
 
-const newQueueConsumer = (connection: RabbitMqConnection, { isSingleActive = false } = {}) =>
+const newQueueConsumer = ({ isSingleActive = false } = {}) =>
   new QueueConsumer(
-    connection,
     {
-      declare: () => Promise.resolve('queue'),
+      queue: 'queue',
+      declare: () => Promise.resolve(),
       parse: (message) => [message],
       handle: () => Promise.resolve(),
       isSingleActive,
@@ -44,12 +44,11 @@ const newQueueConsumer = (connection: RabbitMqConnection, { isSingleActive = fal
   );
 
 test.each([
-  ['a consumer', (connection: RabbitMqConnection) => newQueueConsumer(connection)],
+  ['a consumer', () => newQueueConsumer()],
   [
     'a responder',
-    (connection: RabbitMqConnection) =>
+    () =>
       new RabbitMqResponder(
-        connection,
         newTopologyStub(),
         'charge.v1',
         () => Promise.resolve(),
@@ -57,22 +56,21 @@ test.each([
         log,
       ),
   ],
-])('%s consumes on every new connection until its close() is called', async (_, newAttachment) => {
+])('%s consumes on every new channel until its close() is called', async (_, newAttachment) => {
   const { calls, channel } = newRecordingChannel();
-  const attached = newAttachment({ channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection);
-  await attached.attach(model);
+  const attached = newAttachment();
+  await attached.attach(channel, model);
   expect(calls).toEqual(['consume']);
   await attached.close();
   expect(calls.splice(0)).toEqual(['consume', 'cancel', 'close']);
-  await attached.attach(model);
-  expect(calls).toEqual([]);
+  await attached.attach(channel, model);
+  expect(calls).toEqual(['close']);
 });
 
 test('a consumer that alone reads its queue is closed without a cancellation, so that the next replica begins only after it has finished', async () => {
   const { calls, channel } = newRecordingChannel();
-  const connection = { channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection;
-  const consumer = newQueueConsumer(connection, { isSingleActive: true });
-  await consumer.attach(model);
+  const consumer = newQueueConsumer({ isSingleActive: true });
+  await consumer.attach(channel, model);
   await consumer.close();
   expect(calls).toEqual(['consume', 'close']);
 });
@@ -85,7 +83,8 @@ test.each([
   const handled: string[] = [];
   const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const settings = {
-    declare: () => Promise.resolve('queue'),
+    queue: 'queue',
+    declare: () => Promise.resolve(),
     parse: ({ content }: ConsumeMessage) => [content.toString()],
     handle: async (texts: readonly string[]) => {
       handled.push(...texts);
@@ -94,9 +93,8 @@ test.each([
     },
     isSingleActive,
   };
-  const connection = { channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection;
-  const consumer = new QueueConsumer(connection, settings, log);
-  await consumer.attach(model);
+  const consumer = new QueueConsumer(settings, log);
+  await consumer.attach(channel, model);
   deliver('first');
   await started.promise;
   const closing = consumer.close();
@@ -108,13 +106,19 @@ test.each([
   expect(handled).toEqual(expected);
 });
 
-test('a consumer that is closed while its channel opens cancels its subscription and closes the channel', async () => {
+test('a consumer that is closed while it declares its queue cancels its subscription and closes the channel', async () => {
   const { calls, channel } = newRecordingChannel();
-  const openedChannel = Promise.withResolvers<Channel>();
-  const consumer = newQueueConsumer({ channel: () => openedChannel.promise } as unknown as RabbitMqConnection);
-  const attaching = consumer.attach(model);
+  const declared = Promise.withResolvers<void>();
+  const settings = {
+    queue: 'queue',
+    declare: () => declared.promise,
+    parse: (message: ConsumeMessage) => [message],
+    handle: () => Promise.resolve(),
+  };
+  const consumer = new QueueConsumer(settings, log);
+  const attaching = consumer.attach(channel, model);
   await consumer.close();
-  openedChannel.resolve(channel);
+  declared.resolve();
   await attaching;
   expect(calls).toEqual(['consume', 'cancel', 'close']);
 });
@@ -132,5 +136,9 @@ test('a closed subscription of the embedded broker receives no more events, even
 });
 
 function newTopologyStub(): Topology {
-  return Object.assign(new Topology(), { declareCommand: () => Promise.resolve('queue') });
+  return Object.assign(new Topology(), {
+    declareCommand: () => Promise.resolve('queue'),
+    bindCommand: () => Promise.resolve(),
+    unbindCommand: () => Promise.resolve(),
+  });
 }

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
-import type { ChannelModel, ConsumeMessage } from 'amqplib';
+import type { ConsumeMessage } from 'amqplib';
 import {
   type Broker,
   type BrokerConnection,
@@ -9,14 +10,16 @@ import {
   type Subscriber,
   type Subscription,
   TypesRefusedError,
+  type UnattachedQueue,
 } from '../broker/broker.js';
 import { Refusals } from '../broker/refusals.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
-import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
-import { RabbitMqConnection } from './rabbitmq-connection.js';
-import { type Attachment, QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
+import { type EventOrigin, parseBrokerUrls, PROBE } from '../routing/rabbitmq-names.js';
+import { type Attachment, Attachments } from './rabbitmq-attachments.js';
+import { BrokerNodes, RabbitMqConnection } from './rabbitmq-connection.js';
+import { QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import { parseEvents, parseReplayRequest, replayedType } from './rabbitmq-messages.js';
 import { type DeclaredMessages, PermissionWatch, PublishPermissions } from './rabbitmq-permissions.js';
@@ -31,11 +34,15 @@ import {
   throwIfRefused,
   withDeadline,
 } from './rabbitmq-publisher.js';
-import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
+import { RabbitMqRequests } from './rabbitmq-requests.js';
+import { RabbitMqResponder, type SendReply } from './rabbitmq-responder.js';
 import { Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
+  /**
+   * `amqp://user:password@host:port/vhost`, or `amqps://`. For a cluster: one URL for each node, separated by commas,
+   * with the same user. The URLs are secrets.
+   */
   readonly url: string;
   /** The service of this process. */
   readonly service: string;
@@ -62,38 +69,29 @@ const TARGET = 'rabbitmq';
 const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
 export const MAX_EVENTS_PER_MESSAGE = 50;
-/**
- * Longest time that a start waits for the broker. After that, the service starts without the broker, and attaches its
- * consumers when the broker is available.
- */
-const ATTACH_WAIT_MS = 5_000;
+/** Longest time that a start waits for the first check of the permissions. */
+const FIRST_CHECK_WAIT_MS = 5_000;
 /** This timeout is short, so that metrics are collected even if the broker does not respond. */
 const METRICS_TIMEOUT_MS = 1_000;
-
-/** The state of an {@link Attachment} on the current connection. */
-interface AttachmentState {
-  readonly onAttached: () => void;
-  /** The connection of the last attempt. */
-  model?: ChannelModel;
-  /** The last attempt. */
-  attempt?: Promise<void>;
-}
 
 /**
  * The broker for services in separate processes: RabbitMQ 3.10 or later. The relay has one target, which publishes to
  * the exchange of events. A batch is delivered when the broker has confirmed every message and no queue has rejected a
  * message. Publishing and consuming use separate connections, because a broker that is short of memory stops reading
- * from publishers.
+ * from publishers. Requests have a connection of their own: in a partition, the connection for publishing moves to
+ * another node, but no queue for replies can be declared there until the cluster has detected the partition.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
   private readonly publishing: RabbitMqConnection;
+  /** For requests and replies. */
+  private readonly requesting: RabbitMqConnection;
   private readonly consuming: RabbitMqConnection;
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
   readonly deadLetters: RabbitMqDeadLetters;
-  private readonly attachments = new Map<Attachment, AttachmentState>();
-  private readonly openedAt = Date.now();
+  private readonly attachments: Attachments;
+  private readonly openedAt = performance.now();
   private readonly refusals: Refusals;
   private readonly permissions: PublishPermissions;
   private readonly permissionWatch: PermissionWatch;
@@ -117,6 +115,7 @@ export class RabbitMqBroker implements Broker {
     request: (request) => this.isRouted([replayRequestMessage(this.topology.replayRequests, request)]),
     serveRequests: (accept) =>
       this.consume({
+        queue: this.topology.replayRequestQueue(this.settings.service),
         declare: (channel) => this.topology.declareReplayRequests(channel, this.settings.service),
         parse: (message) => [parseReplayRequest(message, this.topology)],
         handle: async (requests) => {
@@ -140,37 +139,47 @@ export class RabbitMqBroker implements Broker {
   constructor(private readonly settings: RabbitMqSettings) {
     const { url, service, log, namespace = 'svc' } = settings;
     this.topology = new Topology(namespace);
+    const urls = parseBrokerUrls(url);
+    const nodes = new BrokerNodes(shuffled(urls));
     this.publishing = new RabbitMqConnection({
-      url,
+      nodes,
       name: `${service}, publishing`,
       log,
       setUp: async (model) => {
         this.permissions.forget();
         await this.publisher.setUp(model);
-        await this.requests.setUp(model);
         this.permissionWatch.trigger();
       },
     });
-    this.consuming = new RabbitMqConnection({
-      url,
-      name: `${service}, consuming`,
+    this.requesting = new RabbitMqConnection({
+      nodes,
+      name: `${service}, requests`,
       log,
       setUp: async (model) => {
-        for (const attachment of this.attachments.keys()) await this.attach(attachment, model);
+        await this.topology.declareExchanges(model);
+        await this.requests.setUp(model);
       },
     });
-    const user = userNameOf(url);
+    this.consuming = new RabbitMqConnection({
+      nodes,
+      name: `${service}, consuming`,
+      log,
+      setUp: (model) => this.attachments.attachAll(model),
+    });
+    this.attachments = new Attachments(this.consuming, this.topology, log);
+    const user = userNameOf(urls[0]!);
     this.refusals = new Refusals(log);
     this.permissions = new PublishPermissions(this.topology, service, this.refusals);
     this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user, () => this.permissions.forget());
     this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
-    this.requests = new RabbitMqRequests(this.publishing, this.topology, service, (model, command) =>
+    this.requests = new RabbitMqRequests(this.requesting, this.topology, service, (model, command) =>
       this.permissions.maySend(model, command),
     );
     const { publishing, consuming, topology, permissions, refusals } = this;
     const links = { publishing, consuming, topology, permissions, refusals, log };
     this.permissionWatch = new PermissionWatch(links, settings.messages);
     this.publishing.open();
+    this.requesting.open();
     this.consuming.open();
   }
 
@@ -190,34 +199,33 @@ export class RabbitMqBroker implements Broker {
       maxBatchWaitMs,
     };
     this.deadLetters.setReader({ service: name, handle: reading.handle });
-    // The queue of replayed events is declared first, because onBound of the second queue requests a replay, which
-    // needs the first queue.
     const replayed = await this.consume({
       ...reading,
+      queue: this.topology.replayedEventQueue(name),
       declare: (channel, model) => this.topology.declareReplayedEvents(channel, model, name),
       isSingleActive: true,
     });
     const binding = this.permissionWatch.addBinding(subscriber);
     const events = await this.consume({
       ...reading,
+      queue: this.topology.eventQueue(name),
       declare: async (channel, model) => {
-        const queue = await this.topology.declareConsumer(channel, model, subscriber);
+        // `onBound` requests a replay, which needs the queue of replayed events.
+        await this.topology.declareReplayedEvents(channel, model, name);
+        await this.topology.declareConsumer(channel, model, subscriber);
         await binding.bindAll(model);
-        return queue;
       },
       ...(onBound ? { onAttached: () => onBound(binding.boundTypes) } : {}),
-      ...(onQueueLost ? { queueLoss: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
+      ...(onQueueLost ? { onQueueLost } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), replayed.close()])) };
   }
 
   async respond(command: string, respond: Responder): Promise<Subscription> {
-    const reply = (queue: string, correlationId: string, content: Buffer): void =>
-      this.requests.reply(queue, correlationId, content);
-    const { log } = this.settings;
-    const responder = new RabbitMqResponder(this.consuming, this.topology, command, respond, reply, log);
-    await this.addAttachment(responder);
-    return { close: () => this.removeAttachment(responder) };
+    const reply: SendReply = (...message) => this.requests.reply(...message);
+    const responder = new RabbitMqResponder(this.topology, command, respond, reply, this.settings.log);
+    await this.attachments.add(responder);
+    return { close: () => this.detach(responder) };
   }
 
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
@@ -229,6 +237,7 @@ export class RabbitMqBroker implements Broker {
     // A check in progress ends with its connection.
     const stopped = this.permissionWatch.stop();
     await this.consuming.close();
+    await this.requesting.close();
     await this.publishing.close();
     await stopped;
   }
@@ -238,7 +247,8 @@ export class RabbitMqBroker implements Broker {
    * the broker is unavailable.
    */
   async checkPermissions(): Promise<void> {
-    const waitMs = this.publishing.current ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
+    const openMs = performance.now() - this.openedAt;
+    const waitMs = this.publishing.current ? FIRST_CHECK_WAIT_MS : Math.max(0, FIRST_CHECK_WAIT_MS - openMs);
     const unavailable = new BrokerUnavailableError('The broker is unavailable.');
     await withDeadline(this.permissionWatch.firstCheck, waitMs, () => unavailable).catch(() => undefined);
   }
@@ -246,9 +256,14 @@ export class RabbitMqBroker implements Broker {
   private connectionState(): BrokerConnection {
     const missingPermissions = (): readonly string[] => this.permissionWatch.missing;
     const refusals = (): ReadonlyMap<string, boolean> => this.refusals.states;
-    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
+    const states = (): ('up' | 'away' | 'blocked')[] => [
+      this.publishing.state,
+      this.requesting.state,
+      this.consuming.state,
+    ];
     const attachedConsumers = (): QueueConsumer<unknown>[] =>
-      [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
+      this.attachments.all.filter((attachment) => attachment instanceof QueueConsumer);
+    const unattached = (): readonly UnattachedQueue[] => this.attachments.unattached;
     return {
       get state() {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
@@ -258,6 +273,9 @@ export class RabbitMqBroker implements Broker {
       },
       get refusals() {
         return refusals();
+      },
+      get unattached() {
+        return unattached();
       },
       waiting: async () => {
         const counts = Promise.all(attachedConsumers().map((consumer) => consumer.waiting()));
@@ -278,40 +296,13 @@ export class RabbitMqBroker implements Broker {
   }
 
   private async consume<T>(reader: QueueReaderSettings<T>): Promise<Subscription> {
-    const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
-    await this.addAttachment(consumer);
-    return { close: () => this.removeAttachment(consumer) };
+    const consumer = new QueueConsumer(reader, this.settings.log);
+    await this.attachments.add(consumer);
+    return { close: () => this.detach(consumer) };
   }
 
-  /** Attaches now or at the first connection, and again to each new connection. */
-  private async addAttachment(attachment: Attachment): Promise<void> {
-    const firstAttach = Promise.withResolvers<void>();
-    this.attachments.set(attachment, { onAttached: firstAttach.resolve });
-    const model = this.consuming.current;
-    if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
-    const unavailable = new BrokerUnavailableError('The broker is unavailable.');
-    // All attachments of a start share one deadline.
-    const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
-    await withDeadline(firstAttach.promise, waitMs, () => unavailable).catch((error: unknown) => {
-      this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
-    });
-  }
-
-  private attach(attachment: Attachment, model: ChannelModel): Promise<void> {
-    const attaching = this.attachments.get(attachment);
-    if (!attaching) return Promise.resolve();
-    if (!attaching.attempt || attaching.model !== model) {
-      attaching.model = model;
-      attaching.attempt = this.topology
-        .declareExchanges(model)
-        .then(() => attachment.attach(model))
-        .then(attaching.onAttached);
-    }
-    return attaching.attempt;
-  }
-
-  private async removeAttachment(attachment: Attachment & Subscription): Promise<void> {
-    this.attachments.delete(attachment);
+  private async detach(attachment: Attachment & Subscription): Promise<void> {
+    this.attachments.remove(attachment);
     await attachment.close();
   }
 
@@ -395,4 +386,10 @@ export class RabbitMqBroker implements Broker {
 function userNameOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
+}
+
+/** A random order, so that the processes are spread over the nodes, also after the loss of a node. */
+function shuffled(urls: readonly string[]): string[] {
+  const remaining = [...urls];
+  return urls.flatMap(() => remaining.splice(randomInt(remaining.length), 1));
 }

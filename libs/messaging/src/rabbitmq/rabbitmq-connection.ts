@@ -4,9 +4,29 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
+/** The nodes of the broker. The connections of a process share this object, so that they begin at the same node. */
+export class BrokerNodes {
+  private index = 0;
+
+  /** @param urls in the order in which they are tried. The URLs are secrets */
+  constructor(private readonly urls: readonly string[]) {}
+
+  get count(): number {
+    return this.urls.length;
+  }
+
+  get current(): string {
+    return this.urls[this.index]!;
+  }
+
+  /** Chooses the next node, unless another connection has already left this one. */
+  leave(url: string): void {
+    if (url === this.current) this.index = (this.index + 1) % this.urls.length;
+  }
+}
+
 export interface ConnectionSettings {
-  /** `amqp://user:password@host:port/vhost`, or `amqps://`. The URL is a secret. */
-  readonly url: string;
+  readonly nodes: BrokerNodes;
   /** Shown by the broker's administration tools. */
   readonly name: string;
   readonly log: MessagingLog;
@@ -15,8 +35,8 @@ export interface ConnectionSettings {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Both sides notice a lost connection within twice this time. */
-const HEARTBEAT_SECONDS = 10;
+/** Both sides notice a lost connection within twice this time. With less than 5 s, a busy broker loses connections. */
+const HEARTBEAT_SECONDS = 5;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -24,9 +44,10 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const ACCESS_REFUSED = 403;
 
 /**
- * A connection to the broker. When it is lost, it is opened again and set up again with
- * {@link ConnectionSettings.setUp}. If a channel is lost, the whole connection is closed too, so that there is only one
- * way to recover. Only a channel that its owner replaces after a refusal is an exception. This class does not queue messages while the broker is unavailable: a sender waits a limited time and
+ * A connection to the broker. When it is lost, it is opened again, to the next node, and set up again with
+ * {@link ConnectionSettings.setUp}. If a channel of {@link confirmChannel} is lost, the whole connection is closed too,
+ * unless its owner replaces the channel after a refusal. This class does not queue messages while the broker is
+ * unavailable: a sender waits a limited time and
  * then gets an error.
  */
 export class RabbitMqConnection {
@@ -34,7 +55,11 @@ export class RabbitMqConnection {
   blockedBecause: string | undefined;
   private model: ChannelModel | undefined;
   private isUsable = false;
+  /** The last connection that was given up. It may need seconds to close. */
+  private dropped: ChannelModel | undefined;
   private isClosing = false;
+  private awaySince = performance.now();
+  private url = '';
   private readonly stopSignal = new Signal();
   private readonly waiting = new Set<() => void>();
   private running: Promise<void> | undefined;
@@ -49,6 +74,11 @@ export class RabbitMqConnection {
   get state(): 'up' | 'away' | 'blocked' {
     if (!this.isUsable) return 'away';
     return this.blockedBecause === undefined ? 'up' : 'blocked';
+  }
+
+  /** Time since the connection was lost, or 0. */
+  get awayMs(): number {
+    return this.isUsable ? 0 : performance.now() - this.awaySince;
   }
 
   open(): void {
@@ -71,15 +101,20 @@ export class RabbitMqConnection {
     return this.isUsable;
   }
 
-  /** Closes the current connection. A new connection is then opened. */
-  drop(cause: unknown): void {
-    if (!this.model || this.isClosing) return;
-    this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
-    void closeQuietly(this.model);
+  /** Closes the current connection, and opens a connection to the next node, because this one does not respond. */
+  leaveNode(cause: unknown): void {
+    if (!this.model || this.isClosing || this.dropped === this.model) return;
+    this.settings.nodes.leave(this.url);
+    this.drop(cause);
   }
 
-  async channel(model: ChannelModel): Promise<Channel> {
-    return this.guarded(await model.createChannel(), model);
+  /** Closes the current connection. A new connection to the same node is then opened. */
+  drop(cause: unknown): void {
+    if (!this.model || this.isClosing || this.dropped === this.model) return;
+    this.dropped = this.model;
+    this.markAway();
+    this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
+    void closeQuietly(this.model);
   }
 
   /**
@@ -110,6 +145,11 @@ export class RabbitMqConnection {
     return channel;
   }
 
+  private markAway(): void {
+    if (this.isUsable) this.awaySince = performance.now();
+    this.isUsable = false;
+  }
+
   private async run(): Promise<void> {
     let failures = 0;
     while (!this.isClosing) {
@@ -120,17 +160,24 @@ export class RabbitMqConnection {
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
+      // The pause grows after each round, because another node may accept the connection immediately.
+      const rounds = Math.floor(failures / this.settings.nodes.count);
+      await this.stopSignal.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(rounds, 10), MAX_PAUSE_MS));
     }
   }
 
   /** Throws when the connection is lost. */
   private async connectOnce(onUsable: () => void): Promise<void> {
-    const model = await connect(withHeartbeat(this.settings.url), {
+    const { nodes, name } = this.settings;
+    this.url = nodes.current;
+    const model = await connect(withHeartbeat(this.url), {
       noDelay: true,
       keepAlive: true,
       timeout: CONNECT_TIMEOUT_MS,
-      clientProperties: { connection_name: this.settings.name },
+      clientProperties: { connection_name: name },
+    }).catch((error: unknown) => {
+      nodes.leave(this.url);
+      throw error;
     });
     let cause: unknown = new Error('The connection was closed.');
     model.on('error', (error) => (cause = error));
@@ -153,9 +200,10 @@ export class RabbitMqConnection {
       onUsable();
       for (const resolveWaiting of [...this.waiting]) resolveWaiting();
       await lost;
+      if (this.dropped !== model) nodes.leave(this.url);
       throw cause;
     } finally {
-      this.isUsable = false;
+      this.markAway();
       this.model = undefined;
       this.blockedBecause = undefined;
       await closeQuietly(model);

@@ -2,16 +2,14 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
-import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
-
-/** A consumer that attaches again to each new connection to the broker. */
-export interface Attachment {
-  attach(model: ChannelModel): Promise<void>;
-}
+import type { Attachment } from './rabbitmq-attachments.js';
+import { closeChannel } from './rabbitmq-connection.js';
 
 export interface QueueReaderSettings<T> {
-  /** Declares the queue and returns its name. */
-  readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
+  /** Name of the queue. */
+  readonly queue: string;
+  /** Declares the queue. */
+  readonly declare: (channel: Channel, model: ChannelModel) => Promise<unknown>;
   /** Returns the items in the message. Throws when the message is unreadable. The message is then dead-lettered. */
   readonly parse: (message: ConsumeMessage) => readonly T[];
   /** Resolves when the effects are committed. Throws when the items must be retried (the database is unavailable). */
@@ -24,8 +22,8 @@ export interface QueueReaderSettings<T> {
    * this replica has not begun.
    */
   readonly isSingleActive?: boolean;
-  /** `onLost` is called before the declaration if this queue does not exist. */
-  readonly queueLoss?: { readonly queue: string; readonly onLost: () => Promise<void> };
+  /** Called before the declaration if the queue does not exist. */
+  readonly onQueueLost?: () => Promise<void>;
   /** Called after the queue is declared and before its first message is read. */
   readonly onAttached?: () => Promise<void>;
 }
@@ -58,26 +56,28 @@ export class QueueConsumer<T> implements Attachment {
   private isClosed = false;
 
   constructor(
-    private readonly connection: RabbitMqConnection,
     private readonly reader: QueueReaderSettings<T>,
     private readonly log: MessagingLog,
   ) {}
 
-  async attach(model: ChannelModel): Promise<void> {
-    if (this.isClosed) return;
-    const { queueLoss } = this.reader;
-    if (queueLoss && !(await queueExists(model, queueLoss.queue))) await queueLoss.onLost();
-    const channel = await this.connection.channel(model);
-    const queue = await this.reader.declare(channel, model);
-    await this.reader.onAttached?.();
+  get queue() {
+    return { name: this.reader.queue, isForRequests: false };
+  }
+
+  async attach(channel: Channel, model: ChannelModel): Promise<void> {
+    if (this.isClosed) return closeChannel(channel);
+    const { queue, onQueueLost, onAttached } = this.reader;
+    if (onQueueLost && !(await queueExists(model, queue))) await onQueueLost();
+    await this.reader.declare(channel, model);
+    await onAttached?.();
     await channel.prefetch(PREFETCH);
     const session = new Session(channel, queue, this.reader, this.log);
     this.session = session;
     channel.on('close', () => session.lose());
     const { consumerTag } = await channel.consume(queue, (message) => {
-      // A null message means that the queue was deleted. A new connection declares it again.
-      if (message === null) this.connection.drop(new Error(`${queue} was deleted.`));
-      else session.add(message);
+      if (message) session.add(message);
+      // The queue was deleted, or the node with the queue was stopped.
+      else void closeChannel(channel);
     });
     session.consumerTag = consumerTag;
     if (this.isClosed) await session.close();

@@ -2,11 +2,12 @@ import { anEvent } from '@svc/testing';
 import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { RabbitMqNames } from '../routing/rabbitmq-names.js';
-import { isRequestOf, parseEvents, parseReplayRequest, toDeadLetter } from './rabbitmq-messages.js';
+import { isSentTo, parseEvents, parseReplayRequest, toDeadLetter } from './rabbitmq-messages.js';
 
 const names = new RabbitMqNames();
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const type = 'payment.succeeded.v1';
+const KEY = names.commandKey('charge.v1', 'a');
 
 /**
  * A replay request as a service publishes it: the routing key is the event type, which routes it to that type's
@@ -104,7 +105,7 @@ test.each([
     expect(typeOrError(() => parseEvents(message(names.events, type), 'payment-history', names)[0]!.type)).toBe(
       typeOrErrorText,
     );
-    expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isRequest);
+    expect(isSentTo(KEY, message(names.commands, KEY), names)).toBe(isRequest);
   },
 );
 
@@ -116,17 +117,21 @@ function typeOrError(read: () => string): string {
   }
 }
 
-// Releases before ADR 26 publish their messages to the default exchange.
 test.each([
-  ['the exchange of commands with the command as routing key', 'commands', 'charge.v1', true],
-  ['the default exchange with the queue of the command as routing key', '', names.commandQueue('charge.v1'), true],
-  ['the exchange of commands with another command as routing key', 'commands', 'refund.v1', false],
-  ['the default exchange with another queue as routing key', '', 'charge.v1', false],
-  ['another exchange with the command as routing key', 'events', 'charge.v1', false],
-  ['another exchange with the queue of the command as routing key', 'events', names.commandQueue('charge.v1'), false],
-])('isRequestOf of a message to %s (%j, %j) is %j', (_, exchange, routingKey, isRequest) => {
-  const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
-  expect(isRequestOf('charge.v1', { fields, properties: {} } as ConsumeMessage, names)).toBe(isRequest);
+  ['the exchange of commands with this routing key', 'svc.commands', KEY, true],
+  [
+    'the exchange of commands with the key of another replica',
+    'svc.commands',
+    names.commandKey('charge.v1', 'b'),
+    false,
+  ],
+  ['the exchange of commands with the key of all replicas', 'svc.commands', names.commandKey('charge.v1'), false],
+  ['the exchange of commands with another command', 'svc.commands', names.commandKey('refund.v1', 'a'), false],
+  ['the default exchange with the queue as routing key', '', names.commandQueue('charge.v1', 'a'), false],
+  ['another exchange with this routing key', 'svc.events', KEY, false],
+])('isSentTo of a message to %s (%j, %j) is %j', (_, exchange, routingKey, isRequest) => {
+  const fields = { exchange, routingKey };
+  expect(isSentTo(KEY, { fields, properties: {} } as ConsumeMessage, names)).toBe(isRequest);
 });
 
 test.each([

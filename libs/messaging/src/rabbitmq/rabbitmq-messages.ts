@@ -28,17 +28,46 @@ function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service
   if (!isAuthorised) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 
+/** The type of a message to the replicas that answer a command. A requester finds them with it. */
+export const PING = 'ping';
+/** Maximum number of requests in one ping. */
+export const MAX_PINGED_REQUESTS = 100;
+
+/** The content of a ping. */
+export interface Ping {
+  /** Ids of the requests that this requester has sent to this replica some time ago. */
+  readonly waitingFor: readonly string[];
+}
+
+/** The answer to a ping. */
+export interface Pong {
+  readonly command: string;
+  readonly replica: string;
+  /** True if the replica takes no more requests, because it stops. */
+  readonly isClosing: boolean;
+  /** Those ids of the ping that the replica does not handle: the request or its reply was lost. */
+  readonly unknown: readonly string[];
+}
+
+/** Types of the messages to a requester. `notTaken`: the replica stops and has not handled the request. */
+export const REPLY_TYPES = { reply: 'reply', pong: 'pong', notTaken: 'not-taken' } as const;
+
+export function toJson(value: unknown): Buffer {
+  return Buffer.from(value === undefined ? '' : JSON.stringify(value));
+}
+
+export function fromJson(content: Buffer): unknown {
+  return content.length === 0 ? undefined : (JSON.parse(content.toString()) as unknown);
+}
+
 /**
- * Whether the broker authorised the sender for this command. The queue of the message does not prove the authorisation:
- * the `CC` header can route a message to further queues, and RabbitMQ before 3.13 checks only the first routing key.
- * Releases before ADR 26 send requests to the default exchange.
+ * Whether the broker authorised the sender for this routing key of a command. The queue of the message does not prove
+ * the authorisation: the `CC` header can route a message to further queues, and RabbitMQ before 3.13 checks only the
+ * first routing key.
  */
-export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
+export function isSentTo(key: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
   const { exchange, routingKey } = message.fields;
-  const isAuthorised =
-    (exchange === names.commands && routingKey === command) ||
-    (exchange === '' && routingKey === names.commandQueue(command));
-  return isAuthorised && !isDeadLettered(message);
+  return exchange === names.commands && routingKey === key && !isDeadLettered(message);
 }
 
 /**

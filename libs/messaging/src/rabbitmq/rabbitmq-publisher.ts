@@ -29,7 +29,7 @@ export class BrokerUnavailableError extends Error {
 const CONNECTION_WAIT_MS = 1_000;
 const CONFIRM_TIMEOUT_MS = 10_000;
 /** The text of amqplib's error when a queue rejects a message, for example because the queue is full. */
-const NACKED = 'message nacked';
+export const NACKED = 'message nacked';
 
 /**
  * Publishes batches and waits until every queue that a message was routed to has stored it. The callers limit the
@@ -79,7 +79,7 @@ export class RabbitMqPublisher {
       const error = new BrokerUnavailableError(`${messages.length - settled} messages were not confirmed in time.`);
       // A blocked connection is not replaced, because the broker would accept one more batch on a new connection before
       // it also blocks the new connection.
-      if (this.connection.blockedBecause === undefined) this.connection.drop(error);
+      if (this.connection.blockedBecause === undefined) this.connection.leaveNode(error);
       return error;
     });
   }

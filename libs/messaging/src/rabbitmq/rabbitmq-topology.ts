@@ -20,20 +20,21 @@ import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitm
  *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event
  *     → svc.<service>.replays        quorum, for replay requests, bound for each type that the service has published
- *   svc.commands      topic, routing key = command
- *     → svc.commands.<command>       classic, for requests that wait for a responder, never written to disk
+ *   svc.commands      topic, routing key = command, then the id of a replica, or `all`
+ *     → svc.commands.<command>.<id>  classic, exclusive to the connection of one replica, never written to disk
  *   svc.replies       topic, routing key = name of the queue
  *     → svc.<service>.replies.<id>   classic, exclusive to one connection
  */
 export class Topology extends RabbitMqNames {
   private readonly declared = new WeakMap<ChannelModel, Promise<void>>();
 
-  /** Declares all exchanges, once for each connection. Resolves when they exist. */
+  /** Declares all exchanges, once for each connection, or again after a failure. Resolves when they exist. */
   declareExchanges(model: ChannelModel): Promise<void> {
     const earlier = this.declared.get(model);
     if (earlier) return earlier;
     const declaring = this.declareMissingExchanges(model);
     this.declared.set(model, declaring);
+    declaring.catch(() => this.declared.delete(model));
     return declaring;
   }
 
@@ -144,24 +145,43 @@ export class Topology extends RabbitMqNames {
   }
 
   /**
-   * Requests contain encrypted card data, so they must not be written to disk. Therefore the queue is classic, its
-   * messages are not persistent, and it is deleted with its last consumer. The queue itself is durable, because
-   * RabbitMQ 4.3 rejects shared queues that are not durable. A durable queue does not make its messages durable.
-   * x-queue-mode and x-queue-version are absent, because RabbitMQ 4.3 rejects them too.
+   * Declares the queue of one replica for the requests of a command. The queue is exclusive, so it is on the node that
+   * the replica is connected to, and is deleted with the connection. Requests contain encrypted card data, so they must
+   * not be written to disk: the queue is classic and not durable, its messages are not persistent, and it has no
+   * dead-letter exchange. It is short, because RabbitMQ 4 keeps only about 2 000 messages of a queue in memory.
    */
-  async declareCommand(channel: Channel, command: string): Promise<string> {
-    const queue = this.commandQueue(command);
+  async declareCommand(channel: Channel, command: string, replica: string): Promise<string> {
+    const queue = this.commandQueue(command, replica);
     await channel.assertQueue(queue, {
-      durable: true,
+      exclusive: true,
+      durable: false,
+      // Deletes the queue with its consumer, even if the connection stays open.
       autoDelete: true,
       arguments: {
+        // Deletes the queue if its consumer never started.
         'x-expires': COMMAND_QUEUE_IDLE_MS,
         'x-max-length': MAX_QUEUED_REQUESTS,
+        // The requester then chooses another replica.
         'x-overflow': 'reject-publish',
       },
     });
-    await channel.bindQueue(queue, this.commands, command);
     return queue;
+  }
+
+  /** Routes requests to the queue of a replica. Call this when the replica consumes the queue. */
+  async bindCommand(channel: Channel, command: string, replica: string): Promise<void> {
+    const queue = this.commandQueue(command, replica);
+    for (const key of this.commandKeysOf(command, replica)) await channel.bindQueue(queue, this.commands, key);
+  }
+
+  /** Ends the routing of new requests to the queue. */
+  async unbindCommand(channel: Channel, command: string, replica: string): Promise<void> {
+    const queue = this.commandQueue(command, replica);
+    for (const key of this.commandKeysOf(command, replica)) await channel.unbindQueue(queue, this.commands, key);
+  }
+
+  private commandKeysOf(command: string, replica: string): string[] {
+    return [this.commandKey(command, replica), this.commandKey(command)];
   }
 
   /** Declares the queue for the replies to one process. It is deleted with the connection. */
@@ -209,9 +229,5 @@ const MAX_QUEUED_EVENTS = 1_000_000;
 const MAX_QUEUED_REPLAY_EVENTS = 100_000;
 const MAX_QUEUED_REPLAY_REQUESTS = 10_000;
 /** Maximum number of requests that wait for a replica. Further requests could not be handled before their deadline. */
-const MAX_QUEUED_REQUESTS = 1_000;
-/**
- * A queue without consumers is deleted after this time. After a restart of the broker, the consumers need some time to
- * connect.
- */
+export const MAX_QUEUED_REQUESTS = 1_000;
 const COMMAND_QUEUE_IDLE_MS = 60_000;

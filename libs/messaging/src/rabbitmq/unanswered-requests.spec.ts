@@ -7,7 +7,7 @@ import { Topology } from './rabbitmq-topology.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-test('a request without a responder is sent every 100 ms, and fails 100 ms before its deadline', async () => {
+test('a requester searches for a replica every 100 ms, and a request without one fails 100 ms before its deadline', async () => {
   const sentAt: number[] = [];
   const startedAt = Date.now();
   const channel = Object.assign(new EventEmitter(), {
@@ -20,6 +20,7 @@ test('a request without a responder is sent every 100 ms, and fails 100 ms befor
   const connection = {
     confirmChannel: () => Promise.resolve(channel),
     isUsableWithin: () => Promise.resolve(true),
+    awayMs: 0,
   } as unknown as RabbitMqConnection;
   const topology = Object.assign(new Topology(), { declareReplies: () => Promise.resolve('replies') });
   const requests = new RabbitMqRequests(connection, topology, 'hosted-gateway', () => Promise.resolve(true));

@@ -7,6 +7,10 @@ import { createHash } from 'node:crypto';
 
 /** Type of a message without effect. A publisher sends it to find the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
+/** The last word of a routing key to all replicas that answer a command. */
+const ALL_REPLICAS = 'all';
+/** Regular expression for the ids of queues that belong to one connection, also used in permissions. */
+const UUID = '[0-9a-f-]{36}';
 /** Number of slots: see {@link RabbitMqNames.slotOf}. */
 const SLOTS = 256;
 /** Regular expression for service names, also used in permissions. */
@@ -14,8 +18,8 @@ const SERVICE_NAME = '[a-z-]+';
 const MAX_SERVICE_NAME_LENGTH = 64;
 /** Matches {@link SERVICE_NAME}, and is the name of no service. */
 const NO_SERVICE = '-';
-/** End of a routing key with which a service checks its permission to send a command. */
-const UNBOUND = '.unbound';
+/** Matches {@link UUID}, and is the id of no replica. */
+const NO_REPLICA = '00000000-0000-0000-0000-000000000000';
 /** Length of a dead-letter queue. When it is full, the broker drops the oldest message. */
 export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
@@ -88,8 +92,13 @@ export class RabbitMqNames {
   replayRequestQueue(service: string): string {
     return `${this.namespace}.${service}.replays`;
   }
-  commandQueue(command: string): string {
-    return `${this.namespace}.commands.${command}`;
+  /** The queue of one replica for the requests of one command. No other replica reads it (ADR 68). */
+  commandQueue(command: string, replica: string): string {
+    return `${this.commands}.${this.commandKey(command, replica)}`;
+  }
+  /** Routing key of a command to one replica, by the id of its queue, or to all replicas. */
+  commandKey(command: string, replica = ALL_REPLICAS): string {
+    return `${command}.${replica}`;
   }
   /** The queue for the replies to one process. Its name is also the routing key of the replies. */
   replyQueue(service: string, id: string): string {
@@ -145,7 +154,7 @@ export class RabbitMqNames {
   }
   /** A routing key that needs the permission to send the command, and that no queue is bound to. */
   unboundCommandKey(command: string): string {
-    return `${command}${UNBOUND}`;
+    return this.commandKey(command, NO_REPLICA);
   }
   /** The type in a routing key of the exchange of events. */
   typeOf(key: string): string | undefined {
@@ -154,8 +163,20 @@ export class RabbitMqNames {
 
   /** @internal Regular expression for the names of the reply queues of a service. */
   replyKeys(service: string): string {
-    return `^${escape(this.namespace)}\\.${service}\\.replies\\.[0-9a-f-]{36}$`;
+    return `^${escape(this.namespace)}\\.${service}\\.replies\\.${UUID}$`;
   }
+  /** @internal Regular expressions for the names of the queues for these commands. */
+  commandQueues(commands: readonly string[]): string[] {
+    return commands.length > 0 ? [`^${escape(this.commands)}\\.${group(commands)}\\.${UUID}$`] : [];
+  }
+}
+
+/**
+ * The URLs in a list that is separated by commas: one for each node of a cluster. A comma in a password separates
+ * nothing, because no `amqp://` follows it.
+ */
+export function parseBrokerUrls(list: string): string[] {
+  return list.split(/,(?=\s*amqps?:\/\/)/).map((url) => url.trim());
 }
 
 /** The same fields as in `libs/contracts/src/service-messages.ts`, which this file must not import. */
@@ -190,11 +211,11 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
     ...valuesIfAny(consumes, names.eventQueue(service), names.replayedEventQueue(service)),
     // Every relay declares this queue, even the relay of a service that publishes no events.
     ...valuesIfAny([...publishes, ...consumes, ...answers, ...requests], names.replayRequestQueue(service)),
-    ...answers.map((command) => names.commandQueue(command)),
   ];
-  const replyQueues = valuesIfAny(requests, replies);
+  /** The queues whose names contain a random id. */
+  const ownQueues = [...names.commandQueues(answers), ...valuesIfAny(requests, replies)];
   return {
-    configure: anyOf(queues, replyQueues),
+    configure: anyOf(queues, ownQueues),
     write: anyOf(
       [
         ...queues,
@@ -204,7 +225,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
         ...valuesIfAny(requests, names.commands),
         ...valuesIfAny(answers, names.replies),
       ],
-      replyQueues,
+      ownQueues,
     ),
     read: anyOf(
       [
@@ -214,7 +235,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
         ...valuesIfAny(answers, names.commands),
         ...valuesIfAny(requests, names.replies),
       ],
-      replyQueues,
+      ownQueues,
     ),
     // A topic exchange without an entry here would allow every routing key.
     topics: [
@@ -224,13 +245,13 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
         write: publishes.length > 0 ? `^${SERVICE_NAME}\\.${group(publishes)}$` : NONE,
         read: consumes.length > 0 ? `^${escape(service)}\\.#$` : NONE,
       },
-      { exchange: names.commands, write: sentKeys(requests), read: anyOf(answers) },
+      { exchange: names.commands, write: commandKeys(requests), read: commandKeys(answers) },
       {
         exchange: names.replies,
         // This allows the reply queues of all services. Their ids are random, and only services that received a request
         // know them.
         write: answers.length > 0 ? names.replyKeys(SERVICE_NAME) : NONE,
-        read: anyOf([], replyQueues),
+        read: anyOf([], valuesIfAny(requests, replies)),
       },
     ],
   };
@@ -244,14 +265,14 @@ function publishedKeys(types: readonly string[]): string {
   return `^(${group(types)}(\\.to\\.\\d+)?(\\.from\\.[a-z]+\\.[a-z]+)?|${escape(PROBE)}\\.to\\.\\d+)$`;
 }
 
-function sentKeys(commands: readonly string[]): string {
-  return commands.length > 0 ? `^${group(commands)}(${escape(UNBOUND)})?$` : NONE;
-}
-
 function boundKeys(types: readonly string[], slot: number): string {
   if (types.length === 0) return NONE;
   const word = '(\\*|[a-z]+)';
   return `^(${group(types)}(\\.to\\.${slot})?(\\.from\\.${word}\\.${word})?|${escape(PROBE)}\\.to\\.${slot})$`;
+}
+
+function commandKeys(commands: readonly string[]): string {
+  return commands.length > 0 ? `^${group(commands)}\\.(${ALL_REPLICAS}|${UUID})$` : NONE;
 }
 
 function anyOf(names: readonly string[], patterns: readonly string[] = []): string {

@@ -3,7 +3,7 @@ import type { EventEnvelope, EventType } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
+import type { Broker, BrokerConnection, Subscription, UnattachedQueue } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
 import { newInvalidRequestError, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
@@ -26,6 +26,9 @@ const TOUCH_MS = 3_600_000;
  * one process, so only events from before a restart are found.
  */
 const POLL_MS = { shared: 1_000, alone: 2_000 };
+
+/** A queue that was lost is usually attached again within this time. */
+const UNATTACHED_SECONDS = 5;
 
 /**
  * Connects Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method receives `(events, {
@@ -104,6 +107,12 @@ export class Transport extends Server implements CustomTransportStrategy {
   /** See {@link BrokerConnection.missingPermissions}. */
   get missingPermissions(): readonly string[] {
     return this.broker.connection?.missingPermissions ?? [];
+  }
+
+  /** The queues that this service cannot read for some seconds now, although the broker is connected. */
+  get unattachedQueues(): readonly UnattachedQueue[] {
+    const unattached = this.broker.connection?.unattached ?? [];
+    return unattached.filter(({ seconds }) => seconds > UNATTACHED_SECONDS);
   }
 
   listen(ready: (error?: unknown) => void): void {

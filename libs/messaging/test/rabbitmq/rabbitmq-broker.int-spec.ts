@@ -1,6 +1,6 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
-import { anEvent, letTimePass, PATIENCE, waitUntil } from '@svc/testing';
+import { anEvent, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import {
   appendNotes,
@@ -308,87 +308,5 @@ describe('event replay', () => {
     const consumer = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(lateEffects, ['a']);
     await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
-  });
-});
-
-describe('commands', () => {
-  const Double = { name: 'double.v1' };
-
-  test('a request without a responder is retried for about 6 s, and then fails with service.not-ready', async () => {
-    const { commands } = await harness.startProducer('requester');
-    const startedAt = Date.now();
-    await expect(commands.request(Double, {}, 15_000)).rejects.toMatchObject({ code: 'service.not-ready' });
-    expect(Date.now() - startedAt).toBeGreaterThan(5_000);
-    expect(Date.now() - startedAt).toBeLessThan(15_000);
-    await expect(commands.request(Double, {}, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
-  });
-
-  test('a request is handled by a responder that starts while the request waits', async () => {
-    const { commands } = await harness.startProducer('requester');
-    const reply = commands.request(Double, {}, 15_000 * PATIENCE);
-    // The request is retried several times in this time.
-    await letTimePass(300);
-    await harness.startConsumer('calculator', { commands: { [Double.name]: () => Promise.resolve(8) } });
-    expect(await reply).toBe(8);
-  });
-
-  test('a request is not persistent, and the broker removes it from the queue at its deadline', async () => {
-    const { commands } = await harness.startProducer('requester');
-    await brokers.topology.declareExchanges(connection);
-    const queue = await brokers.topology.declareCommand(channel, Double.name);
-    const request = commands.request(Double, { n: 1 }, 10_000).catch(() => undefined);
-    const message = await takeMessage(queue);
-    expect(message.properties).toMatchObject({
-      deliveryMode: 1,
-      replyTo: expect.stringContaining('.requester.replies.') as string,
-    });
-    expect(Number(message.properties.expiration)).toBeLessThanOrEqual(10_000);
-    channel.publish('', String(message.properties.replyTo), Buffer.from('{"ok":true}'), {
-      correlationId: String(message.properties.correlationId),
-    });
-    await request;
-
-    await expect(commands.request(Double, { n: 2 }, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
-    await waitUntil(
-      'the queue to be empty',
-      DEADLINE_MS,
-      async () => (await channel.checkQueue(queue)).messageCount === 0,
-    );
-    expect(await channel.get(queue, { noAck: true })).toBe(false);
-    await channel.deleteQueue(queue);
-  });
-
-  test('replicas share the requests, and another replica handles the requests of a replica that crashes', async () => {
-    const gate = newGate();
-    const handledRequests = { crashing: 0, running: 0 };
-    const crashingReplica = await harness.startConsumer('calculator', {
-      commands: { [Double.name]: async () => (await gate.pass(), ++handledRequests.crashing) },
-    });
-    await harness.startConsumer('calculator', {
-      commands: { [Double.name]: () => Promise.resolve(++handledRequests.running) },
-    });
-    const { commands } = await harness.startProducer('requester');
-    const requests = Array.from({ length: 20 }, () => commands.request(Double, {}));
-    await gate.reached;
-    await waitUntil('the other replica to handle requests', DEADLINE_MS, () =>
-      Promise.resolve(handledRequests.running > 0),
-    );
-    const crashed = crashingReplica.crash();
-    await expect(Promise.all(requests)).resolves.toHaveLength(20);
-    expect(handledRequests).toEqual({ crashing: 0, running: 20 });
-    gate.open();
-    await crashed;
-  });
-
-  test('a requester whose connection is lost gets an error, and may send the request again', async () => {
-    const gate = newGate();
-    await harness.startConsumer('calculator', { commands: { [Double.name]: async () => (await gate.pass(), 42) } });
-    const { commands } = await harness.startProducer('requester');
-    const request = commands.request(Double, {});
-    await gate.reached;
-    brokers.linkOf('requester').network.breakConnections();
-    await expect(request).rejects.toMatchObject({ code: 'service.not-ready' });
-    gate.open();
-    await waitUntil('a reply', DEADLINE_MS, async () => (await commands.request(Double, {}, 1_000)) === 42);
   });
 });

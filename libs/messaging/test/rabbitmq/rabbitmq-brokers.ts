@@ -9,6 +9,8 @@ import type { Brokers, Link } from '../harness/processes-harness.js';
 export interface RabbitMqLink extends Link {
   readonly broker: RabbitMqBroker;
   readonly network: TcpProxy;
+  /** A proxy for each node of the broker. The first is {@link network}. */
+  readonly nodes: readonly TcpProxy[];
 }
 
 /**
@@ -29,19 +31,28 @@ export class RabbitMqBrokers implements Brokers {
     private readonly eventsPerMessage = MAX_EVENTS_PER_MESSAGE,
   ) {}
 
-  async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {
-    const url = new URL(this.logins.get(service) ?? this.url);
-    const { hostname, port } = url;
-    const network = await TcpProxy.to(hostname, Number(port || 5672));
-    url.hostname = '127.0.0.1';
-    url.port = String(network.localPort);
+  /** @param nodeCount the number of nodes of the broker, as the process sees them: all are the same server */
+  async connect(service: string, log: MessagingLog, nodeCount = 1): Promise<RabbitMqLink> {
+    const login = this.logins.get(service) ?? this.url;
+    const { hostname, port } = new URL(login);
+    const nodes: TcpProxy[] = [];
+    while (nodes.length < nodeCount) nodes.push(await TcpProxy.to(hostname, Number(port || 5672)));
+    const urls = nodes.map(({ localPort }) => {
+      const url = new URL(login);
+      url.hostname = '127.0.0.1';
+      url.port = String(localPort);
+      return url.href;
+    });
     const { namespace, eventsPerMessage } = this;
-    const broker = new RabbitMqBroker({ url: url.href, service, log, namespace, eventsPerMessage });
+    const broker = new RabbitMqBroker({ url: urls.join(), service, log, namespace, eventsPerMessage });
+    const cut = (): void => {
+      for (const node of nodes) node.cut();
+    };
     const close = async (): Promise<void> => {
       await broker.close();
-      network.cut();
+      cut();
     };
-    const link = { broker, network, cut: () => network.cut(), close };
+    const link = { broker, network: nodes[0]!, nodes, cut, close };
     this.links.set(service, link);
     return link;
   }

@@ -1,11 +1,11 @@
 /**
  * Compatibility with the release before ADR 26, in which all services had the same RabbitMQ user. That release binds
- * queues to event types without origins, publishes requests, replies and replays to the default exchange, and receives
- * replies at `amq.rabbitmq.reply-to`. The channel `earlierRelease` simulates it.
+ * queues to event types without origins, and publishes replays to the default exchange. The channel `earlierRelease`
+ * simulates it.
  */
 import type { EventEnvelope } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { type Channel, type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
 import type { RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
@@ -104,31 +104,4 @@ test('a new consumer receives events and replays that publishers of the earlier 
   await waitUntil('all three events', DEADLINE_MS, () => Promise.resolve(ids.every((id) => received.includes(id))));
   expect(received.toSorted()).toEqual(ids.toSorted());
   await subscription.close();
-});
-
-test('a new responder handles requests of the earlier release, and a responder of the earlier release handles new requests', async () => {
-  const responder = await start('processor');
-  const double = ({ n }: { n: number }): Promise<number> => Promise.resolve(2 * n);
-  const subscription = await responder.respond('double.v1', (payload) => double(payload as { n: number }));
-  const reply = new Promise<ConsumeMessage>((resolve) => {
-    void earlierRelease
-      .consume('amq.rabbitmq.reply-to', (message) => message && resolve(message), { noAck: true })
-      .then(() =>
-        earlierRelease.sendToQueue(brokers.topology.commandQueue('double.v1'), Buffer.from('{"n":21}'), {
-          replyTo: 'amq.rabbitmq.reply-to',
-          correlationId: 'c',
-        }),
-      );
-  });
-  expect(JSON.parse((await reply).content.toString())).toBe(42);
-  await subscription.close();
-
-  // The new responder has bound the queue that both releases read. Now only the earlier release reads the queue.
-  const queue = await brokers.topology.declareCommand(earlierRelease, 'double.v1');
-  await earlierRelease.consume(queue, (message) => {
-    const { replyTo, correlationId } = message!.properties as { replyTo: string; correlationId: string };
-    earlierRelease.sendToQueue(replyTo, Buffer.from('44'), { correlationId });
-    earlierRelease.ack(message!);
-  });
-  expect(await (await start('gateway')).request('double.v1', { n: 22 }, 10_000)).toBe(44);
 });

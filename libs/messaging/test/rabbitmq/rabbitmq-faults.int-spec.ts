@@ -16,6 +16,7 @@ import {
 import { newGate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
+import { StalledReplica } from './stalled-replica.js';
 
 // Tests of faults of the broker: committed events are handled once, even if the broker crashes, is unavailable or
 // accepts no messages.
@@ -156,28 +157,23 @@ test('while the broker has no free memory, the relay sends no messages, and all 
   expect(new Set(await readEffects(history)).size).toBe(102);
 });
 
-test('the broker writes events to disk, but never a request, even while the request has no consumer', async () => {
+test('the broker writes events to disk, but never a request, even while the replica does not take the request', async () => {
   const requester = await harness.startProducer('requester');
   await harness.startConsumer('history', { events: { [NotedV1.name]: () => Promise.resolve() } });
   const connection = await connect(server.url);
-  const channel = await connection.createChannel();
-  const queue = await brokers.topology.declareCommand(channel, 'charge.v1');
+  const replica = await StalledReplica.start(connection, brokers.topology, 'charge.v1');
   const requests = Array.from({ length: 50 }, () =>
     requester.commands.request({ name: 'charge.v1' }, { card: 'planted-request'.repeat(200) }, 3_000),
   );
   const outcomes = Promise.allSettled(requests);
-  await waitUntil(
-    'the requests to wait',
-    DEADLINE_MS,
-    async () => (await channel.checkQueue(queue)).messageCount === 50,
-  );
+  await replica.answerPing();
+  await waitUntil('the requests to wait', DEADLINE_MS, async () => (await replica.countWaiting()) >= 50);
   await requester.relay.start();
   await appendNotes(requester, 'planted-event');
   await waitUntil('the event to be on the disk', DEADLINE_MS, () => isOnDisk('planted-event'));
   expect(await isOnDisk('planted-request')).toBe(false);
   expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(50);
   expect(await isOnDisk('planted-request')).toBe(false);
-  await channel.deleteQueue(queue);
   await connection.close();
 });
 

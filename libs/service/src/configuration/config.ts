@@ -3,7 +3,7 @@ import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
-import { IsErrorPagesUrl } from './setting-rules.js';
+import { IsBrokerUrls, IsErrorPagesUrl } from './setting-rules.js';
 
 const PREFIX = 'SVC_';
 
@@ -31,12 +31,13 @@ export class ServiceConfig extends DatabaseConfig {
   SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
-   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`. The URL is a secret. It is
-   * required if services run in separate processes. If it is not set, a service only reaches the services in its
-   * process.
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`. For a cluster: one URL for each
+   * node, separated by commas. A process begins at a random node, and moves to the next when it loses its connection.
+   * The URLs are secrets. The setting is required if services run in separate processes. If it is not set, a service
+   * only reaches the services in its process.
    */
   @IsOptional()
-  @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
+  @IsBrokerUrls()
   SVC_AMQP_URL?: string;
 
   /**

@@ -33,6 +33,10 @@ export class TcpProxy {
     return address.port;
   }
 
+  get hasConnections(): boolean {
+    return this.sockets.size > 0;
+  }
+
   /** Breaks all connections. New connections are accepted. */
   breakConnections(): void {
     for (const socket of this.sockets) socket.destroy();
