@@ -49,7 +49,7 @@ function rank({ isSilent, inFlight }: Replica): number {
   return isSilent ? Infinity : inFlight;
 }
 
-/** What this requester knows about one command. */
+/** The knowledge of a requester about one command. */
 export class CommandState {
   readonly replicas = new Replicas();
   searchedAt = -Infinity;
