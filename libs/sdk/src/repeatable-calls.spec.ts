@@ -151,7 +151,10 @@ test('each POST that is repeated has a key by which the platform recognises the 
     requests = [];
     await expect(call()).rejects.toMatchObject({ httpStatus: 503 });
     const [{ body, idempotencyKey }] = requestsTo(route) as [(typeof requests)[number]];
-    const keys = { ...(JSON.parse(String(body)) as Record<string, unknown>), 'idempotency-key': idempotencyKey };
+    const keys: Record<string, unknown> = {
+      ...(JSON.parse(String(body)) as Record<string, unknown>),
+      'idempotency-key': idempotencyKey,
+    };
     expect([name, keys[IDEMPOTENCY_KEYS[name]!]]).toEqual([name, expect.stringMatching(/^.{1,100}$/)]);
   }
 });

@@ -99,7 +99,7 @@ describe.each(REPEATS)('a request with %s', (_, repeat) => {
   test('creates one invoice if it is sent twenty times at once', async () => {
     const [payload, key] = [buildInvoiceRequest(), randomUUID()];
     const responses = await Promise.all(
-      Array.from({ length: 20 }, (__, index) => post(...(index === 0 ? [payload, key] : repeat(payload, key)))),
+      Array.from({ length: 20 }, (__, index) => (index === 0 ? post(payload, key) : post(...repeat(payload, key)))),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(new Set(responses.map(({ body }) => body.reference as string)).size).toBe(1);

@@ -38,7 +38,7 @@ beforeEach(() => {
     payments,
     new BasketRepository(db.store, db.clock),
     totals,
-    new OutgoingCallRepository(db.store, db.clock),
+    new OutgoingCallRepository(db.store),
     alerts,
     new ChangeNotifier(),
   );

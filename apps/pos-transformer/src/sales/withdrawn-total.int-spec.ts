@@ -26,14 +26,14 @@ async function sendFirstTotal(): Promise<string> {
   return body.QrSvgUrl === undefined ? '' : new URL(body.QrSvgUrl as string).pathname;
 }
 /** Waits until the transformer has stored this number of calls to the platform. */
-const waitForCalls = async (count: number): Promise<void> =>
+const waitForCalls = (count: number): Promise<boolean> =>
   waitUntil(`${count} calls`, 5_000, async () => {
     const found = pos.transformer.app
       .get(Store)
       .find<{ calls: number }>('SELECT count(*) AS calls FROM outgoing_calls');
     return found?.calls === count;
   });
-const waitForRequest = async (method: string): Promise<void> =>
+const waitForRequest = (method: string): Promise<boolean> =>
   waitUntil(`a ${method}`, 5_000, async () => pos.platform.requests.some((request) => request.method === method));
 
 it.each<[string, Record<string, unknown>, number[]]>([

@@ -3,8 +3,8 @@ import { anEvent } from '@svc/testing';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { EmbeddedBroker } from '../broker/embedded-broker.js';
 import { QueueConsumer } from './rabbitmq-consumer.js';
-import { RabbitMqResponder } from './rabbitmq-responder.js';
 import { Topology } from './rabbitmq-topology.js';
+import { RabbitMqResponder } from './requests/rabbitmq-responder.js';
 
 // A consumer that is closed while it attaches again must not consume on the new channel, because its process stops.
 

@@ -34,9 +34,9 @@ import {
   throwIfRefused,
   withDeadline,
 } from './rabbitmq-publisher.js';
-import { RabbitMqRequests } from './rabbitmq-requests.js';
-import { RabbitMqResponder, type SendReply } from './rabbitmq-responder.js';
 import { Topology } from './rabbitmq-topology.js';
+import { RabbitMqRequests } from './requests/rabbitmq-requests.js';
+import { RabbitMqResponder, type SendReply } from './requests/rabbitmq-responder.js';
 
 export interface RabbitMqSettings {
   /**

@@ -48,6 +48,7 @@ class SharedBroker extends EmbeddedBroker {
     state: 'up' as const,
     missingPermissions: [],
     refusals: new Map<string, boolean>(),
+    unattached: [],
     waiting: () => Promise.resolve(new Map<string, number>()),
     deadLetters: () => Promise.resolve(0),
   };

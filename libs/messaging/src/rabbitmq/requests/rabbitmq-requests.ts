@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
-import { DomainError } from '@svc/kernel';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
-import { CommandState, type Replica } from '../broker/replicas.js';
-import type { RabbitMqConnection } from './rabbitmq-connection.js';
-import { fromJson, MAX_PINGED_REQUESTS, PING, type Ping, type Pong, REPLY_TYPES, toJson } from './rabbitmq-messages.js';
-import { NACKED, withDeadline } from './rabbitmq-publisher.js';
-import type { Topology } from './rabbitmq-topology.js';
+import { CommandState, type Replica } from '../../broker/replicas.js';
+import type { RabbitMqConnection } from '../rabbitmq-connection.js';
+import {
+  fromJson,
+  MAX_PINGED_REQUESTS,
+  PING,
+  type Ping,
+  type Pong,
+  REPLY_TYPES,
+  toJson,
+} from '../rabbitmq-messages.js';
+import { NACKED, withDeadline } from '../rabbitmq-publisher.js';
+import type { Topology } from '../rabbitmq-topology.js';
+import { type Link, notReady, type OutgoingRequest, type PendingRequest, type Retry } from './pending-request.js';
 
 /** Maximum number of requests of one process that wait for a reply. */
 const MAX_WAITING_REQUESTS = 2_000;
@@ -25,39 +33,6 @@ const SEARCH_EVERY_MS = 5_000;
 const PING_EVERY_MS = 1_000;
 /** A replica that does not answer a ping for this time is silent. Its requests are sent to another replica. */
 const SILENT_AFTER_MS = 2_000;
-
-/** Why a request must be sent again. `unsent`: no replica has received the request. `unknown`: one may have handled it. */
-type Retry = 'unsent' | 'unknown';
-
-interface PendingRequest {
-  readonly command: string;
-  /** The replica to which the request was sent last. */
-  readonly replica: Replica;
-  readonly sentAt: number;
-  readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: DomainError) => void;
-  readonly retry: (reason: Retry) => void;
-}
-
-interface OutgoingRequest {
-  readonly command: string;
-  /** The same for all copies of a request, so that a late reply to the first copy is accepted too. */
-  readonly correlationId: string;
-  readonly content: Buffer;
-  readonly headers: Record<string, string>;
-  readonly deadline: number;
-}
-
-/** The channel and the reply queue of the current connection. */
-interface Link {
-  readonly model: ChannelModel;
-  readonly channel: ConfirmChannel;
-  readonly replyTo: string;
-}
-
-function notReady(reason: string): DomainError {
-  return new DomainError('service.not-ready', { cause: new Error(reason), retryAfterSeconds: 1 });
-}
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

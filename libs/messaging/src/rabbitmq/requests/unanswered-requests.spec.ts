@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ChannelModel } from 'amqplib';
-import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import type { RabbitMqConnection } from '../rabbitmq-connection.js';
+import { Topology } from '../rabbitmq-topology.js';
 import { RabbitMqRequests } from './rabbitmq-requests.js';
-import { Topology } from './rabbitmq-topology.js';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

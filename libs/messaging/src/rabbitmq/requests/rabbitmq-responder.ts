@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
 import type { Channel, ConsumeMessage } from 'amqplib';
-import type { Responder, Subscription } from '../broker/broker.js';
-import type { MessagingLog } from '../log.js';
-import type { Attachment } from './rabbitmq-attachments.js';
-import { closeChannel } from './rabbitmq-connection.js';
+import type { Responder, Subscription } from '../../broker/broker.js';
+import type { MessagingLog } from '../../log.js';
+import type { Attachment } from '../rabbitmq-attachments.js';
+import { closeChannel } from '../rabbitmq-connection.js';
 import {
   fromJson,
   isSentTo,
@@ -14,8 +14,8 @@ import {
   type Pong,
   REPLY_TYPES,
   toJson,
-} from './rabbitmq-messages.js';
-import type { Topology } from './rabbitmq-topology.js';
+} from '../rabbitmq-messages.js';
+import type { Topology } from '../rabbitmq-topology.js';
 
 /** Maximum number of requests that one replica handles concurrently. Further requests wait in its queue. */
 const MAX_CONCURRENT_REQUESTS = 1_000;
