@@ -154,7 +154,7 @@ function splitSummary({ doc, operationId }: Operation): [string, string] {
 
 function listParameters(operation: Operation, { source }: Context): Schema[] {
   const describeParameter = (name: string, where: string, required: boolean): Schema => {
-    const { description, schema } = findParameter(operation.controller, name);
+    const { description, schema } = findParameter(operation, name);
     return { name, in: where, required, description, schema };
   };
   const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => describeParameter(name!, 'path', true));

@@ -5,6 +5,7 @@ import { BasketRepository } from './baskets/basket.repository.js';
 import { TotalRepository } from './baskets/total.repository.js';
 import { PlatformClock } from './clock/platform-clock.js';
 import { PlatformTimeRepository } from './clock/platform-time.repository.js';
+import { CleanupJob } from './jobs/cleanup-job.js';
 import { PollRefunds } from './jobs/poll-refunds.js';
 import { RenewInvoices } from './jobs/renew-invoices.js';
 import { SyncPayments } from './jobs/sync-payments.js';
@@ -32,7 +33,6 @@ import { PutLine } from './sales/put-line.js';
 import { RequestPayment } from './sales/request-payment.js';
 import { WithdrawTotal } from './sales/withdraw-total.js';
 import { ChangeNotifier } from './store/change-notifier.js';
-import { CleanupJob } from './store/cleanup-job.js';
 import { OldDataRepository } from './store/old-data.repository.js';
 
 @Module({

@@ -3,12 +3,12 @@ import { newLog, ReadinessCheck, type StandaloneApp, startStandalone } from '@sv
 import { transformerErrorBody } from './answers/error-body.js';
 import { PosTransformerModule } from './app.module.js';
 import { COMPUTER_CLOCK, PlatformClock } from './clock/platform-clock.js';
+import { CleanupJob } from './jobs/cleanup-job.js';
 import { PollRefunds } from './jobs/poll-refunds.js';
 import { RenewInvoices } from './jobs/renew-invoices.js';
 import { SyncPayments } from './jobs/sync-payments.js';
 import { CallSender } from './platform/call-sender.js';
 import { TransformerSettings } from './settings.js';
-import { CleanupJob } from './store/cleanup-job.js';
 import { Store } from './store/store.js';
 
 export interface Transformer extends StandaloneApp {

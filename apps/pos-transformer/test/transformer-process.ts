@@ -13,7 +13,7 @@ const SHIFTED_CLOCK = join(import.meta.dirname, 'shifted-clock.mjs');
 /** The compiled program in a process of its own, with a fake platform, a folder of its own and a clock that can be wrong. */
 export class TransformerProcess {
   url = '';
-  /** What the program has written since its last start. */
+  /** The output of the program since its last start. */
   output = '';
   private child: ChildProcess | undefined;
 

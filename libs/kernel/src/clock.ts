@@ -16,8 +16,8 @@ export abstract class Clock {
   }
 
   /**
-   * Milliseconds since an unknown moment, for durations within this process. They do not change when somebody sets the
-   * clock of the computer.
+   * Milliseconds since an unknown moment, for durations within this process. They do not change when the clock of
+   * the computer is set.
    */
   monotonicMs(): number {
     return performance.now();

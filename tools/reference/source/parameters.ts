@@ -101,7 +101,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   'last-event-id': text('`id` of the last event that was read: the stream continues after it.', 200),
   // Parameters of the transformer.
   'invoice.siteId': id('Number of a site that is configured here.'),
-  'payments.invoiceId': {
+  '/v1/invoice/{invoiceId}/payment invoiceId': {
     description:
       'The till’s reference of the basket (T5), percent-encoded. It is compared as sent: leading zeros count.',
     schema: { type: 'string', minLength: 1, maxLength: 100 },
@@ -118,8 +118,9 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export function findParameter(controller: string, name: string): Parameter {
-  const found = PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
+/** The description for the path, for the controller, or for all operations. */
+export function findParameter({ controller, path }: { controller: string; path: string }, name: string): Parameter {
+  const found = PARAMETERS[`${path} ${name}`] ?? PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
   if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);
   return found;
 }

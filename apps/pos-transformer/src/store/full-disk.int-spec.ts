@@ -62,7 +62,7 @@ it('a full disk is named in the log, in each refusal and in the readiness, and i
   const order = { MerchantOrderId: '19', TotalToPay: 4_475, Products: [PRODUCT] };
   const refused = await pos.call('POST', '/Basket', order);
   expect(refused).toMatchObject({ status: 503, body: { Result: 'STOP', Message: expect.stringContaining(FULL) } });
-  // What is stored can be read. A payment that cannot be stored is read again from the platform.
+  // Stored data can be read. A payment that cannot be stored is read again from the platform.
   expect((await pos.call('GET', '/v1/invoice/17/payment')).status).toBe(200);
   pos.platform.pay(pos.platform.openInvoices()[0]!);
 

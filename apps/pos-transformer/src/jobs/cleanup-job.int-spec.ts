@@ -1,8 +1,8 @@
 import { TestStore } from '../../test/test-store.js';
 import { TestTransformer } from '../../test/test-transformer.js';
+import { OldDataRepository } from '../store/old-data.repository.js';
+import { Store } from '../store/store.js';
 import { CleanupJob } from './cleanup-job.js';
-import { OldDataRepository } from './old-data.repository.js';
-import { Store } from './store.js';
 
 let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PlatformClock } from '../clock/platform-clock.js';
-import { OldDataRepository } from './old-data.repository.js';
-import { Store } from './store.js';
+import { OldDataRepository } from '../store/old-data.repository.js';
+import { Store } from '../store/store.js';
 
 /** Data are kept for longer than the three months during which payments can be read from the platform (M2). */
 const RETENTION_MS = 120 * 86_400_000;
