@@ -186,11 +186,11 @@ test('a rebuild begins once if two replicas request it, does not interrupt reads
   expect([...statusCounts.keys()]).toEqual([200]);
   expect(statusCounts.get(200)).toBeGreaterThan(50);
 
-  // For each of the two published event types, one replay was requested.
+  // For each of the four event types of payment-processor, one replay was requested.
   const requestedReplays = await processorService.app
     .get(DataSource)
     .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);
-  expect(requestedReplays).toHaveLength(2);
+  expect(requestedReplays).toHaveLength(4);
   // A new service with an empty database gets the same result from the log.
   const newReplica = await startNewService('payment-history-new');
   await waitUntil('the new service to be ready', 20_000, () => isReady(newReplica));
