@@ -73,7 +73,7 @@ describe('permissionsOf', () => {
     expect(allowed(names.events, names.unboundEventKey('invoice.created.v1'))).toBe(false);
     expect(allowed(names.replayedEvents, names.unboundReplayKey('order.created.v1'))).toBe(true);
     expect(allowed(names.replayedEvents, names.unboundReplayKey('invoice.created.v1'))).toBe(false);
-    expect(allowed(names.commands, 'charge.v1')).toBe(true);
+    expect(allowed(names.commands, names.commandKey('charge.v1'))).toBe(true);
     expect(allowed(names.commands, names.unboundCommandKey('charge.v1'))).toBe(true);
     expect(allowed(names.commands, names.unboundCommandKey('refund.v1'))).toBe(false);
     // No queue is bound to the keys, so that no service receives the empty messages.

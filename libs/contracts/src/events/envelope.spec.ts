@@ -5,6 +5,12 @@ import * as contracts from '../index.js';
  * a new name.
  */
 const NAMES: Readonly<Record<string, string>> = {
+  CodeDecoderAdministeredV1: 'code-decoder.administered.v1',
+  HostedGatewayAdministeredV1: 'hosted-gateway.administered.v1',
+  MerchantRetrievalAdministeredV1: 'merchant-retrieval.administered.v1',
+  PaymentHistoryAdministeredV1: 'payment-history.administered.v1',
+  PaymentProcessorAdministeredV1: 'payment-processor.administered.v1',
+  WebhookDispatcherAdministeredV1: 'webhook-dispatcher.administered.v1',
   ApiKeyChangedV1: 'api-key.changed.v1',
   CardKeyPublishedV1: 'card-key.published.v1',
   ChargeCardV1: 'charge-card.v1',
