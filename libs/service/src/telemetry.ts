@@ -1,5 +1,5 @@
 import { ClientRequest } from 'node:http';
-import { createRequire } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename, dirname } from 'node:path';
 import type { Span } from '@opentelemetry/api';
 import type * as Http from '@opentelemetry/instrumentation-http';
@@ -39,6 +39,9 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
     ],
   });
   sdk.start();
+  // The instrumentation changes these modules when they are required. ES modules see its changes only after the call.
+  for (const name of ['http', 'https']) require(name);
+  syncBuiltinESMExports();
   stop = () => sdk.shutdown();
 }
 
