@@ -53,7 +53,7 @@ it('the settlement statement that the guide’s commands print has the net amoun
     const lines = output.split('\n');
     const { totals } = JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') as { totals: { net: number }[] };
     const amounts = lines
-      .filter((line) => /^\d{4}-\d\d-\d\dT/.test(line))
+      .filter((line) => /^"\d{4}-\d\d-\d\dT/.test(line))
       .map((line) => Number(line.split(',').at(-1)));
     const net = totals[0]!.net;
     const table = lines.some((line) => line.includes(' ZAR ') && line.endsWith(` ${net}`));
