@@ -1,7 +1,7 @@
 import { ClientRequest } from 'node:http';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename, dirname } from 'node:path';
-import type { Span } from '@opentelemetry/api';
+import { context, type Span, trace } from '@opentelemetry/api';
 import type * as Http from '@opentelemetry/instrumentation-http';
 import type * as Undici from '@opentelemetry/instrumentation-undici';
 import type * as Sdk from '@opentelemetry/sdk-node';
@@ -29,7 +29,9 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
-        requireParentforOutgoingSpans: true,
+        // Only calls within a trace have a span. The option requireParentforOutgoingSpans would also omit the spans of
+        // calls whose parent is in another process.
+        ignoreOutgoingRequestHook: () => trace.getSpan(context.active()) === undefined,
         requestHook: (span, request) =>
           request instanceof ClientRequest
             ? recordOnlyHost(span, { origin: `${request.protocol}//${String(request.getHeader('host'))}` })

@@ -23,8 +23,13 @@ export class InvoiceRequestRepository {
   async find(owner: InvoiceOwner, requests: readonly RequestIdentity[]): Promise<RememberedRequest[]> {
     if (requests.length === 0) return [];
     return this.dataSource.query<RememberedRequest[]>(
-      `SELECT request_id AS "requestId", fingerprint, invoice_id AS "invoiceId" FROM invoice_requests
-        WHERE merchant_id = $1 AND site_id = $2 AND mode = $3 AND request_id = ANY ($4::text[]) AND created_at > $5`,
+      // PostgreSQL 15 would filter all requests of the site by "request_id = ANY", and a join would be
+      // reversed. OFFSET 0 makes each id a look-up of its own.
+      `SELECT r.request_id AS "requestId", r.fingerprint, r.invoice_id AS "invoiceId"
+         FROM unnest($4::text[]) AS wanted (request_id)
+         CROSS JOIN LATERAL (SELECT request_id, fingerprint, invoice_id FROM invoice_requests
+                              WHERE merchant_id = $1 AND site_id = $2 AND mode = $3
+                                AND request_id = wanted.request_id AND created_at > $5 OFFSET 0) r`,
       [
         owner.merchantId,
         owner.siteId,

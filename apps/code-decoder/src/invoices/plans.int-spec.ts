@@ -39,7 +39,7 @@ test('a repeated request is found with the primary key, and old requests with th
   const owner = { merchantId: 1, siteId: 2, mode: 'test' as const };
   const request = { requestId: 'key:1', fingerprint: 'f'.repeat(64) };
   expect(await planOf(decoder.dataSource, () => requests.find(owner, [request]))).toMatch(
-    /using invoice_requests_pkey on .*\n\s+Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \(request_id = ANY /,
+    /using invoice_requests_pkey on .*\n\s+Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \(request_id = wanted.request_id\)/,
   );
   const plan = await planOf(decoder.dataSource, () => requests.deleteExpired());
   expect(plan).toMatch(/using invoice_requests_by_time on /);

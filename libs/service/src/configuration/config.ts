@@ -3,7 +3,8 @@ import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
-import { IsBrokerUrls, IsErrorPagesUrl } from './setting-rules.js';
+import { IsBrokerUrls } from './broker-urls.js';
+import { IsErrorPagesUrl } from './setting-rules.js';
 
 const PREFIX = 'SVC_';
 

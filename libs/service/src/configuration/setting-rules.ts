@@ -1,17 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { parseBrokerUrls } from '@svc/messaging';
-import {
-  IsIn,
-  IsOptional,
-  IsString,
-  isString,
-  IsUrl,
-  isURL,
-  Matches,
-  MaxLength,
-  MinLength,
-  ValidateBy,
-} from 'class-validator';
+import { IsIn, IsOptional, IsString, IsUrl, Matches, MaxLength, MinLength } from 'class-validator';
 
 // Validation rules of variables that several services have, so that all services accept the same values.
 
@@ -22,24 +10,6 @@ import {
  */
 export function IsAdminKey(): PropertyDecorator {
   return applyDecorators(IsString(), MinLength(32), MaxLength(512));
-}
-
-/** More than a cluster of RabbitMQ has. */
-const MAX_BROKER_NODES = 20;
-
-/** One amqp:// or amqps:// URL for each node of the broker, separated by commas. */
-export function IsBrokerUrls(): PropertyDecorator {
-  const isBrokerUrl = (url: string): boolean => isURL(url, { protocols: ['amqp', 'amqps'], require_tld: false });
-  return ValidateBy({
-    name: 'isBrokerUrls',
-    validator: {
-      validate: (value: unknown) => {
-        const urls = isString(value) ? parseBrokerUrls(value) : [];
-        return urls.length > 0 && urls.length <= MAX_BROKER_NODES && urls.every(isBrokerUrl);
-      },
-      defaultMessage: () => '$property must be a list of amqp:// or amqps:// URLs, separated by commas',
-    },
-  });
 }
 
 /** A base URL, to which paths are appended: http or https, at most 200 characters, without a slash at the end. */
