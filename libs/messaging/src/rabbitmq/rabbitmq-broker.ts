@@ -156,6 +156,7 @@ export class RabbitMqBroker implements Broker {
       name: `${service}, requests`,
       log,
       setUp: async (model) => {
+        this.permissions.forget();
         await this.topology.declareExchanges(model);
         await this.requests.setUp(model);
       },

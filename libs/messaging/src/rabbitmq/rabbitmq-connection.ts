@@ -47,8 +47,7 @@ const ACCESS_REFUSED = 403;
  * A connection to the broker. When it is lost, it is opened again, to the next node, and set up again with
  * {@link ConnectionSettings.setUp}. If a channel of {@link confirmChannel} is lost, the whole connection is closed too,
  * unless its owner replaces the channel after a refusal. This class does not queue messages while the broker is
- * unavailable: a sender waits a limited time and
- * then gets an error.
+ * unavailable: a sender waits a limited time and then gets an error.
  */
 export class RabbitMqConnection {
   /** Reason why the broker accepts no messages now (memory or disk alarm), or undefined. */

@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
-import { ConfigError } from './config-error.js';
 import { IsBrokerUrls } from './broker-urls.js';
+import { ConfigError } from './config-error.js';
 import { IsErrorPagesUrl } from './setting-rules.js';
 
 const PREFIX = 'SVC_';

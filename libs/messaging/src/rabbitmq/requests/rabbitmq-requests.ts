@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { context, propagation } from '@opentelemetry/api';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
 import { CommandState, type Replica } from '../../broker/replicas.js';
@@ -33,8 +34,6 @@ const SEARCH_EVERY_MS = 5_000;
 const PING_EVERY_MS = 1_000;
 /** A replica that does not answer a ping for this time is silent. Its requests are sent to another replica. */
 const SILENT_AFTER_MS = 2_000;
-
-const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
  * Sends requests to other services while a person waits. Nothing is stored: a request without a replica that answers it
@@ -126,10 +125,10 @@ export class RabbitMqRequests {
       if (!link) throw notReady('The broker is unavailable.');
       if (!(await this.isAllowed(link, request))) {
         if (performance.now() >= retryUntil) throw notReady('The broker is unavailable.');
-        await wait(RETRY_PAUSE_MS);
+        await pause(RETRY_PAUSE_MS);
         continue;
       }
-      const replica = await this.findReplica(link, command, retryUntil);
+      const replica = await this.findReplica(link, command, retryUntil, isSent);
       if (!replica) throw notReady(`No service answers ${command}.`);
       const result = await this.sendAndWait(link, replica, request);
       if ('reply' in result) return result.reply;
@@ -172,13 +171,13 @@ export class RabbitMqRequests {
         // The connection was lost meanwhile.
         if (this.channel === channel) this.replyQueue = undefined;
         if (performance.now() >= until) return undefined;
-        await wait(RETRY_PAUSE_MS);
+        await pause(RETRY_PAUSE_MS);
       }
     }
   }
 
   /** Undefined if no replica is found in time. */
-  private async findReplica(link: Link, command: string, until: number): Promise<Replica | undefined> {
+  private async findReplica(link: Link, command: string, until: number, isSent: boolean): Promise<Replica | undefined> {
     const { replicas, searchedAt } = this.stateOf(command);
     const replica = replicas.choose();
     if (replica && !replica.isSilent) {
@@ -188,9 +187,9 @@ export class RabbitMqRequests {
     await this.search(link, command);
     const found = replicas.choose();
     if (found || performance.now() >= until) return found;
-    await wait(RETRY_PAUSE_MS);
-    const current = await this.findLink(until, false);
-    return current && this.findReplica(current, command, until);
+    await pause(RETRY_PAUSE_MS);
+    const current = await this.findLink(until, isSent);
+    return current && this.findReplica(current, command, until, isSent);
   }
 
   private stateOf(command: string): CommandState {
