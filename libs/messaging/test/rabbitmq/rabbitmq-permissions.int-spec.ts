@@ -231,6 +231,28 @@ test('a command that the broker refuses fails, and does not disturb the requests
   );
 });
 
+test('a command that the broker no longer allows fails, and the other commands are answered again', async () => {
+  const commands = {
+    'double.v1': () => Promise.resolve('doubled'),
+    'other.v1': () => Promise.resolve('answered'),
+  };
+  const first = await harness.startConsumer('responder', { commands });
+  await allow('requester', { requests: ['double.v1', 'other.v1'] });
+  const requester = await harness.startProducer('requester');
+  expect(await requester.commands.request({ name: 'other.v1' }, {}, DEADLINE_MS)).toBe('answered');
+
+  await allow('requester', { requests: ['double.v1'] });
+  // The broker remembers on each channel which routing keys it has allowed. Those of the next replica are new.
+  await first.stop();
+  await harness.startConsumer('responder', { commands });
+  await expect(requester.commands.request({ name: 'other.v1' }, {}, DEADLINE_MS)).rejects.toMatchObject({
+    code: 'service.not-ready',
+    cause: { message: 'The permissions at the broker do not allow other.v1.' },
+  });
+  expect(countLines('broker: connection closed after an error')).toBe(1);
+  expect(await requester.commands.request({ name: 'double.v1' }, {}, DEADLINE_MS)).toBe('doubled');
+});
+
 test('a consumer whose binding the broker refuses handles its other types, and later receives every event of the refused type', async () => {
   await startHistory();
   const producer = await harness.startProducer('processor');
