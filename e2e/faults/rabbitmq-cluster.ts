@@ -45,8 +45,8 @@ export class RabbitMqCluster {
     addNetwork();
     try {
       for (const node of NODES) cluster.prepare(node);
-      // The first node creates the cluster, and the others join it.
-      for (const node of NODES) await cluster.startNode(node);
+      // A new node of RabbitMQ 4 waits for the other nodes before it creates or joins the cluster.
+      await Promise.all(NODES.map((node) => cluster.startNode(node)));
       return cluster;
     } catch (error) {
       await cluster.stop();
