@@ -4,7 +4,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { MerchantRetrievalModule } from './app.module.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
-import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
+import { Notifications1763500008001 } from './migrations/1763500008001-notifications.js';
 import { Books1763500008050 } from './migrations/1763500008050-books.js';
 import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 
@@ -27,7 +27,7 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
     CredentialBounds1763500000011,
     Generations1763500000030,
     Payments1763500008000,
-    Notices1763500008001,
+    Notifications1763500008001,
     Books1763500008050,
     DropPartitions1763500008060,
   ],

@@ -145,6 +145,7 @@ export async function createMerchant(
       requireApiKey: true,
       allowedHosts: [],
       keylessMode: 'test',
+      webhookEnabled: false,
     }),
   );
   return ids;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * For reconciliation: an index for the payments of a day, and a function that parses the body of a notice without
+ * For reconciliation: an index for the payments of a day, and a function that parses the body of a notification without
  * failing on invalid JSON.
  */
 export class Books1763500008050 implements MigrationInterface {
@@ -11,7 +11,7 @@ export class Books1763500008050 implements MigrationInterface {
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       CREATE INDEX payments_by_date ON payments USING brin (payment_utc_date) WITH (pages_per_range = 32, autosummarize = on);
-      CREATE FUNCTION notice_json(body text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+      CREATE FUNCTION notification_json(body text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
       DECLARE json jsonb;
       BEGIN
         json := body::jsonb;
@@ -19,8 +19,8 @@ export class Books1763500008050 implements MigrationInterface {
       EXCEPTION WHEN data_exception THEN
         RETURN jsonb_build_object('body', body);
       END $$;
-      COMMENT ON FUNCTION notice_json IS
-        'Parses the body of a notice. If it is not a JSON object, returns an object that contains the text.';
+      COMMENT ON FUNCTION notification_json IS
+        'Parses the body of a notification. If it is not a JSON object, returns an object that contains the text.';
     `);
   }
 

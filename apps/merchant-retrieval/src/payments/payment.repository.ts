@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { buildPaymentNotification, type PaymentNotification, type PaymentSnapshot } from '@svc/contracts';
+import { buildMerchantPayment, type MerchantPayment, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { last24Hours, lastThreeMonths, type Window } from './windows.js';
@@ -36,17 +36,17 @@ export class PaymentRepository {
   }
 
   /** Finds payments by the invoice reference of the service, in the last 24 hours. */
-  findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
+  findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_INVOICE, owner, last24Hours(this.clock.now()), invoiceReference);
   }
 
   /** Finds payments by the reference of the merchant, in the last 24 hours. */
-  findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
+  findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_EXTERNAL_REFERENCE, owner, last24Hours(this.clock.now()), externalReference);
   }
 
   /** Finds a payment by its service payment id, in the last three months. */
-  findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
+  findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_PAYMENT_REFERENCE, owner, lastThreeMonths(this.clock.now()), paymentReference);
   }
 
@@ -55,7 +55,7 @@ export class PaymentRepository {
     { merchantId, siteId, mode }: PaymentOwner,
     { from, until }: Window,
     value: string,
-  ): Promise<PaymentNotification[]> {
+  ): Promise<MerchantPayment[]> {
     const rows = await this.dataSource.query<NotificationRow[]>(statement, [
       merchantId,
       mode,
@@ -87,7 +87,7 @@ const BY_INVOICE = selectByColumn('invoice_reference');
 const BY_EXTERNAL_REFERENCE = selectByColumn('external_reference');
 const BY_PAYMENT_REFERENCE = selectByColumn('payment_reference');
 
-type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> & {
+type NotificationRow = Omit<MerchantPayment, 'paymentUTCDate' | 'customer'> & {
   readonly paymentUTCDate: Date;
   readonly firstName: string;
   readonly lastName: string;
@@ -99,7 +99,7 @@ function notificationFromRow({
   lastName,
   siteId,
   ...row
-}: NotificationRow): PaymentNotification {
+}: NotificationRow): MerchantPayment {
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 
@@ -129,7 +129,7 @@ const CHANGING_COLUMNS = {
 const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
 function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
-  const notification = buildPaymentNotification(payment);
+  const notification = buildMerchantPayment(payment);
   return {
     payment_reference: notification.paymentReference,
     payment_utc_date: notification.paymentUTCDate,
