@@ -133,7 +133,9 @@ export async function createMerchant(
       merchantId: ids.merchantId,
       name: 'Karoo Books',
       features: {},
+      minimumAmount: 100,
       grants: [],
+      fees: {},
       ...overrides,
     }),
     anEvent(SiteChangedV1, String(ids.siteId), ++version, {

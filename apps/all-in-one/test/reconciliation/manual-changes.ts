@@ -178,7 +178,7 @@ function historyChanges(): TableChanges {
       'processed_amount = processed_amount + 1',
       'processedAmount',
     )
-    .alter('the customer of a payment in the history', payment, `customer_id = 'another'`, 'customerKey')
+    .alter('the customer of a payment in the history', payment, `customer_key = 'another'`, 'customerKey')
     .add(
       'the state of a payment in the history that was changed',
       `UPDATE payments SET state = 'processing' WHERE ${payment}`,

@@ -1,4 +1,10 @@
 import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
+import { CHANGING_COLUMNS } from '../payments/payment.repository.js';
+
+const { firstName: _, lastName: __, ...COMPARED_COLUMNS } = CHANGING_COLUMNS;
+const COMPARED = Object.entries(COMPARED_COLUMNS)
+  .map(([property, [column]]) => `'${property}', ${column}`)
+  .join(', ');
 
 /**
  * The final payments, selected by paymentUTCDate. `open` is false, because this service stores only final payments. The
@@ -6,11 +12,7 @@ import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
  */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
-         jsonb_build_object(
-           'siteId', site_id, 'status', status, 'invoiceReference', invoice_reference, 'invoiceExternalReference', external_reference,
-           'currencyISOCode', currency, 'invoicedAmount', invoiced_amount, 'tipAmount', tip_amount, 'tenderedAmount', tendered_amount,
-           'siteReference', site_reference, 'vouchers', vouchers, 'paymentUTCDate', ${isoTime('payment_utc_date')},
-           'version', version) AS line
+         jsonb_build_object('siteId', site_id, 'paymentUTCDate', ${isoTime('payment_utc_date')}, 'version', version, ${COMPARED}) AS line
     FROM payments
    WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
      AND payment_utc_date >= $1 AND payment_utc_date < $2`;

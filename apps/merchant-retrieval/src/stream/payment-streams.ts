@@ -113,7 +113,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Sends new notifications to all streams once. Returns true when more notifications can be sent immediately. */
-  async runOnce(): Promise<boolean> {
+  async runStep(): Promise<boolean> {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
     for (const reader of this.readers) this.keepAlive(reader, now);
@@ -136,7 +136,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   /** Polls once. Logs only the first of several consecutive failures, because an outage would cause many messages. */
   private async pollOnce(): Promise<boolean> {
     try {
-      const hasMore = await this.runOnce();
+      const hasMore = await this.runStep();
       this.isFailing = false;
       return hasMore;
     } catch (error) {

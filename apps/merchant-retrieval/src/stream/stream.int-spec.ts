@@ -292,24 +292,24 @@ test('a poll executes one statement for all streams, plus one per second for the
   const countStatements = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
   await waitUntil('the end of the last stream', 5_000, async () => {
     query.mockClear();
-    await streams.runOnce();
+    await streams.runStep();
     return query.mock.calls.length === 0;
   });
   // The three keys open streams of two channels: two keys in mode test, and one key in mode live.
   for (const key of [merchant.keys.merchant, merchant.keys['site 1'], merchant.keys.live]) await openStream(key);
-  await streams.runOnce();
-  // The service also polls on its own, so the test counts all calls of runOnce.
-  const runOnceSpy = jest.spyOn(streams, 'runOnce');
+  await streams.runStep();
+  // The service also polls on its own, so the test counts all calls of runStep.
+  const runStepSpy = jest.spyOn(streams, 'runStep');
   query.mockClear();
-  for (let poll = 0; poll < 5; poll++) await streams.runOnce();
+  for (let poll = 0; poll < 5; poll++) await streams.runStep();
   expect([countStatements(/notification_positions/), countStatements(/known_api_keys/)]).toEqual([
-    runOnceSpy.mock.calls.length,
+    runStepSpy.mock.calls.length,
     0,
   ]);
   retrieval.clock.advance(1_000);
-  await streams.runOnce();
-  expect(countStatements(/notification_positions/)).toBe(runOnceSpy.mock.calls.length);
+  await streams.runStep();
+  expect(countStatements(/notification_positions/)).toBe(runStepSpy.mock.calls.length);
   expect(countStatements(/known_api_keys/)).toBeGreaterThan(0);
-  runOnceSpy.mockRestore();
+  runStepSpy.mockRestore();
   query.mockRestore();
 });
