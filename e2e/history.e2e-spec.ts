@@ -3,7 +3,7 @@
  * merchant finds the payment shortly after. Every service has its own process.
  */
 import { randomUUID } from 'node:crypto';
-import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
+import type { MerchantPayment, PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
 import { callTillApi, createInvoice } from './callers/till.js';
@@ -107,8 +107,8 @@ test('the merchant finds a partner’s payment by invoice, till’s reference an
     `/payments?externalReference=${externalReference}`,
     `/payments/${item!.paymentReference}`,
   ];
-  const find = async (path: string): Promise<PaymentNotification[]> =>
-    (await (await callTillApi(platform, 'GET', path, 'application/json')).json()) as PaymentNotification[];
+  const find = async (path: string): Promise<MerchantPayment[]> =>
+    (await (await callTillApi(platform, 'GET', path, 'application/json')).json()) as MerchantPayment[];
   await waitUntil('the merchant to find it', 5_000, async () => (await find(lookUps[0]!)).length > 0);
   const expected = [
     {

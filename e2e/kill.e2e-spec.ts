@@ -206,7 +206,7 @@ describe('refunds', () => {
         })),
       ),
     ).toEqual(expected);
-    for (const notice of notifiedRefunds().values())
-      expect([notice.id, notice.refund.status]).toEqual([notice.refund.refundReference, 'succeeded']);
+    for (const notification of notifiedRefunds().values())
+      expect([notification.id, notification.refund.status]).toEqual([notification.refund.refundReference, 'succeeded']);
   });
 });

@@ -46,7 +46,7 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
         END LOOP;
       END $_$;
 
-CREATE FUNCTION notice_json(body text) RETURNS jsonb
+CREATE FUNCTION notification_json(body text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     AS $$
       DECLARE json jsonb;
@@ -208,19 +208,19 @@ CREATE SEQUENCE migrations_id_seq
 
 ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
 
-CREATE TABLE notice_positions (
+CREATE TABLE notification_positions (
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
     mode text NOT NULL,
     newest bigint NOT NULL,
     removed bigint DEFAULT 0 NOT NULL,
-    CONSTRAINT notice_positions_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT notice_positions_order CHECK (((removed >= 0) AND (removed <= newest)))
+    CONSTRAINT notification_positions_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT notification_positions_order CHECK (((removed >= 0) AND (removed <= newest)))
 )
 WITH (fillfactor='50');
 
-CREATE TABLE notices (
-    notice_id uuid NOT NULL,
+CREATE TABLE notifications (
+    notification_id uuid NOT NULL,
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
     mode text NOT NULL,
@@ -228,10 +228,10 @@ CREATE TABLE notices (
     type text NOT NULL,
     body text NOT NULL,
     kept_since timestamp with time zone NOT NULL,
-    CONSTRAINT notices_body CHECK (((octet_length(body) >= 2) AND (octet_length(body) <= 1048576))),
-    CONSTRAINT notices_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT notices_position CHECK (("position" > 0)),
-    CONSTRAINT notices_type CHECK ((type = ANY (ARRAY['payment'::text, 'refund'::text])))
+    CONSTRAINT notifications_body CHECK (((octet_length(body) >= 2) AND (octet_length(body) <= 1048576))),
+    CONSTRAINT notifications_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT notifications_position CHECK (("position" > 0)),
+    CONSTRAINT notifications_type CHECK ((type = ANY (ARRAY['payment'::text, 'refund'::text])))
 );
 
 CREATE TABLE payments (
@@ -249,7 +249,7 @@ CREATE TABLE payments (
     invoiced_amount bigint NOT NULL,
     tip_amount bigint NOT NULL,
     tendered_amount bigint NOT NULL,
-    site_reference text,
+    site_reference text NOT NULL,
     vouchers jsonb NOT NULL,
     first_name text NOT NULL,
     last_name text NOT NULL,
@@ -261,7 +261,7 @@ CREATE TABLE payments (
     CONSTRAINT payments_last_name CHECK ((length(last_name) <= 100)),
     CONSTRAINT payments_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT payments_payment_reference CHECK ((payment_reference ~ '^[0-9A-HJKMNP-TV-Z]{18}$'::text)),
-    CONSTRAINT payments_site_reference CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))),
+    CONSTRAINT payments_site_reference CHECK ((length(site_reference) <= 100)),
     CONSTRAINT payments_status CHECK ((status = ANY (ARRAY[1, 2]))),
     CONSTRAINT payments_tendered_amount CHECK (((tendered_amount >= 0) AND (tendered_amount <= '200000000000'::bigint))),
     CONSTRAINT payments_tip_amount CHECK (((tip_amount >= 0) AND (tip_amount <= '100000000000'::bigint))),
@@ -335,14 +335,14 @@ ALTER TABLE ONLY known_api_keys
 ALTER TABLE ONLY known_sites
     ADD CONSTRAINT known_sites_pkey PRIMARY KEY (merchant_id, site_id);
 
-ALTER TABLE ONLY notice_positions
-    ADD CONSTRAINT notice_positions_pkey PRIMARY KEY (merchant_id, site_id, mode);
+ALTER TABLE ONLY notification_positions
+    ADD CONSTRAINT notification_positions_pkey PRIMARY KEY (merchant_id, site_id, mode);
 
-ALTER TABLE ONLY notices
-    ADD CONSTRAINT notices_of_site UNIQUE (merchant_id, site_id, mode, "position");
+ALTER TABLE ONLY notifications
+    ADD CONSTRAINT notifications_of_site UNIQUE (merchant_id, site_id, mode, "position");
 
-ALTER TABLE ONLY notices
-    ADD CONSTRAINT notices_pkey PRIMARY KEY (notice_id);
+ALTER TABLE ONLY notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (notification_id);
 
 ALTER TABLE ONLY payments
     ADD CONSTRAINT payments_pkey PRIMARY KEY (generation, payment_reference, payment_utc_date);
@@ -373,7 +373,7 @@ CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) W
 
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
-CREATE INDEX notices_kept_since ON notices USING btree (kept_since);
+CREATE INDEX notifications_kept_since ON notifications USING btree (kept_since);
 
 CREATE INDEX payments_by_date ON ONLY payments USING brin (payment_utc_date) WITH (pages_per_range='32', autosummarize='on');
 
@@ -412,9 +412,9 @@ GRANT SELECT ON TABLE migrations TO svc_merchant_retrieval;
 
 GRANT USAGE ON SEQUENCE migrations_id_seq TO svc_merchant_retrieval;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notice_positions TO svc_merchant_retrieval;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification_positions TO svc_merchant_retrieval;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notices TO svc_merchant_retrieval;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notifications TO svc_merchant_retrieval;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE payments TO svc_merchant_retrieval;
 

@@ -176,7 +176,7 @@ CREATE TABLE payment_counts (
     generation integer NOT NULL,
     organisation_id uuid NOT NULL,
     mode text NOT NULL,
-    customer_id text NOT NULL,
+    customer_key text NOT NULL,
     level smallint NOT NULL,
     bucket bigint NOT NULL,
     payments bigint NOT NULL,
@@ -191,9 +191,11 @@ CREATE TABLE payments (
     version bigint NOT NULL,
     organisation_id uuid NOT NULL,
     mode text NOT NULL,
+    customer_key text NOT NULL,
     customer_id text NOT NULL,
     payment_utc_date timestamp with time zone NOT NULL,
     reference text NOT NULL COLLATE pg_catalog."C",
+    merchant_id bigint NOT NULL,
     state text NOT NULL,
     modified_utc_date timestamp with time zone NOT NULL,
     invoice_reference text,
@@ -211,12 +213,10 @@ CREATE TABLE payments (
     first_name text NOT NULL,
     last_name text NOT NULL,
     errors jsonb NOT NULL,
-    customer_id_as_sent text,
-    merchant_id bigint,
     CONSTRAINT payments_amount CHECK (((amount >= 0) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT payments_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT payments_customer_id CHECK (((length(customer_id) >= 1) AND (length(customer_id) <= 100))),
-    CONSTRAINT payments_customer_id_as_sent CHECK (((length(customer_id_as_sent) >= 1) AND (length(customer_id_as_sent) <= 100))),
+    CONSTRAINT payments_customer_key CHECK (((length(customer_key) >= 1) AND (length(customer_key) <= 100))),
     CONSTRAINT payments_first_name CHECK (((length(first_name) >= 0) AND (length(first_name) <= 100))),
     CONSTRAINT payments_invoice_external_reference CHECK ((length(invoice_external_reference) <= 100)),
     CONSTRAINT payments_invoice_reference CHECK ((length(invoice_reference) <= 100)),
@@ -304,7 +304,7 @@ ALTER TABLE ONLY known_token_keys
     ADD CONSTRAINT known_token_keys_pkey PRIMARY KEY (kid);
 
 ALTER TABLE ONLY payment_counts
-    ADD CONSTRAINT payment_counts_pkey PRIMARY KEY (generation, organisation_id, mode, customer_id, level, bucket);
+    ADD CONSTRAINT payment_counts_pkey PRIMARY KEY (generation, organisation_id, mode, customer_key, level, bucket);
 
 ALTER TABLE ONLY payments
     ADD CONSTRAINT payments_pkey PRIMARY KEY (generation, payment_reference);
@@ -335,7 +335,7 @@ CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) W
 
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
 
-CREATE INDEX payments_of_customer ON payments USING btree (generation, organisation_id, mode, customer_id, payment_utc_date, reference);
+CREATE INDEX payments_of_customer ON payments USING btree (generation, organisation_id, mode, customer_key, payment_utc_date, reference);
 
 CREATE INDEX payments_of_day ON payments USING brin (payment_utc_date) WITH (pages_per_range='32', autosummarize='on');
 

@@ -57,7 +57,16 @@ function newSnapshot({ merchantId, siteId }: Merchant, notificationUrl: string):
     paymentMethodType: 'Card',
     paymentMethodLabel: '**** 4242',
     errors: [],
-    source: { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'ORDER-1', notificationUrl },
+    source: {
+      kind: 'session',
+      sessionId,
+      apiVersion: 'v3.1',
+      merchantOrderId: 'ORDER-1',
+      notificationUrl,
+      code: '0'.repeat(20),
+    },
     payable: { payableId: sessionId, state: 'paid', version: 3, tries: 1 },
+    merchantName: 'Merchant',
+    siteReference: 'WEB',
   };
 }

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type PaymentNotice, verifySiteWebhook } from '@svc/sdk';
+import { type PaymentNotification, verifySiteWebhook } from '@svc/sdk';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
 export class BackOffice {
-  readonly notices: PaymentNotice[] = [];
+  readonly notifications: PaymentNotification[] = [];
   private constructor(
     private readonly server: Server,
     readonly url: string,
@@ -19,13 +19,16 @@ export class BackOffice {
   ): Promise<BackOffice> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const backOffice = new BackOffice(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`);
+    const backOffice = new BackOffice(
+      server,
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
+    );
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const notice = verifySiteWebhook({ headers: request.headers, rawBody: Buffer.concat(chunks), secret });
-        if (notice) backOffice.notices.push(notice);
+        const notification = verifySiteWebhook({ headers: request.headers, rawBody: Buffer.concat(chunks), secret });
+        if (notification) backOffice.notifications.push(notification);
         response.writeHead(200).end();
       });
     });
@@ -41,9 +44,11 @@ export class BackOffice {
   }
 
   /** The refunds in the webhooks, by their references. */
-  refunds(): Map<string, PaymentNotice & { type: 'refund' }> {
+  refunds(): Map<string, PaymentNotification & { type: 'refund' }> {
     return new Map(
-      this.notices.flatMap((notice) => (notice.type === 'refund' ? [[notice.refund.refundReference, notice]] : [])),
+      this.notifications.flatMap((notification) =>
+        notification.type === 'refund' ? [[notification.refund.refundReference, notification]] : [],
+      ),
     );
   }
 

@@ -30,13 +30,13 @@ const site = new MerchantClient({
   apiKey: shop.apiKey,
 }).site(shop.siteId);
 
-// The stream starts with new payments. After a restart, continue after the last processed notice: `stream({ after: id
+// The stream starts with new payments. After a restart, continue after the last processed notification: `stream({ after: id
 // })`.
 const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
-const notices = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
-const firstNotice = notices.next();
-// Wait until the stream is open. If it fails to open, `firstNotice` is rejected.
-await Promise.race([opened, firstNotice]);
+const notifications = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
+const firstNotification = notifications.next();
+// Wait until the stream is open. If it fails to open, `firstNotification` is rejected.
+await Promise.race([opened, firstNotification]);
 
 const externalReference = `ORDER-${Date.now()}`;
 const invoice = await site.createInvoice({
@@ -58,7 +58,7 @@ const customer = partner.asCustomer({ email: thandi.email, password: thandi.pass
 const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 };
 await customer.pay({ code: invoice.code, amount: invoice.amount, card });
 
-for (let next = await firstNotice; !next.done; next = await notices.next()) {
+for (let next = await firstNotification; !next.done; next = await notifications.next()) {
   const { type, payment } = next.value;
   if (payment.invoiceReference !== invoice.reference) continue;
   console.log(
@@ -66,7 +66,7 @@ for (let next = await firstNotice; !next.done; next = await notices.next()) {
   );
   break;
 }
-await notices.return();
+await notifications.return();
 
 const [foundPayment] = await site.paymentsOfExternalReference(externalReference);
 console.log(`found: ${foundPayment?.status}, ${foundPayment?.tenderedAmount} cents`);

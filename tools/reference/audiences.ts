@@ -90,7 +90,7 @@ export const AUDIENCES: readonly Audience[] = [
     webhooks: [
       {
         name: 'siteNotification',
-        type: 'PaymentNotice',
+        type: 'PaymentNotification',
         description:
           'To the webhook of a site (M6): each final payment once, and each refund that ended. Signed with the Standard Webhooks headers (E4); any 2xx acknowledges it, anything else is tried again for three days (E5).',
       },

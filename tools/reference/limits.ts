@@ -34,7 +34,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
     ['An invoice can be paid for', 'SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder/src/config.ts', 'seconds'],
     ['Failed payments of one invoice', 'MAX_INVOICE_ATTEMPTS', 'invoices/invoice.ts', ''],
     ['Look-ups of one key at once', 'SVC_RETRIEVAL_BURST', 'merchant-retrieval/src/config.ts', ''],
-    ['Events of the stream are kept for', 'MAX_NOTICE_AGE_MS', 'stream/notice.repository.ts', 'ms'],
+    ['Events of the stream are kept for', 'MAX_NOTIFICATION_AGE_MS', 'stream/notification.repository.ts', 'ms'],
   ],
   gateway: [
     ...EVERY_API,

@@ -124,8 +124,8 @@ describe('the reconciliation', () => {
     const ofMerchant2 = `merchant_id = ${merchantIdOf('site of merchant 2')}`;
     const { undo } = await reconciledDay.changeTable(
       'merchant-retrieval',
-      'notices',
-      `DELETE FROM notices WHERE ${ofMerchant2}`,
+      'notifications',
+      `DELETE FROM notifications WHERE ${ofMerchant2}`,
     );
     try {
       const [merchant1, merchant2] = [

@@ -170,5 +170,6 @@ function newSitePayload() {
     requireApiKey: false,
     allowedHosts: ['shop.example'],
     keylessMode: 'test' as const,
+    webhookEnabled: false,
   };
 }

@@ -35,6 +35,7 @@ test('a replica with an empty database is ready only after it has received all e
       requireApiKey: true,
       allowedHosts: [],
       keylessMode: 'test' as const,
+      webhookEnabled: false,
     };
     const keyPayload = {
       keyId,

@@ -100,6 +100,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
           requireApiKey: true,
           allowedHosts: [],
           keylessMode: mode,
+          webhookEnabled: false,
         }),
         ...[
           { kind: 'site' as const, apiKey: siteKey, siteId },
@@ -158,5 +159,7 @@ function createPayment(source: PayableSource, payable: PayableSnapshot): HostedP
     errors: [],
     source,
     payable,
+    merchantName: 'Karoo Books',
+    siteReference: 'KAROO',
   };
 }

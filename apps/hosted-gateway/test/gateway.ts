@@ -173,6 +173,8 @@ export function buildPayment<Source extends PayableSource = HostedSessionSource>
       version,
       tries,
     },
+    merchantName: 'Karoo Books',
+    siteReference: 'web',
     ...rest,
   };
 }

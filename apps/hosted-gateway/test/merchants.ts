@@ -40,6 +40,7 @@ export async function createMerchant(test: TestService, options: SiteOptions): P
     requireApiKey,
     allowedHosts,
     keylessMode: 'test' as const,
+    webhookEnabled: false,
   };
   const key = { merchantId, mode, revoked: false };
   const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];

@@ -8,7 +8,7 @@ import {
   MerchantChangedV1,
   type Mode,
   type PayableDescriptor,
-  TillCodeMadeV1,
+  TillCodeCreatedV1,
 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
@@ -66,7 +66,7 @@ export async function createInvoice(
 export async function createTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
   const code = newOwnCode();
   const tillCode = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
-  await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, tillCode));
+  await gateway.deliver(anEvent(TillCodeCreatedV1, code, 1, tillCode));
   return code;
 }
 

@@ -12,8 +12,8 @@ import { PaymentPartitions } from './payments/payment-partitions.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { READ_MODEL } from './payments/read-model.js';
-import { NoticeRepository } from './stream/notice.repository.js';
-import { NoticeRetention } from './stream/notice-retention.js';
+import { NotificationRepository } from './stream/notification.repository.js';
+import { NotificationRetention } from './stream/notification-retention.js';
 import { PaymentStreams } from './stream/payment-streams.js';
 import { RefundsConsumer } from './stream/refunds.consumer.js';
 import { StreamController } from './stream/stream.controller.js';
@@ -35,8 +35,8 @@ import { StreamController } from './stream/stream.controller.js';
     PaymentPartitionRepository,
     PaymentPartitions,
     PaymentRepository,
-    NoticeRepository,
-    NoticeRetention,
+    NotificationRepository,
+    NotificationRetention,
     PaymentStreams,
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(MerchantRetrievalConfig),

@@ -3,10 +3,7 @@ import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { MerchantRetrievalModule } from './app.module.js';
 import { MerchantRetrievalConfig } from './config.js';
-import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
-import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
-import { Books1763500008050 } from './migrations/1763500008050-books.js';
-import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
+import { Schema1763500008000 } from './migrations/1763500008000-schema.js';
 
 /**
  * Lets merchants find their payments by invoice, by their own reference and by service payment id. Also lets merchants
@@ -22,13 +19,5 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
   // Events may be gathered for only 20 ms, because a payment must be visible within a second (M1).
   maxBatchWaitMs: 20,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [
-    Credentials1763500000010,
-    CredentialBounds1763500000011,
-    Generations1763500000030,
-    Payments1763500008000,
-    Notices1763500008001,
-    Books1763500008050,
-    DropPartitions1763500008060,
-  ],
+  migrations: [Credentials1763500000010, CredentialBounds1763500000011, Generations1763500000030, Schema1763500008000],
 };

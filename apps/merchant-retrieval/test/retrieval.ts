@@ -3,8 +3,8 @@ import { hashApiKey, newApiKey } from '@svc/auth';
 import {
   ApiKeyChangedV1,
   type EventEnvelope,
+  type MerchantPayment,
   type Mode,
-  type PaymentNotification,
   type PaymentSnapshot,
   SiteChangedV1,
 } from '@svc/contracts';
@@ -25,7 +25,7 @@ export interface Retrieval extends TestService {
   /** @param path the part of the path after `/business/api/v1/merchants` */
   get(path: string, headers?: Record<string, string>): Promise<HttpResponse>;
   /** Returns the payments in the response. Throws if the status is not 200. */
-  list(path: string, apiKey: string): Promise<PaymentNotification[]>;
+  list(path: string, apiKey: string): Promise<MerchantPayment[]>;
 }
 
 /** Starts the service. The call rate of keys is not limited unless `env` sets a limit. */
@@ -43,7 +43,7 @@ export async function startRetrieval(env: Record<string, string> = {}): Promise<
     list: async (path, apiKey) => {
       const { status, text } = await get(path, { 'x-api-key': apiKey });
       if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
-      return JSON.parse(text) as PaymentNotification[];
+      return JSON.parse(text) as MerchantPayment[];
     },
   };
 }
@@ -88,6 +88,7 @@ export async function createMerchant(service: {
         requireApiKey: true,
         allowedHosts: [],
         keylessMode: 'test',
+        webhookEnabled: false,
       }),
     ),
     keyEvent(keys.merchant, 'test'),

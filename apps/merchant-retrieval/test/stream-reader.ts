@@ -1,12 +1,12 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PaymentNotice } from '@svc/contracts';
+import type { PaymentNotification } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
 
 export interface StreamEvent {
   readonly id: string;
   readonly event: string;
-  readonly data: PaymentNotice;
+  readonly data: PaymentNotification;
 }
 
 /** A client of a stream of server-sent events. */
@@ -63,7 +63,7 @@ export function readStream(
           if (block.startsWith(':')) reader.heartbeats++;
           reader.lastEventId = id ?? reader.lastEventId;
           if (data === undefined) continue;
-          const received = { id: id!, event: event!, data: JSON.parse(data) as PaymentNotice };
+          const received = { id: id!, event: event!, data: JSON.parse(data) as PaymentNotification };
           reader.events.push(received);
           onEvent(received, reader);
         }

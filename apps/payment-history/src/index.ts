@@ -1,15 +1,9 @@
 import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 } from '@svc/auth';
+import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
 import { PaymentHistoryConfig } from './config.js';
-import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
-import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
-import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
-import { PaymentBoundsHold1763500007021 } from './migrations/1763500007021-payment-bounds-hold.js';
-import { CustomerIdAsSent1763500007030 } from './migrations/1763500007030-customer-id-as-sent.js';
-import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-customer-id-as-sent-holds.js';
-import { RoomForUpdates1763500007040 } from './migrations/1763500007040-room-for-updates.js';
-import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
+import { Schema1763500007000 } from './migrations/1763500007000-schema.js';
 
 /** Shows partners and their customers their payments: a single payment, or the history in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
@@ -26,13 +20,7 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,
-    Payments1763500007000,
-    BegunWithItsPast1763500007010,
-    PaymentBounds1763500007020,
-    PaymentBoundsHold1763500007021,
-    CustomerIdAsSent1763500007030,
-    CustomerIdAsSentHolds1763500007031,
-    RoomForUpdates1763500007040,
-    MerchantOfPayment1763500007050,
+    Generations1763500000030,
+    Schema1763500007000,
   ],
 };

@@ -17,6 +17,6 @@ export async function readServingRows(dataSource: DataSource): Promise<ServingRo
     ).map(({ row }) => row);
   return {
     payments: await readTable('payments', 'payment_reference'),
-    counts: await readTable('payment_counts', 'organisation_id, mode, customer_id, level, bucket'),
+    counts: await readTable('payment_counts', 'organisation_id, mode, customer_key, level, bucket'),
   };
 }

@@ -53,7 +53,7 @@ import { ReconciliationRepository } from './reconciliation/reconciliation.reposi
 import { ReconciliationJob } from './reconciliation/reconciliation-job.js';
 import { ReconciliationMetrics } from './reconciliation/reconciliation-metrics.js';
 import { ReconciliationsController } from './reconciliation/reconciliations.controller.js';
-import { ReversalNoticesQuery } from './reconciliation/reversal-notices.query.js';
+import { ReversalNotificationsQuery } from './reconciliation/reversal-notifications.query.js';
 import { StatementRepository } from './reconciliation/statement.repository.js';
 import { AdminRefundsController } from './refunds/admin-refunds.controller.js';
 import { AdminRefundsQuery } from './refunds/admin-refunds.query.js';
@@ -130,7 +130,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     RecoverAttempts,
     RecoverRefunds,
     RefundRepository,
-    ReversalNoticesQuery,
+    ReversalNotificationsQuery,
     ReversalRepository,
     RotateCardKey,
     SealLedger,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
 export function buildPayable(overrides: Partial<PayableDescriptor> = {}): PayableDescriptor {
@@ -19,6 +20,7 @@ export function buildPayable(overrides: Partial<PayableDescriptor> = {}): Payabl
       apiVersion: 'v3.1',
       merchantOrderId: 'order-1',
       notificationUrl: 'https://shop.example/hook',
+      code: newOwnCode(),
     },
     ...overrides,
   };

@@ -133,7 +133,9 @@ export async function createMerchant(
       merchantId: ids.merchantId,
       name: 'Karoo Books',
       features: {},
+      minimumAmount: 100,
       grants: [],
+      fees: {},
       ...overrides,
     }),
     anEvent(SiteChangedV1, String(ids.siteId), ++version, {
@@ -145,6 +147,7 @@ export async function createMerchant(
       requireApiKey: true,
       allowedHosts: [],
       keylessMode: 'test',
+      webhookEnabled: false,
     }),
   );
   return ids;

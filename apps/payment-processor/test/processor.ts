@@ -146,6 +146,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       card ? { cardNumber: card } : {},
     ),
     payerReturnUrl: `https://pay.example/pay?sessionId=${payableId}`,
+    payer: {},
     deadline: testService.clock.later(15_000).toISOString(),
   });
   return {

@@ -66,7 +66,7 @@ export class FakePlatform {
   now = (): Date => new Date();
   private disconnectedPort = 0;
   private heldResponse: Promise<void> | undefined;
-  private readonly notices: { id: string; siteId: number; body: object }[] = [];
+  private readonly notifications: { id: string; siteId: number; body: object }[] = [];
   private readonly streams = new Set<{ siteId: number; response: ServerResponse }>();
   private readonly silentResponses = new Set<ServerResponse>();
   private readonly server = createServer((request, response) => void this.handleRequest(request, response));
@@ -141,7 +141,7 @@ export class FakePlatform {
     if (payment.status === 1) invoice.state = 'paid';
     else if (invoice.state === 'reserved') invoice.state = 'open';
     this.payments.push(payment);
-    this.sendNotice(invoice.siteId, { ...payment, type: 'payment' });
+    this.sendNotification(invoice.siteId, { ...payment, type: 'payment' });
     return payment;
   }
 
@@ -149,14 +149,15 @@ export class FakePlatform {
   decideRefund(refund: FakeRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status;
     const payment = this.payments.find(({ paymentReference }) => paymentReference === refund.svcId)!;
-    this.sendNotice(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
+    this.sendNotification(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
   }
 
   /** Sends a message to the event streams of the site. */
-  sendNotice(siteId: number, body: object): void {
-    const notice = { id: `n-${this.notices.length + 1}`, siteId, body };
-    this.notices.push(notice);
-    for (const stream of this.streams) if (stream.siteId === siteId) stream.response.write(formatStreamMessage(notice));
+  sendNotification(siteId: number, body: object): void {
+    const notification = { id: `n-${this.notifications.length + 1}`, siteId, body };
+    this.notifications.push(notification);
+    for (const stream of this.streams)
+      if (stream.siteId === siteId) stream.response.write(formatStreamMessage(notification));
   }
 
   private async handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -325,10 +326,10 @@ export class FakePlatform {
   private stream(siteId: number, request: IncomingMessage, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const after = request.headers['last-event-id'];
-    const start = after === undefined ? this.notices.length : Number(String(after).slice(2));
+    const start = after === undefined ? this.notifications.length : Number(String(after).slice(2));
     response.write(`retry: 10\nid: n-${start}\n\n`);
-    for (const notice of this.notices.slice(start))
-      if (notice.siteId === siteId) response.write(formatStreamMessage(notice));
+    for (const notification of this.notifications.slice(start))
+      if (notification.siteId === siteId) response.write(formatStreamMessage(notification));
     const stream = { siteId, response };
     this.streams.add(stream);
     response.once('close', () => this.streams.delete(stream));

@@ -65,7 +65,7 @@ export class ChargeStore {
   }
 
   /** Movements of an account on a day (UTC, `2026-11-22`), oldest first. */
-  findStatement(day: string, mode: 'test' | 'live', account: string | undefined): readonly StatementLine[] {
+  findStatement(day: string, mode: 'test' | 'live', account: string): readonly StatementLine[] {
     return this.statements.get(statementKey(day, mode, account)) ?? [];
   }
 
@@ -109,8 +109,8 @@ export class ChargeStore {
   }
 }
 
-function statementKey(day: string, mode: 'test' | 'live', account: string | undefined): string {
-  return [day, mode, account ?? ''].join(' ');
+function statementKey(day: string, mode: 'test' | 'live', account: string): string {
+  return [day, mode, account].join(' ');
 }
 
 function parseLine(line: string): StoredRecord | undefined {

@@ -8,8 +8,8 @@ export interface ChargeRecord {
   /** Why the charge was declined; only with the outcome `declined`. */
   readonly reason?: DeclineReason;
   readonly mode: 'test' | 'live';
-  /** The merchant account. Absent if the caller sent none, and in lines of earlier releases. */
-  readonly account?: string;
+  /** The merchant account; `""` if the caller sent none. */
+  readonly account: string;
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
@@ -26,8 +26,8 @@ export interface ChargeRecord {
    * stored.
    */
   readonly payerContext?: readonly string[];
-  /** ISO 8601 UTC. Absent from lines of earlier releases. Such lines appear on no statement. */
-  readonly at?: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
   /**
    * The verification that the bank requires before it charges. Present with the outcome `challenged`, and after the
    * reversal of such a charge.
@@ -57,14 +57,14 @@ export interface RefundRecord {
   /** Why the refund was declined; only with the outcome `declined`. */
   readonly reason?: RefundDeclineReason;
   readonly mode: 'test' | 'live';
-  readonly account?: string;
+  readonly account: string;
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
   readonly paymentReference: string;
   readonly acquirerReference: string;
   /** Number of polls while the refund was pending. */
-  readonly asked: number;
+  readonly polls: number;
   /** ISO 8601 UTC; for a refund that was pending, the time when it succeeded. */
   readonly at: string;
 }
@@ -79,9 +79,10 @@ export interface VaultRecord {
 
 /** Behaviour of a test card when it is charged. Cards with a `refund…` behaviour are approved. */
 export type CardBehaviour =
-  'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | RefundBehaviour | DeclineReason;
+  'approved' | 'responds-late' | 'drops-the-response' | 'requires-verification' | RefundBehaviour | DeclineReason;
 
 /** Behaviour of a test card when a charge to it is refunded. */
-export type RefundBehaviour = 'refund-declined' | 'refund-pending' | 'refund-answers-late' | 'refund-drops-the-answer';
+export type RefundBehaviour =
+  'refund-declined' | 'refund-pending' | 'refund-responds-late' | 'refund-drops-the-response';
 
 export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';

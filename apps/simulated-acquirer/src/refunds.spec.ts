@@ -110,7 +110,7 @@ describe('a refund', () => {
     await restart();
     now = new Date('2026-03-02T00:00:00.000Z');
     expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'succeeded', at: now.toISOString() });
-    expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'succeeded', asked: 2 });
+    expect(await call('GET', '/refunds/later')).toMatchObject({ outcome: 'succeeded', polls: 2 });
     expect(await requestRefund(charge, 100)).toMatchObject({ outcome: 'pending' });
   });
 

@@ -155,7 +155,7 @@ function callerMode({ headers }: FastifyRequest): 'test' | 'live' {
 
 function callerAccount(request: FastifyRequest): BankAccount {
   const account = request.headers['acquirer-account'];
-  return { mode: callerMode(request), account: typeof account === 'string' ? account : undefined };
+  return { mode: callerMode(request), account: typeof account === 'string' ? account : '' };
 }
 
 /** Waits before the response. The timer does not delay the exit of the process. */
@@ -275,7 +275,7 @@ function serveChallengePage(app: FastifyInstance, bank: SimulatedBank): void {
     async (request, reply) => {
       const answer = request.body?.answer;
       if (answer !== 'confirm' && answer !== 'refuse') return reply.status(400).send({ message: 'confirm or refuse' });
-      const challenge = bank.answerChallenge(request.params.reference, answer === 'confirm');
+      const challenge = bank.completeChallenge(request.params.reference, answer === 'confirm');
       if (!challenge) return reply.status(404).send({ message: 'There is no such challenge.' });
       return reply.redirect(challenge.returnUrl, 303);
     },

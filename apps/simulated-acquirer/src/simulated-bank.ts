@@ -21,33 +21,33 @@ const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000000069': 'expired',
   '4000000000000127': 'incorrect-cvv',
   // Charges, and responds after LATE_RESPONSE_MS.
-  '4000000000006009': 'answers-late',
+  '4000000000006009': 'responds-late',
   // Charges, then drops the connection without a response.
-  '4000000000004087': 'drops-the-answer',
+  '4000000000004087': 'drops-the-response',
   // Requires a challenge, and charges after the payer has passed it.
-  '4000000000003220': 'asks-for-verification',
+  '4000000000003220': 'requires-verification',
   // Declines refunds.
   '4000000000005126': 'refund-declined',
   // A refund is pending, and succeeds at the second poll.
   '4000000000007726': 'refund-pending',
   // Refunds, and responds after LATE_RESPONSE_MS.
-  '4000000000007247': 'refund-answers-late',
+  '4000000000007247': 'refund-responds-late',
   // Refunds, then drops the connection without a response.
-  '4000000000007262': 'refund-drops-the-answer',
+  '4000000000007262': 'refund-drops-the-response',
 };
 
 const REFUND_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
   'refund-declined',
   'refund-pending',
-  'refund-answers-late',
-  'refund-drops-the-answer',
+  'refund-responds-late',
+  'refund-drops-the-response',
 ]);
 
 const APPROVED_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
   'approved',
-  'answers-late',
-  'drops-the-answer',
-  'asks-for-verification',
+  'responds-late',
+  'drops-the-response',
+  'requires-verification',
   ...REFUND_BEHAVIOURS,
 ]);
 
@@ -67,8 +67,8 @@ function cardNumberBehaviour(cardNumber: string): CardBehaviour {
 /** The owner of charges and refunds. A key of another account, or of the other mode, is not found. */
 export interface BankAccount {
   readonly mode: 'test' | 'live';
-  /** The merchant account; undefined if the caller sends none. */
-  readonly account: string | undefined;
+  /** The merchant account; `""` if the caller sends none. */
+  readonly account: string;
 }
 
 export interface ChargeRequest extends BankAccount {
@@ -115,12 +115,12 @@ export class SimulatedBank {
     const behaviour = this.findBehaviour(request);
     assertOwnedBy(this.store.findCharge(request.key), request);
     const record = this.store.findCharge(request.key) ?? this.createCharge(request, behaviour);
-    return behaviour === 'drops-the-answer' ? undefined : record;
+    return behaviour === 'drops-the-response' ? undefined : record;
   }
 
   /** Additional delay of the response to a charge. */
   chargeResponseDelayMs(request: ChargeRequest): number {
-    return this.findBehaviour(request) === 'answers-late' ? LATE_RESPONSE_MS : 0;
+    return this.findBehaviour(request) === 'responds-late' ? LATE_RESPONSE_MS : 0;
   }
 
   /** Stores a card's token and behaviour, without its number. */
@@ -150,8 +150,8 @@ export class SimulatedBank {
     return this.store.appendCharge({
       key,
       outcome: 'reversed',
-      mode: record?.mode ?? caller.mode,
-      ...accountField(record?.account ?? caller.account),
+      mode: caller.mode,
+      account: caller.account,
       ...(isCharged ? { reversedAmount: record.amount - this.store.refundedAmount(key) } : {}),
       at: this.now().toISOString(),
       amount: record?.amount ?? 0,
@@ -171,13 +171,13 @@ export class SimulatedBank {
     if (known && (known.chargeKey !== request.chargeKey || known.amount !== request.amount))
       throw new KeyConflictError('This key was used for another refund.');
     const record = known ?? this.createRefund(request, charge);
-    return charge?.refundBehaviour === 'refund-drops-the-answer' ? undefined : record;
+    return charge?.refundBehaviour === 'refund-drops-the-response' ? undefined : record;
   }
 
   /** Additional delay of the response to a refund. */
   refundResponseDelayMs(request: RefundRequest): number {
     const charge = this.findCharge(request.chargeKey, request);
-    return charge?.refundBehaviour === 'refund-answers-late' ? LATE_RESPONSE_MS : 0;
+    return charge?.refundBehaviour === 'refund-responds-late' ? LATE_RESPONSE_MS : 0;
   }
 
   /** The state of a refund. A pending refund succeeds after {@link POLLS_UNTIL_REFUND_SUCCEEDS} polls. */
@@ -185,11 +185,11 @@ export class SimulatedBank {
     const known = this.store.findRefund(key);
     if (!known || !isOwnedBy(known, caller)) return undefined;
     if (known.outcome !== 'pending') return known;
-    const asked = known.asked + 1;
-    const hasSucceeded = asked >= POLLS_UNTIL_REFUND_SUCCEEDS;
+    const polls = known.polls + 1;
+    const hasSucceeded = polls >= POLLS_UNTIL_REFUND_SUCCEEDS;
     return this.store.appendRefund({
       ...known,
-      asked,
+      polls,
       ...(hasSucceeded ? { outcome: 'succeeded', at: this.now().toISOString() } : {}),
     });
   }
@@ -207,7 +207,7 @@ export class SimulatedBank {
    * Stores the payer's choice on the bank's page. Only the first choice is valid. Returns undefined if there is no such
    * challenge.
    */
-  answerChallenge(reference: string, passed: boolean): Challenge | undefined {
+  completeChallenge(reference: string, passed: boolean): Challenge | undefined {
     const record = this.store.findByChallenge(reference);
     if (!record) return undefined;
     if (record.outcome !== 'challenged' || record.challenge.state !== 'pending') return record.challenge;
@@ -224,14 +224,14 @@ export class SimulatedBank {
 
   private createCharge(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
     const { returnUrl } = request;
-    const isChallenged = behaviour === 'asks-for-verification' && returnUrl !== undefined;
+    const isChallenged = behaviour === 'requires-verification' && returnUrl !== undefined;
     const reason = APPROVED_BEHAVIOURS.has(behaviour) ? undefined : (behaviour as DeclineReason);
     return this.store.appendCharge({
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
       ...(reason ? { reason } : {}),
       mode: request.mode,
-      ...accountField(request.account),
+      account: request.account,
       amount: request.amount,
       currency: request.currency,
       paymentReference: request.paymentReference,
@@ -252,12 +252,12 @@ export class SimulatedBank {
       chargeKey: request.chargeKey,
       ...(reason ? { outcome: 'declined', reason } : { outcome }),
       mode: request.mode,
-      ...accountField(request.account),
+      account: request.account,
       amount: request.amount,
       currency: charge?.currency ?? '',
       paymentReference: charge?.paymentReference ?? '',
       acquirerReference: randomUUID(),
-      asked: 0,
+      polls: 0,
       at: this.now().toISOString(),
     });
   }
@@ -282,24 +282,10 @@ function fieldNames({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): 
   return [...Object.keys(rest), ...Object.keys(browser ?? {}).map((name) => `browser.${name}`)].sort();
 }
 
-/**
- * Whether the caller may use the record. Records of earlier releases have no account, so every caller of their mode may
- * use them.
- */
-function isOwnedBy(
-  { mode, account }: { readonly mode: string; readonly account?: string },
-  caller: BankAccount,
-): boolean {
-  return mode === caller.mode && (account === undefined || account === caller.account);
+function isOwnedBy({ mode, account }: BankAccount, caller: BankAccount): boolean {
+  return mode === caller.mode && account === caller.account;
 }
 
-function assertOwnedBy(
-  record: { readonly mode: string; readonly account?: string } | undefined,
-  caller: BankAccount,
-): void {
+function assertOwnedBy(record: BankAccount | undefined, caller: BankAccount): void {
   if (record && !isOwnedBy(record, caller)) throw new KeyConflictError('This key belongs to another account.');
-}
-
-function accountField(account: string | undefined): { account?: string } {
-  return account === undefined ? {} : { account };
 }

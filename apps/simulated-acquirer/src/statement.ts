@@ -27,7 +27,6 @@ export const STATEMENT_PAGE_LINES = 200;
 
 /** Converts a record to a line of a statement; undefined if it moved no money. */
 export function buildStatementLine(record: ChargeRecord | RefundRecord): StatementLine | undefined {
-  if (record.at === undefined) return undefined;
   const { paymentReference, acquirerReference, currency, at } = record;
   const common = { paymentReference, acquirerReference, currency, at };
   if ('refundKey' in record)

@@ -143,7 +143,7 @@ export class DispatcherUnderTest {
         siteId: TEST_SITE.siteId,
         siteReference: 'SHOP-1',
       },
-      ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
+      ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false },
       ...overrides,
     };
     await this.test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));

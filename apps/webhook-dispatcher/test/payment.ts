@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedApiVersion, HostedPaymentSnapshot, Mode } from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
 
 /** The site of all payments that {@link newHostedPayment} creates. */
 export const TEST_SITE = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
@@ -32,7 +33,16 @@ export function newHostedPayment(
     paymentMethodType: 'Card',
     paymentMethodLabel: '**** 4242',
     errors: isSuccess ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
-    source: { kind: 'session', sessionId, apiVersion, merchantOrderId: 'order|42 é', notificationUrl: url },
+    source: {
+      kind: 'session',
+      sessionId,
+      apiVersion,
+      merchantOrderId: 'order|42 é',
+      notificationUrl: url,
+      code: newOwnCode(),
+    },
     payable: { payableId: sessionId, state: isSuccess ? 'paid' : 'open', version: 3, tries: 1 },
+    merchantName: 'Merchant',
+    siteReference: 'SHOP-1',
   };
 }

@@ -101,7 +101,7 @@ export const SERVICE_MESSAGES = {
       'payment.reversed.v1',
       'payment.succeeded.v1',
       'site.changed.v1',
-      'till-code.made.v1',
+      'till-code.created.v1',
       'webhook-secret.changed.v1',
     ],
     answers: ['digest-sessions.v1', 'list-sessions.v1'],
@@ -140,7 +140,7 @@ export const SERVICE_MESSAGES = {
     requests: [],
   },
   'code-decoder': {
-    publishes: ['code-decoder.administered.v1', 'invoice.created.v1', 'till-code.made.v1'],
+    publishes: ['code-decoder.administered.v1', 'invoice.created.v1', 'till-code.created.v1'],
     consumes: [
       'api-key.changed.v1',
       'credentials.heartbeat.v1',

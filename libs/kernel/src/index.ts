@@ -5,7 +5,7 @@ export * from './field-rules.js';
 export * from './ttl-cache.js';
 export * from './merchant-url.js';
 export * from './payments/notification-id.js';
-export * from './payments/payment-notice.js';
+export * from './payments/payment-notification.js';
 export * from './numeric-id.js';
 export * from './codes/own-code.js';
 export * from './payments/payment-reference.js';

@@ -1,4 +1,5 @@
 export * from './batched.js';
+export * from './column-map.js';
 export * from './data-source.js';
 export * from './listening-connection.js';
 export * from './migrate.js';

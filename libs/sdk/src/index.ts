@@ -17,7 +17,7 @@ export type {
   MerchantInvoice,
   MerchantPayment,
   MerchantRefund,
-  PaymentNotice,
+  PaymentNotification,
   RefundOfPayment,
 } from './merchant/merchant-payment.js';
 export type { Settlement, SettlementItem, SettlementTotals } from './merchant/settlement.js';

@@ -62,7 +62,7 @@ export function manualChanges(): ManualChange[] {
     transferChanges(),
     sessionNotificationChanges(),
     siteNotificationChanges(),
-    streamNoticeChanges(),
+    streamNotificationChanges(),
     retrievalChanges(),
     historyChanges(),
     hostedPaymentChanges(),
@@ -140,19 +140,19 @@ function siteNotificationChanges(): TableChanges {
     .insert('a site’s notification', `recipient = 'site'`, `'id', ${RANDOM_ID}, 'webhook_id', gen_random_uuid()`);
 }
 
-function streamNoticeChanges(): TableChanges {
-  const notice = whereFirstRow('notices', 'notice_id', `type = 'payment'`);
-  return new TableChanges('merchant-retrieval', 'notices', 'stream')
+function streamNotificationChanges(): TableChanges {
+  const notification = whereFirstRow('notifications', 'notification_id', `type = 'payment'`);
+  return new TableChanges('merchant-retrieval', 'notifications', 'stream')
     .alter(
-      'a notice’s amount',
-      notice,
+      'a notification’s amount',
+      notification,
       `body = replace(body, '"tenderedAmount":', '"tenderedAmount":9')`,
       'tenderedAmount',
     )
-    .alter('a notice’s JSON', notice, `body = 'not JSON'`, undefined)
-    .alter('a notice’s site', notice, 'site_id = 9', 'rowSiteId')
-    .remove('a notice', notice)
-    .insert('a notice', 'true', `'notice_id', ${RANDOM_ID}, 'position', 1000000`);
+    .alter('a notification’s JSON', notification, `body = 'not JSON'`, undefined)
+    .alter('a notification’s site', notification, 'site_id = 9', 'rowSiteId')
+    .remove('a notification', notification)
+    .insert('a notification', 'true', `'notification_id', ${RANDOM_ID}, 'position', 1000000`);
 }
 
 function retrievalChanges(): TableChanges {
@@ -178,7 +178,7 @@ function historyChanges(): TableChanges {
       'processed_amount = processed_amount + 1',
       'processedAmount',
     )
-    .alter('the customer of a payment in the history', payment, `customer_id = 'another'`, 'customerKey')
+    .alter('the customer of a payment in the history', payment, `customer_key = 'another'`, 'customerKey')
     .add(
       'the state of a payment in the history that was changed',
       `UPDATE payments SET state = 'processing' WHERE ${payment}`,

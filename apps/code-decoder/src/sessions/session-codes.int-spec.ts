@@ -83,6 +83,8 @@ function createPaymentEvent(
     errors: [],
     source: payable.source,
     payable: { payableId: payable.payableId, state: payableState, version: 3, tries: 1 },
+    merchantName: 'Karoo Books',
+    siteReference: 'KAROO',
   };
   return anEvent(state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, randomUUID(), 2, payment);
 }
@@ -128,7 +130,9 @@ test('a decoded session has only those features of the merchant that apply to se
   const { merchantId } = merchant;
   const features = { amount: { editable: true }, tip: { enabled: true }, orderReference: { label: 'Table' } };
   await decoder.deliver(
-    anEvent(MerchantChangedV1, String(merchantId), 2, { merchantId, name: 'Karoo Books', features, grants: [] }),
+    anEvent(MerchantChangedV1, String(merchantId), 2, {
+      ...{ merchantId, name: 'Karoo Books', features, minimumAmount: 100, grants: [], fees: {} },
+    }),
   );
   const { code, created } = createSession();
   await decoder.deliver(created);

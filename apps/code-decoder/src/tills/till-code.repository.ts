@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { TillCodeMadeV1 } from '@svc/contracts';
+import { TillCodeCreatedV1 } from '@svc/contracts';
 import { Clock, newOwnCode } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -43,7 +43,7 @@ export class TillCodeRepository {
   private async create({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
     const code = newOwnCode();
     const till = { code, mode, merchantId, siteId, siteReference };
-    const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
+    const event = { type: TillCodeCreatedV1, aggregateId: code, aggregateVersion: 1, payload: till };
     const parameters = { ...till, now: this.clock.now() };
     const [created] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.newEnvelope(event)]);
     return created?.aggregateId;

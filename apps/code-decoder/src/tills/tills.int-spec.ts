@@ -1,4 +1,4 @@
-import { FindTillInvoiceV1, type Mode, TillCodeMadeV1 } from '@svc/contracts';
+import { FindTillInvoiceV1, type Mode, TillCodeCreatedV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
@@ -31,7 +31,7 @@ test('repeated and concurrent requests for a till get one code, which is publish
 
   const code = (responses[0]!.body.code as string).slice(-20);
   const { merchantId, siteId } = merchant;
-  const events = (await decoder.published(TillCodeMadeV1)).filter(({ payload }) => payload.siteId === siteId);
+  const events = (await decoder.published(TillCodeCreatedV1)).filter(({ payload }) => payload.siteId === siteId);
   expect(events.map(({ aggregateId, payload }) => [aggregateId, payload])).toEqual([
     [code, { code, mode: 'test', merchantId, siteId, siteReference: 'Till 1/é' }],
   ]);

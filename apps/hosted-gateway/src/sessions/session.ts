@@ -20,8 +20,8 @@ export const SESSION_WARNING_MS = 5 * 60_000;
 
 export interface Session {
   readonly sessionId: string;
-  /** The 20 digits of the session's code (D5). Null for a session that an earlier release created without a code. */
-  readonly code: string | null;
+  /** The 20 digits of the session's code (D5). */
+  readonly code: string;
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
@@ -98,7 +98,7 @@ export function describePayable(session: Session): PayableDescriptor {
       apiVersion: session.apiVersion,
       merchantOrderId: session.merchantOrderId,
       notificationUrl: session.notificationUrl,
-      ...(session.code === null ? {} : { code: session.code }),
+      code: session.code,
     },
   };
 }

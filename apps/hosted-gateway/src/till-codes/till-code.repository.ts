@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TillCodeMade } from '@svc/contracts';
+import type { TillCodeCreated } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
 /**
@@ -20,7 +20,7 @@ export class TillCodeRepository {
     return row?.merchantName ?? undefined;
   }
 
-  async insertIfAbsent(tills: readonly TillCodeMade[]): Promise<void> {
+  async insertIfAbsent(tills: readonly TillCodeCreated[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO known_till_codes (code, mode, merchant_id, site_id, site_reference)
        SELECT code, mode, "merchantId", "siteId", "siteReference"

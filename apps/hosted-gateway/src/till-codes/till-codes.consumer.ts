@@ -1,13 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  DEFAULT_MINIMUM_AMOUNT,
   type EventEnvelope,
   type InvoiceCreated,
   InvoiceCreatedV1,
   type MerchantChanged,
   MerchantChangedV1,
-  type TillCodeMade,
-  TillCodeMadeV1,
+  type TillCodeCreated,
+  TillCodeCreatedV1,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 import { TillCodes } from './till-codes.js';
@@ -28,8 +27,8 @@ export class TillCodesConsumer {
   }
 
   /** A replay is safe: the till of a code never changes, so existing rows stay unchanged. */
-  @EventPattern(TillCodeMadeV1, { repeatable: true })
-  onTill(events: EventEnvelope<TillCodeMade>[]): Promise<void> {
+  @EventPattern(TillCodeCreatedV1, { repeatable: true })
+  onTill(events: EventEnvelope<TillCodeCreated>[]): Promise<void> {
     return this.tillCodes.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
@@ -37,7 +36,7 @@ export class TillCodesConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
   async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      const { merchantId, features, minimumAmount = DEFAULT_MINIMUM_AMOUNT, maximumAmount = null } = payload;
+      const { merchantId, features, minimumAmount, maximumAmount = null } = payload;
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: merchantId }, aggregateVersion, {
         features: JSON.stringify(features),
         minimum_amount: minimumAmount,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
+import { FindTillInvoiceV1, type TillCodeCreated } from '@svc/contracts';
 import { Clock, isOwnCode, TtlCache } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { TillCodeRepository } from './till-code.repository.js';
@@ -48,7 +48,7 @@ export class TillCodes {
   }
 
   /** Stores new static codes. Existing rows stay unchanged, because the till of a code never changes. */
-  async insertIfAbsent(tills: readonly TillCodeMade[]): Promise<void> {
+  async insertIfAbsent(tills: readonly TillCodeCreated[]): Promise<void> {
     await this.tillCodes.insertIfAbsent(tills);
   }
 }

@@ -11,7 +11,7 @@ import { Clock, invalidField } from '@svc/kernel';
 import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { lastThreeMonths } from '../payments/windows.js';
-import { RETENTION_MS } from '../stream/notice.repository.js';
+import { RETENTION_MS } from '../stream/notification.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
 /** Added to `keptSince`: another process may have deleted rows earlier, because its clock may be ahead by this time. */

@@ -14,7 +14,7 @@ afterAll(() => retrieval.stop());
 const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
 /**
  * A book is a list of the payments of a day, which payment-processor compares with its own payments. `retrieval` has the
- * payments that merchants can retrieve, `stream` the notices in the event streams of merchants.
+ * payments that merchants can retrieve, `stream` the notifications in the event streams of merchants.
  */
 const BOOKS = ['retrieval', 'stream'] as const;
 const requestDigests = (book: string, merchantId: number) =>

@@ -1,4 +1,10 @@
 import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
+import { CHANGING_COLUMNS } from '../payments/payment.repository.js';
+
+const { firstName: _, lastName: __, ...COMPARED_COLUMNS } = CHANGING_COLUMNS;
+const COMPARED = Object.entries(COMPARED_COLUMNS)
+  .map(([property, [column]]) => `'${property}', ${column}`)
+  .join(', ');
 
 /**
  * The final payments, selected by paymentUTCDate. `open` is false, because this service stores only final payments. The
@@ -6,19 +12,15 @@ import { firstUuidAt, isoTime, numberOr0 } from '@svc/messaging';
  */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
-         jsonb_build_object(
-           'siteId', site_id, 'status', status, 'invoiceReference', invoice_reference, 'invoiceExternalReference', external_reference,
-           'currencyISOCode', currency, 'invoicedAmount', invoiced_amount, 'tipAmount', tip_amount, 'tenderedAmount', tendered_amount,
-           'siteReference', site_reference, 'vouchers', vouchers, 'paymentUTCDate', ${isoTime('payment_utc_date')},
-           'version', version) AS line
+         jsonb_build_object('siteId', site_id, 'paymentUTCDate', ${isoTime('payment_utc_date')}, 'version', version, ${COMPARED}) AS line
     FROM payments
    WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
      AND payment_utc_date >= $1 AND payment_utc_date < $2`;
 
-/** The notices, selected by the time in their id. This time is paymentUTCDate, or createdUTCDate of the refund. */
+/** The notifications, selected by the time in their id. This time is paymentUTCDate, or createdUTCDate of the refund. */
 export const STREAM_BOOK = `
   SELECT mode, merchant_id, concat_ws('/', json ->> 'paymentReference', json #>> '{refund,refundReference}') AS key,
          CASE WHEN type = 'payment' AND json ->> 'status' = '1' THEN ${numberOr0("json ->> 'tenderedAmount'")} ELSE 0 END AS amount,
          false AS open, (json - 'customer') || jsonb_build_object('rowType', type, 'rowSiteId', site_id) AS line
-    FROM (SELECT mode, merchant_id, site_id, type, notice_json(body) AS json FROM notices
-           WHERE notice_id >= ${firstUuidAt('$1')} AND notice_id < ${firstUuidAt('$2')}) AS notice`;
+    FROM (SELECT mode, merchant_id, site_id, type, notification_json(body) AS json FROM notifications
+           WHERE notification_id >= ${firstUuidAt('$1')} AND notification_id < ${firstUuidAt('$2')}) AS notification`;

@@ -18,7 +18,7 @@ const listPartitions = async () =>
     )
   ).map(({ name }) => name);
 const setClock = (text: string) => retrieval.clock.advance(new Date(text).getTime() - retrieval.clock.now().getTime());
-const runOnce = () => retrieval.service.app.get(PaymentPartitions).runOnce();
+const runStep = () => retrieval.service.app.get(PaymentPartitions).runStep();
 
 test('partitions exist from the month three months ago to two months ahead, even if replicas create them concurrently', async () => {
   expect(retrieval.clock.nowISO().slice(0, 7)).toBe('2026-03');
@@ -27,7 +27,7 @@ test('partitions exist from the month three months ago to two months ahead, even
   );
   expect(await listPartitions()).toEqual(expectedPartitions);
   setClock('2026-04-01T00:00:00.000Z');
-  await Promise.all(Array.from({ length: 5 }, runOnce));
+  await Promise.all(Array.from({ length: 5 }, runStep));
   expect(await listPartitions()).toEqual([...expectedPartitions, 'payments_2026_06']);
 });
 
@@ -36,10 +36,10 @@ test('a partition and its payments are dropped one day after all its payments ar
   const payment = newPaymentAt(merchant, retrieval.clock.now());
   await retrieval.deliver(paymentEvent(payment));
   setClock('2026-07-01T23:59:59.999Z');
-  await runOnce();
+  await runStep();
   expect(await listPartitions()).toContain('payments_2026_03');
   setClock('2026-07-02T00:00:00.000Z');
-  await Promise.all([runOnce(), runOnce()]);
+  await Promise.all([runStep(), runStep()]);
   const remaining = await listPartitions();
   expect(remaining[0]).toBe('payments_2026_04');
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
@@ -51,7 +51,7 @@ test('a partition and its payments are dropped one day after all its payments ar
 test('a replica waits longer than its lock timeout of two seconds while another replica creates partitions', async () => {
   const { dataSource } = retrieval;
   await using lock = await holdLocks(dataSource, `LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
-  const creating = runOnce();
+  const creating = runStep();
   await waitUntil('the replica to wait for more than two seconds', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(
       `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
@@ -94,7 +94,7 @@ describe('a query', () => {
       expect(text).not.toMatch(/Seq Scan on payments|Bitmap|Sort/);
     }
     setClock('2026-04-01T09:00:00.000Z');
-    await runOnce();
+    await runStep();
     expect(monthsOf(await explain(finder)).toSorted()).toEqual(['2026_03', '2026_04']);
   });
 

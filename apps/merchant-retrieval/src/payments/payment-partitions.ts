@@ -31,14 +31,14 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
     this.job = new PeriodicJob('partitions of payments', INTERVAL_MS, log, async () => {
-      await this.runOnce();
+      await this.runStep();
       return false;
     });
   }
 
   /** Runs before the service consumes events, because a payment needs its partition. */
   async onModuleInit(): Promise<void> {
-    await this.runOnce();
+    await this.runStep();
   }
 
   onApplicationBootstrap(): void {
@@ -49,7 +49,7 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
     return this.job.stop();
   }
 
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     const now = this.clock.now();
     const { first, count } = requiredMonths(now);
     await inTransaction(this.dataSource, async (tx) => {

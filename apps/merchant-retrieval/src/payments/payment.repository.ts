@@ -1,7 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { buildPaymentNotification, type PaymentNotification, type PaymentSnapshot } from '@svc/contracts';
+import {
+  buildMerchantPayment,
+  type MerchantCustomer,
+  type MerchantPayment,
+  type PaymentSnapshot,
+} from '@svc/contracts';
 import { Clock } from '@svc/kernel';
+import {
+  type ColumnMap,
+  excludedColumns,
+  insertedColumns,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+  toRecord,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { last24Hours, lastThreeMonths, type Window } from './windows.js';
 
@@ -36,17 +50,17 @@ export class PaymentRepository {
   }
 
   /** Finds payments by the invoice reference of the service, in the last 24 hours. */
-  findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
+  findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_INVOICE, owner, last24Hours(this.clock.now()), invoiceReference);
   }
 
   /** Finds payments by the reference of the merchant, in the last 24 hours. */
-  findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
+  findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_EXTERNAL_REFERENCE, owner, last24Hours(this.clock.now()), externalReference);
   }
 
   /** Finds a payment by its service payment id, in the last three months. */
-  findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
+  findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_PAYMENT_REFERENCE, owner, lastThreeMonths(this.clock.now()), paymentReference);
   }
 
@@ -55,8 +69,8 @@ export class PaymentRepository {
     { merchantId, siteId, mode }: PaymentOwner,
     { from, until }: Window,
     value: string,
-  ): Promise<PaymentNotification[]> {
-    const rows = await this.dataSource.query<NotificationRow[]>(statement, [
+  ): Promise<MerchantPayment[]> {
+    const rows = await this.dataSource.query<PaymentRow[]>(statement, [
       merchantId,
       mode,
       siteId ?? null,
@@ -64,19 +78,59 @@ export class PaymentRepository {
       until,
       value,
     ]);
-    return rows.map(notificationFromRow);
+    return rows.map(paymentFromRow);
   }
+}
+
+type PaymentFields = Omit<MerchantPayment, 'customer'> & MerchantCustomer;
+type KeyFields = Pick<PaymentSnapshot, 'merchantId' | 'mode'> & Pick<VersionedPayment, 'version'>;
+
+/** The columns that a response contains. A newer version of a payment may change them. */
+export const CHANGING_COLUMNS = {
+  invoiceReference: ['invoice_reference', 'text'],
+  invoiceExternalReference: ['external_reference', 'text'],
+  currencyISOCode: ['currency', 'text'],
+  invoicedAmount: ['invoiced_amount', 'bigint'],
+  tipAmount: ['tip_amount', 'bigint'],
+  tenderedAmount: ['tendered_amount', 'bigint'],
+  siteReference: ['site_reference', 'text'],
+  status: ['status', 'smallint'],
+  vouchers: ['vouchers', 'jsonb'],
+  firstName: ['first_name', 'text'],
+  lastName: ['last_name', 'text'],
+} as const satisfies ColumnMap;
+
+/** All columns that a response contains. */
+const PAYMENT_COLUMNS: ColumnMap<keyof PaymentFields> = {
+  ...CHANGING_COLUMNS,
+  paymentReference: ['payment_reference', 'text'],
+  paymentUTCDate: ['payment_utc_date', 'timestamptz'],
+  siteId: ['site_id', 'bigint'],
+};
+
+/** The columns of an insert. */
+const COLUMNS: ColumnMap<keyof PaymentFields | keyof KeyFields> = {
+  ...PAYMENT_COLUMNS,
+  merchantId: ['merchant_id', 'bigint'],
+  mode: ['mode', 'text'],
+  version: ['version', 'bigint'],
+};
+
+type PaymentRow = Omit<PaymentFields, 'paymentUTCDate'> & { readonly paymentUTCDate: Date };
+
+function paymentFromRow({ paymentUTCDate, firstName, lastName, siteId, ...row }: PaymentRow): MerchantPayment {
+  return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
+}
+
+function rowFromPayment({ payment, version }: VersionedPayment): object {
+  const { customer, ...fields } = buildMerchantPayment(payment);
+  const { merchantId, mode } = payment;
+  return toRecord(COLUMNS, { ...fields, ...customer, merchantId, mode, version });
 }
 
 /** $1 merchant, $2 mode, $3 site or NULL, $4 beginning and $5 end of the window, $6 value of the column. */
 const selectByColumn = (column: string): string => `
-  SELECT p.invoice_reference AS "invoiceReference", p.external_reference AS "invoiceExternalReference",
-         p.currency AS "currencyISOCode", p.invoiced_amount AS "invoicedAmount", p.payment_reference AS "paymentReference",
-         p.payment_utc_date AS "paymentUTCDate", p.tip_amount AS "tipAmount", p.tendered_amount AS "tenderedAmount",
-         coalesce(p.site_reference,
-                  (SELECT s.site_reference FROM known_sites s WHERE s.merchant_id = p.merchant_id AND s.site_id = p.site_id),
-                  '') AS "siteReference",
-         p.status, p.vouchers, p.first_name AS "firstName", p.last_name AS "lastName", p.site_id AS "siteId"
+  SELECT ${selectedColumns(PAYMENT_COLUMNS)}
     FROM payments p
    WHERE p.generation = (SELECT generation FROM generations WHERE state = 'serving')
      AND p.merchant_id = $1 AND p.mode = $2 AND ($3::bigint IS NULL OR p.site_id = $3)
@@ -87,85 +141,14 @@ const BY_INVOICE = selectByColumn('invoice_reference');
 const BY_EXTERNAL_REFERENCE = selectByColumn('external_reference');
 const BY_PAYMENT_REFERENCE = selectByColumn('payment_reference');
 
-type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> & {
-  readonly paymentUTCDate: Date;
-  readonly firstName: string;
-  readonly lastName: string;
-};
-
-function notificationFromRow({
-  paymentUTCDate,
-  firstName,
-  lastName,
-  siteId,
-  ...row
-}: NotificationRow): PaymentNotification {
-  return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
-}
-
-/** Columns of a payment that never change, with their types. Queries find payments by these columns. */
-const FIXED_COLUMNS = {
-  payment_reference: 'text',
-  payment_utc_date: 'timestamptz',
-  merchant_id: 'bigint',
-  site_id: 'bigint',
-  mode: 'text',
-};
-/** Columns that a newer version of a payment may change. */
-const CHANGING_COLUMNS = {
-  version: 'bigint',
-  status: 'smallint',
-  invoice_reference: 'text',
-  external_reference: 'text',
-  currency: 'text',
-  invoiced_amount: 'bigint',
-  tip_amount: 'bigint',
-  tendered_amount: 'bigint',
-  site_reference: 'text',
-  vouchers: 'jsonb',
-  first_name: 'text',
-  last_name: 'text',
-};
-const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
-
-function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
-  const notification = buildPaymentNotification(payment);
-  return {
-    payment_reference: notification.paymentReference,
-    payment_utc_date: notification.paymentUTCDate,
-    merchant_id: payment.merchantId,
-    site_id: notification.siteId,
-    mode: payment.mode,
-    version,
-    status: notification.status,
-    invoice_reference: notification.invoiceReference,
-    external_reference: notification.invoiceExternalReference,
-    currency: notification.currencyISOCode,
-    invoiced_amount: notification.invoicedAmount,
-    tip_amount: notification.tipAmount,
-    tendered_amount: notification.tenderedAmount,
-    site_reference: notification.siteReference,
-    vouchers: notification.vouchers,
-    first_name: notification.customer.firstName,
-    last_name: notification.customer.lastName,
-  };
-}
-
-const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
-
 /** $1: the payments as JSON. Writes to the serving generation and to the generation that is being built. */
 const UPSERT = `
-  INSERT INTO payments (generation, ${COLUMN_NAMES})
-  SELECT g.generation, ${COLUMN_NAMES.replaceAll(/\w+/g, 'p.$&')}
-    FROM (SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)
-              AS p (${Object.entries(COLUMNS)
-                .map(([name, type]) => `${name} ${type}`)
-                .join(', ')})
-           ORDER BY payment_reference, version DESC) AS p
+  INSERT INTO payments (generation, ${insertedColumns(COLUMNS)})
+  SELECT g.generation, ${recordValues(COLUMNS, 'p')}
+    FROM (SELECT DISTINCT ON ("paymentReference") * FROM jsonb_to_recordset($1::jsonb) AS p (${recordColumns(COLUMNS)})
+           ORDER BY "paymentReference", version DESC) AS p
    CROSS JOIN generations g
-   WHERE g.state IN ('serving', 'building') ORDER BY g.generation, p.payment_reference
+   WHERE g.state IN ('serving', 'building') ORDER BY g.generation, p."paymentReference"
   ON CONFLICT (generation, payment_reference, payment_utc_date) DO UPDATE
-     SET ${Object.keys(CHANGING_COLUMNS)
-       .map((name) => `${name} = excluded.${name}`)
-       .join(', ')}
+     SET version = excluded.version, ${excludedColumns(CHANGING_COLUMNS)}
    WHERE payments.version < excluded.version`;

@@ -1,19 +1,19 @@
 import { Controller, Inject } from '@nestjs/common';
 import { type EventEnvelope, PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
-import { NoticeRepository } from '../stream/notice.repository.js';
+import { NotificationRepository } from '../stream/notification.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Stores all final payments of merchants, both hosted payments and payments of partners (M1). Also stores their notices
+ * Stores all final payments of merchants, both hosted payments and payments of partners (M1). Also stores their notifications
  * for the stream (M6). Events may be replayed, because an older or repeated version of a payment changes nothing, and
- * because an existing notice is not inserted again.
+ * because an existing notification is not inserted again.
  */
 @Controller()
 export class PaymentsConsumer {
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(NoticeRepository) private readonly notices: NoticeRepository,
+    @Inject(NotificationRepository) private readonly notifications: NotificationRepository,
   ) {}
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
@@ -26,11 +26,11 @@ export class PaymentsConsumer {
     return this.store(events);
   }
 
-  /** Stores the payment before its notice, so that a client that has received the notice can find the payment. */
+  /** Stores the payment before its notification, so that a client that has received the notification can find the payment. */
   private async store(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),
     );
-    await this.notices.insertNew(events);
+    await this.notifications.insertNew(events);
   }
 }

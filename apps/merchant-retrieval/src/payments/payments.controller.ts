@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
-import { isText, MAX_IDENTIFIER_LENGTH, type PaymentNotification } from '@svc/contracts';
+import { isText, MAX_IDENTIFIER_LENGTH, type MerchantPayment } from '@svc/contracts';
 import { invalidField, parsePaymentReference } from '@svc/kernel';
 import { KeyLimitGuard } from '../limits/key-limit.guard.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -20,7 +20,7 @@ export class PaymentsController {
   async ofInvoice(
     @CallingMerchant() merchant: AuthenticatedMerchant,
     @Param('invoiceId') invoiceId: string,
-  ): Promise<PaymentNotification[]> {
+  ): Promise<MerchantPayment[]> {
     return isText(invoiceId, MAX_IDENTIFIER_LENGTH) ? this.payments.findByInvoice(merchant, invoiceId) : [];
   }
 
@@ -35,7 +35,7 @@ export class PaymentsController {
   async ofExternalReference(
     @CallingMerchant() merchant: AuthenticatedMerchant,
     @Query('externalReference') reference: unknown,
-  ): Promise<PaymentNotification[]> {
+  ): Promise<MerchantPayment[]> {
     if (typeof reference !== 'string' || reference.length < 1 || reference.length > MAX_IDENTIFIER_LENGTH) {
       const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`;
       throw invalidField('externalReference', message);
@@ -53,7 +53,7 @@ export class PaymentsController {
   async ofServiceId(
     @CallingMerchant() merchant: AuthenticatedMerchant,
     @Param('svcId') svcId: string,
-  ): Promise<PaymentNotification[]> {
+  ): Promise<MerchantPayment[]> {
     const reference = parsePaymentReference(svcId);
     return reference === undefined ? [] : this.payments.findByPaymentReference(merchant, reference);
   }

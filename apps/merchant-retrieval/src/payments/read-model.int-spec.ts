@@ -100,10 +100,10 @@ describe('a rebuild', () => {
     for (const payment of [...payments, oldPayment]) await appendEvents(processor.service, paymentEvent(payment));
     await waitUntil('all payments', 20_000, async () => (await readRows()).length === payments.length);
     const correctRows = await readRows('*');
-    const notices = () =>
-      retrieval.dataSource.query<unknown[]>('SELECT notice_id, position FROM notices ORDER BY position');
-    const noticesBefore = await waitUntil('all notices', 20_000, async () => {
-      const written = await notices();
+    const notifications = () =>
+      retrieval.dataSource.query<unknown[]>('SELECT notification_id, position FROM notifications ORDER BY position');
+    const notificationsBefore = await waitUntil('all notifications', 20_000, async () => {
+      const written = await notifications();
       return written.length === payments.length + 1 && written;
     });
 
@@ -123,8 +123,8 @@ describe('a rebuild', () => {
     expect((await callRebuildRoute('GET')).body).toEqual({ serving: 2, building: null });
     expect(await readRows('*')).toEqual(correctRows.map((row) => ({ ...row, generation: 2 })));
 
-    // The streams do not send the notices again (M6).
-    expect(await notices()).toEqual(noticesBefore);
+    // The streams do not send the notifications again (M6).
+    expect(await notifications()).toEqual(notificationsBefore);
 
     // The old generation is deleted after a minute. Both generations have rows in the same partitions.
     retrieval.clock.advance(60_000);

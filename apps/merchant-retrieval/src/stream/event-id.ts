@@ -1,6 +1,6 @@
 import type { Mode } from '@svc/contracts';
 
-/** A stream sends the notices of one channel, that is, of one site in one mode. */
+/** A stream sends the notifications of one channel, that is, of one site in one mode. */
 export interface Channel {
   readonly merchantId: number;
   readonly siteId: number;

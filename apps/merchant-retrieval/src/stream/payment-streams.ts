@@ -8,12 +8,17 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
 import { type Channel, decodePosition, encodeEventId } from './event-id.js';
-import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
+import {
+  type NotificationPage,
+  NotificationRepository,
+  type StoredNotification,
+  type StreamCursor,
+} from './notification.repository.js';
 
-/** Interval at which new notices are read from the database. One statement reads for all streams of the process. */
+/** Interval at which new notifications are read from the database. One statement reads for all streams of the process. */
 const POLL_MS = 250;
-/** Maximum number of notices that a statement reads for one cursor. The buffer of a stream can contain fewer. */
-const MAX_NOTICES = 32;
+/** Maximum number of notifications that a statement reads for one cursor. The buffer of a stream can contain fewer. */
+const MAX_NOTIFICATIONS = 32;
 /** Maximum number of cursors of a statement. It limits the memory when many streams resume at the same time. */
 const MAX_CURSORS = 500;
 /**
@@ -23,8 +28,8 @@ const HEARTBEAT_MS = 15_000;
 /** Interval of the check for revoked keys. The streams of revoked keys are closed. */
 const KEY_CHECK_MS = 1_000;
 /**
- * High-water mark of each side of the stream's buffer. While the buffer is above the mark, no notice is written. A
- * notice has about 600 bytes.
+ * High-water mark of each side of the stream's buffer. While the buffer is above the mark, no notification is written. A
+ * notification has about 600 bytes.
  */
 const BUFFER_BYTES = 16 * 1024;
 /** A reader is disconnected if its buffer has been full for this long. It can resume with the id of its last event. */
@@ -43,8 +48,8 @@ interface Reader {
 }
 
 /**
- * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote the
- * notices. Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when
+ * Sends the notifications of sites to the clients that read their streams (M6), regardless of which replica wrote the
+ * notifications. Unsent notifications stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when
  * the process stops or the key is revoked. The client can resume the stream on any replica with `Last-Event-ID`. The
  * stream for payers is in hosted-gateway.
  */
@@ -57,7 +62,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   private isClosing = false;
 
   constructor(
-    @Inject(NoticeRepository) private readonly notices: NoticeRepository,
+    @Inject(NotificationRepository) private readonly notifications: NotificationRepository,
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(MerchantRetrievalConfig) private readonly config: MerchantRetrievalConfig,
     @Inject(Clock) private readonly clock: Clock,
@@ -81,8 +86,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Opens a stream of server-sent events. The stream begins with the notice after `lastEventId`, or without
-   * `lastEventId` with the next new notice. The first bytes contain an id, so that a client can resume even if it loses
+   * Opens a stream of server-sent events. The stream begins with the notification after `lastEventId`, or without
+   * `lastEventId` with the next new notification. The first bytes contain an id, so that a client can resume even if it loses
    * its connection before the first event. Throws `request.invalid` and `event-id.expired`. Throws
    * `request.rate-limited` or `service.not-ready` when too many streams are open.
    */
@@ -92,7 +97,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
       throw invalidField('Last-Event-ID', 'Last-Event-ID must be the id of an event of this stream');
     const reader = this.addReader(channel, keyId);
     try {
-      const { newest, removed } = await this.notices.getPositionRange(channel);
+      const { newest, removed } = await this.notifications.getPositionRange(channel);
       // If the position is beyond the newest position, the database was restored to an earlier time, and it will assign
       // the position again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
@@ -107,8 +112,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return reader.out;
   }
 
-  /** Sends new notices to all streams once. Returns true when more notices can be sent immediately. */
-  async runOnce(): Promise<boolean> {
+  /** Sends new notifications to all streams once. Returns true when more notifications can be sent immediately. */
+  async runStep(): Promise<boolean> {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
     for (const reader of this.readers) this.keepAlive(reader, now);
@@ -123,7 +128,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     let hasMore = false;
     for (let begin = 0; begin < groups.length; begin += MAX_CURSORS)
       hasMore = (await this.sendPages(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
-    // Gives the sockets time to send their buffers, so that more notices can be written.
+    // Gives the sockets time to send their buffers, so that more notifications can be written.
     if (hasMore) await setImmediate();
     return hasMore;
   }
@@ -131,7 +136,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   /** Polls once. Logs only the first of several consecutive failures, because an outage would cause many messages. */
   private async pollOnce(): Promise<boolean> {
     try {
-      const hasMore = await this.runOnce();
+      const hasMore = await this.runStep();
       this.isFailing = false;
       return hasMore;
     } catch (error) {
@@ -183,32 +188,32 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Sends new notices to groups of readers. All readers of a group have the same cursor. Returns true when more notices
+   * Sends new notifications to groups of readers. All readers of a group have the same cursor. Returns true when more notifications
    * can be sent immediately.
    */
   private async sendPages(groups: readonly (readonly Reader[])[]): Promise<boolean> {
     const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
-    const pages = await this.notices.readAfter(cursors, MAX_NOTICES);
+    const pages = await this.notifications.readAfter(cursors, MAX_NOTIFICATIONS);
     let hasMore = false;
     for (const [nth, page] of pages)
       for (const reader of groups[nth]!) hasMore = this.sendPage(reader, page) || hasMore;
     return hasMore;
   }
 
-  private sendPage(reader: Reader, { notices, end }: NoticePage): boolean {
+  private sendPage(reader: Reader, { notifications, end }: NotificationPage): boolean {
     if (end === undefined) {
-      // The next notices of this reader were deleted. The client gets a 410 when it resumes.
+      // The next notifications of this reader were deleted. The client gets a 410 when it resumes.
       reader.out.destroy();
       return false;
     }
-    for (const notice of notices) {
+    for (const notification of notifications) {
       if (!reader.out.writable) return false;
-      reader.position = notice.position;
-      // The remaining notices are read from the database again when the buffer is empty.
-      if (!this.write(reader, formatEvent(reader.channel, notice))) return false;
+      reader.position = notification.position;
+      // The remaining notifications are read from the database again when the buffer is empty.
+      if (!this.write(reader, formatEvent(reader.channel, notification))) return false;
     }
     reader.position = end;
-    return notices.length === MAX_NOTICES;
+    return notifications.length === MAX_NOTIFICATIONS;
   }
 
   /** Returns false when the buffer is full. */
@@ -219,6 +224,6 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function formatEvent(channel: Channel, { position, type, body }: StoredNotice): string {
+function formatEvent(channel: Channel, { position, type, body }: StoredNotification): string {
   return `id: ${encodeEventId(channel, position)}\nevent: ${type}\ndata: ${body}\n\n`;
 }

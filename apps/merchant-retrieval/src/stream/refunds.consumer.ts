@@ -7,31 +7,31 @@ import {
   RefundFailedV1,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { hasNotice } from '@svc/kernel';
+import { hasNotification } from '@svc/kernel';
 import { EventPattern } from '@svc/messaging';
-import { NoticeRepository } from './notice.repository.js';
+import { NotificationRepository } from './notification.repository.js';
 
 /**
- * Adds notices of final refunds and of automatic reversals to the stream (M6). Reversals are shown as refunds. Refunds
- * and reversals do not change the stored payments (M5). Events may be replayed, because an existing notice is not
+ * Adds notifications of final refunds and of automatic reversals to the stream (M6). Reversals are shown as refunds. Refunds
+ * and reversals do not change the stored payments (M5). Events may be replayed, because an existing notification is not
  * inserted again.
  */
 @Controller()
 export class RefundsConsumer {
-  constructor(@Inject(NoticeRepository) private readonly notices: NoticeRepository) {}
+  constructor(@Inject(NotificationRepository) private readonly notifications: NotificationRepository) {}
 
   @EventPattern(RefundSucceededV1, { repeatable: true })
   onSucceeded(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notices.insertNew(events);
+    return this.notifications.insertNew(events);
   }
 
   @EventPattern(RefundFailedV1, { repeatable: true })
   onFailed(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notices.insertNew(events);
+    return this.notifications.insertNew(events);
   }
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
   onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.notices.insertNew(events.filter(({ payload }) => hasNotice(payload)));
+    return this.notifications.insertNew(events.filter(({ payload }) => hasNotification(payload)));
   }
 }

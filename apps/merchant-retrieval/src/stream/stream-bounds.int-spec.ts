@@ -14,7 +14,7 @@ import {
 } from '../../test/retrieval.js';
 import { listenOnFreePort, readStream, type StreamReader } from '../../test/stream-reader.js';
 import { type Channel, encodeEventId } from './event-id.js';
-import { NoticeRepository } from './notice.repository.js';
+import { NotificationRepository } from './notification.repository.js';
 import { PaymentStreams } from './payment-streams.js';
 
 const DAY_MS = 86_400_000;
@@ -65,9 +65,9 @@ const requestStatus = async (apiKey?: string, lastEventId?: string, path?: strin
 const newPayments = (count: number) =>
   Array.from({ length: count }, () => newPaymentAt(merchant, retrieval.clock.now()));
 const newEvent = (payment = newPayments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
-const countNotices = async () =>
+const countNotifications = async () =>
   (
-    await retrieval.dataSource.query<[{ count: number }]>('SELECT count(*) FROM notices WHERE merchant_id = $1', [
+    await retrieval.dataSource.query<[{ count: number }]>('SELECT count(*) FROM notifications WHERE merchant_id = $1', [
       merchant.merchantId,
     ])
   )[0].count;
@@ -128,8 +128,8 @@ describe('a Last-Event-ID', () => {
     expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 1))).toBe(410);
   });
 
-  test('causes a 410 if later notices were deleted, but the id of the last deleted notice is accepted', async () => {
-    const notices = retrieval.service.app.get(NoticeRepository);
+  test('causes a 410 if later notifications were deleted, but the id of the last deleted notification is accepted', async () => {
+    const notifications = retrieval.service.app.get(NotificationRepository);
     const reader = await openStream();
     const [first, second] = [newEvent(), newEvent()];
     await retrieval.deliver(first, second);
@@ -137,24 +137,24 @@ describe('a Last-Event-ID', () => {
     const [firstId, secondId] = reader.events.map(({ id }) => id) as [string, string];
 
     retrieval.clock.advance(4 * DAY_MS);
-    while (await notices.deleteExpired());
-    expect([await countNotices(), await requestStatus(merchant.keys.merchant, firstId)]).toEqual([2, 200]);
+    while (await notifications.deleteExpired());
+    expect([await countNotifications(), await requestStatus(merchant.keys.merchant, firstId)]).toEqual([2, 200]);
     retrieval.clock.advance(1);
-    while (await notices.deleteExpired());
-    expect(await countNotices()).toBe(0);
+    while (await notifications.deleteExpired());
+    expect(await countNotifications()).toBe(0);
     expect(await requestStatus(merchant.keys.merchant, firstId)).toBe(410);
     expect(await requestStatus(merchant.keys.merchant, secondId)).toBe(200);
 
-    // A replay of the events does not create the deleted notices again.
+    // A replay of the events does not create the deleted notifications again.
     await retrieval.deliver(first, second);
-    expect(await countNotices()).toBe(0);
+    expect(await countNotifications()).toBe(0);
     const late = newEvent();
     await retrieval.deliver(late);
     await waitUntil('the new event', 5_000, async () => reader.events.length === 3);
     expect(reader.events[2]!.data.paymentReference).toBe(late.payload.paymentReference);
   });
 
-  test('causes a 410 if the reader was disconnected because its next notices were deleted', async () => {
+  test('causes a 410 if the reader was disconnected because its next notifications were deleted', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
       siteChannel(),
@@ -162,7 +162,7 @@ describe('a Last-Event-ID', () => {
       undefined,
     )) as PassThrough;
     await retrieval.dataSource.query(
-      `INSERT INTO notice_positions (merchant_id, site_id, mode, newest, removed) VALUES ($1, $2, 'test', 9, 5)`,
+      `INSERT INTO notification_positions (merchant_id, site_id, mode, newest, removed) VALUES ($1, $2, 'test', 9, 5)`,
       [merchant.merchantId, merchant.sites[0]],
     );
     await waitUntil('the end', 5_000, async () => out.destroyed);
@@ -171,15 +171,15 @@ describe('a Last-Event-ID', () => {
   });
 });
 
-test('an event creates a notice only if it is at most three days old', async () => {
+test('an event creates a notification only if it is at most three days old', async () => {
   const timeAgo = (ms: number) => retrieval.clock.later(-ms).toISOString();
   const [newEnough, tooOld] = newPayments(2).map((payment) =>
     anEvent(PaymentSucceededV1, payment.reference, 2, payment),
   );
   await retrieval.deliver({ ...tooOld!, occurredAt: timeAgo(3 * DAY_MS + 1) });
-  expect(await countNotices()).toBe(0);
+  expect(await countNotifications()).toBe(0);
   await retrieval.deliver({ ...newEnough!, occurredAt: timeAgo(3 * DAY_MS) });
-  expect(await countNotices()).toBe(1);
+  expect(await countNotifications()).toBe(1);
 });
 
 describe('limits on the number of readers', () => {
@@ -218,18 +218,18 @@ describe('limits on the number of readers', () => {
 });
 
 describe('a client that does not read its stream', () => {
-  /** All notices together are larger than the buffers of the kernel for both ends of a connection. */
-  const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
-  const insertNotices = (first: number) =>
+  /** All notifications together are larger than the buffers of the kernel for both ends of a connection. */
+  const [NOTIFICATIONS, NOTIFICATION_BYTES] = [1_700, 10_000];
+  const insertNotifications = (first: number) =>
     retrieval.dataSource.query(
       `WITH positions AS (
-         INSERT INTO notice_positions AS p (merchant_id, site_id, mode, newest) VALUES ($1, $2, 'test', $3)
+         INSERT INTO notification_positions AS p (merchant_id, site_id, mode, newest) VALUES ($1, $2, 'test', $3)
          ON CONFLICT (merchant_id, site_id, mode) DO UPDATE SET newest = excluded.newest)
-       INSERT INTO notices (notice_id, merchant_id, site_id, mode, position, type, body, kept_since)
+       INSERT INTO notifications (notification_id, merchant_id, site_id, mode, position, type, body, kept_since)
        SELECT gen_random_uuid(), $1, $2, 'test', position, 'payment', '{"p":"' || repeat('x', $4::int) || '"}', $5
          FROM generate_series($6::bigint, $3::bigint) AS position`,
       [
-        ...[merchant.merchantId, merchant.sites[0], first + NOTICES - 1, NOTICE_BYTES],
+        ...[merchant.merchantId, merchant.sites[0], first + NOTIFICATIONS - 1, NOTIFICATION_BYTES],
         ...[retrieval.clock.now().toISOString(), first],
       ],
     );
@@ -249,12 +249,12 @@ describe('a client that does not read its stream', () => {
     openSpy.mockRestore();
     const reader = await openStream();
     await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
-    await insertNotices(1);
-    await waitUntil('all events at the other reader', 20_000, async () => reader.events.length === NOTICES);
+    await insertNotifications(1);
+    await waitUntil('all events at the other reader', 20_000, async () => reader.events.length === NOTIFICATIONS);
     const bufferedBytes = () => out.writableLength + out.readableLength;
     await waitUntil('the buffer to be full', 10_000, async () => out.writableNeedDrain);
-    // Each of the two buffers of 16 KiB may exceed its size by one notice.
-    expect(bufferedBytes()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
+    // Each of the two buffers of 16 KiB may exceed its size by one notification.
+    expect(bufferedBytes()).toBeLessThan(2 * (16 * 1024 + NOTIFICATION_BYTES + 1_000));
 
     retrieval.clock.advance(29_999);
     await waitUntil('the heartbeats of the other reader', 5_000, async () => reader.heartbeats > 0);
@@ -265,23 +265,23 @@ describe('a client that does not read its stream', () => {
     await once(stalledSocket, 'close');
 
     const resumed = await openStream(merchant.keys.merchant, reader.events[9]!.id);
-    await waitUntil('the remaining events', 20_000, async () => resumed.events.length === NOTICES - 10);
+    await waitUntil('the remaining events', 20_000, async () => resumed.events.length === NOTIFICATIONS - 10);
     expect(resumed.events.map(({ id }) => id)).toEqual(reader.events.slice(10).map(({ id }) => id));
   }, 60_000);
 });
 
-test('the statements for notices use index scans, even if the tables are empty and were never analysed', async () => {
-  const notices = retrieval.service.app.get(NoticeRepository);
+test('the statements for notifications use index scans, even if the tables are empty and were never analysed', async () => {
+  const notifications = retrieval.service.app.get(NotificationRepository);
   const readPlan = await planOf(retrieval.dataSource, () =>
-    notices.readAfter([{ channel: siteChannel(), position: 0 }], 32),
+    notifications.readAfter([{ channel: siteChannel(), position: 0 }], 32),
   );
-  expect(readPlan).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
+  expect(readPlan).toMatch(/Index Scan using notification_positions_pkey on notification_positions p/);
   expect(readPlan).toMatch(
-    /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
+    /Index Scan using notifications_of_site on notifications .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
-  const insertPlan = await planOf(retrieval.dataSource, () => notices.insertNew([newEvent()]));
-  expect(insertPlan).toMatch(/Index Only Scan using notices_pkey on notices n/);
-  const deletePlan = await planOf(retrieval.dataSource, () => notices.deleteExpired());
-  expect(deletePlan).toMatch(/Index Scan using notices_kept_since on notices/);
-  for (const plan of [readPlan, insertPlan, deletePlan]) expect(plan).not.toMatch(/Seq Scan on notice/);
+  const insertPlan = await planOf(retrieval.dataSource, () => notifications.insertNew([newEvent()]));
+  expect(insertPlan).toMatch(/Index Only Scan using notifications_pkey on notifications n/);
+  const deletePlan = await planOf(retrieval.dataSource, () => notifications.deleteExpired());
+  expect(deletePlan).toMatch(/Index Scan using notifications_kept_since on notifications/);
+  for (const plan of [readPlan, insertPlan, deletePlan]) expect(plan).not.toMatch(/Seq Scan on notification/);
 });

@@ -20,7 +20,7 @@ export class StreamController {
    * Streams final payments and refunds of a site as server-sent events (M6). `event` is the type, `id` is opaque, and
    * `data` is the same body that the site's webhook receives.
    *
-   * @produces text/event-stream Events whose `data` is a `PaymentNotice`.
+   * @produces text/event-stream Events whose `data` is a `PaymentNotification`.
    * @throws request.invalid The `Last-Event-ID` is malformed.
    * @throws resource.not-found The merchant has no such site.
    * @throws event-id.expired

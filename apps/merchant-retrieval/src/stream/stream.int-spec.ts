@@ -1,4 +1,4 @@
-/** Tests the content of a site's stream, that a client receives each notice once, and the end of a stream. */
+/** Tests the content of a site's stream, that a client receives each notification once, and the end of a stream. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
@@ -16,7 +16,7 @@ import {
   startRetrieval,
 } from '../../test/retrieval.js';
 import { listenOnFreePort, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
-import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
+import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notifications.js';
 import { merchantRetrievalService } from '../index.js';
 import { PaymentStreams } from './payment-streams.js';
 
@@ -53,7 +53,7 @@ const reversalEvent = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
 /**
- * Delivers another payment (the marker) and waits for its event. After that, all earlier notices have arrived or will
+ * Delivers another payment (the marker) and waits for its event. After that, all earlier notifications have arrived or will
  * never arrive.
  */
 async function waitForMarker(reader: StreamReader): Promise<void> {
@@ -169,14 +169,6 @@ describe('the content of a stream', () => {
     expect(third.events).toEqual([]);
   });
 
-  test('a payment of an earlier release has the current reference of its site', async () => {
-    const { siteReference: _, ...payment } = newPayment();
-    const reader = await openStream();
-    await retrieval.deliver(paymentEvent(payment));
-    await waitForEvents(reader, 1);
-    expect(reader.events[0]!.data.siteReference).toBe('SITE-1');
-  });
-
   test('a heartbeat is sent every 15 seconds', async () => {
     const reader = await openStream();
     retrieval.clock.advance(14_999);
@@ -190,7 +182,7 @@ describe('the content of a stream', () => {
   });
 });
 
-describe('each notice', () => {
+describe('each notification', () => {
   test('is received once and in order, even if the client reconnects 50 times to two replicas in turn', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
@@ -233,7 +225,7 @@ describe('each notice', () => {
     await using first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
-    // The second writer must wait. Otherwise its notice would be sent now, and the reader would skip the first notice.
+    // The second writer must wait. Otherwise its notification would be sent now, and the reader would skip the first notification.
     await waitForBlockedWriter(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
@@ -300,24 +292,24 @@ test('a poll executes one statement for all streams, plus one per second for the
   const countStatements = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
   await waitUntil('the end of the last stream', 5_000, async () => {
     query.mockClear();
-    await streams.runOnce();
+    await streams.runStep();
     return query.mock.calls.length === 0;
   });
   // The three keys open streams of two channels: two keys in mode test, and one key in mode live.
   for (const key of [merchant.keys.merchant, merchant.keys['site 1'], merchant.keys.live]) await openStream(key);
-  await streams.runOnce();
-  // The service also polls on its own, so the test counts all calls of runOnce.
-  const runOnceSpy = jest.spyOn(streams, 'runOnce');
+  await streams.runStep();
+  // The service also polls on its own, so the test counts all calls of runStep.
+  const runStepSpy = jest.spyOn(streams, 'runStep');
   query.mockClear();
-  for (let poll = 0; poll < 5; poll++) await streams.runOnce();
-  expect([countStatements(/notice_positions/), countStatements(/known_api_keys/)]).toEqual([
-    runOnceSpy.mock.calls.length,
+  for (let poll = 0; poll < 5; poll++) await streams.runStep();
+  expect([countStatements(/notification_positions/), countStatements(/known_api_keys/)]).toEqual([
+    runStepSpy.mock.calls.length,
     0,
   ]);
   retrieval.clock.advance(1_000);
-  await streams.runOnce();
-  expect(countStatements(/notice_positions/)).toBe(runOnceSpy.mock.calls.length);
+  await streams.runStep();
+  expect(countStatements(/notification_positions/)).toBe(runStepSpy.mock.calls.length);
   expect(countStatements(/known_api_keys/)).toBeGreaterThan(0);
-  runOnceSpy.mockRestore();
+  runStepSpy.mockRestore();
   query.mockRestore();
 });

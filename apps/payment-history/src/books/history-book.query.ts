@@ -6,10 +6,10 @@ import { SERVING_GENERATION } from '../payments/payment.repository.js';
  * compares only amounts and ids.
  */
 export const HISTORY_BOOK = `
-  SELECT mode, coalesce(merchant_id, 0) AS merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,
+  SELECT mode, merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,
          jsonb_build_object(
-           'reference', reference, 'organisationId', organisation_id, 'customerId', coalesce(customer_id_as_sent, customer_id),
-           'customerKey', customer_id, 'state', state, 'currency', currency, 'invoicedAmount', invoiced_amount, 'amount', amount,
+           'reference', reference, 'organisationId', organisation_id, 'customerId', customer_id,
+           'customerKey', customer_key, 'state', state, 'currency', currency, 'invoicedAmount', invoiced_amount, 'amount', amount,
            'tipAmount', tip_amount, 'processedAmount', processed_amount, 'paymentUTCDate', ${isoTime('payment_utc_date')},
            'modifiedUTCDate', ${isoTime('modified_utc_date')}, 'methodType', method_type, 'methodLabel', method_label,
            'errors', errors, 'merchantName', merchant_name, 'siteReference', site_reference,

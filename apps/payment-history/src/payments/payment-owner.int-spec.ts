@@ -135,13 +135,4 @@ describe('customer ids:', () => {
     expect((await history.get(`/v1/payments/${payment.paymentReference}`, customerHeaders[0])).status).toBe(200);
     expect(await listCustomerIds(customerHeaders[1])).toEqual([]);
   });
-
-  test('a customer id is returned in its canonical form if an earlier release stored the payment', async () => {
-    const { organisationId, serviceHeaders, customers } = await createOrganisation(history);
-    await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
-    await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [
-      organisationId,
-    ]);
-    expect(await listCustomerIds(serviceHeaders, customers[0])).toEqual([customers[0]]);
-  });
 });

@@ -8,7 +8,7 @@ export interface PaymentOwner {
   readonly organisationId: string;
   readonly mode: Mode;
   /** The canonical id of a customer. Undefined for all customers of the organisation. */
-  readonly customerId: string | undefined;
+  readonly customerKey: string | undefined;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface PaymentOwner {
  * With a customer token the owner is this customer.
  */
 export function getPaymentOwner({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
-  return { organisationId, mode, customerId: customerReference };
+  return { organisationId, mode, customerKey: customerReference };
 }
 
 /**
@@ -27,7 +27,7 @@ export function getPaymentOwner({ organisationId, mode, customerReference }: Aut
 export function narrowToCustomer(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;
   if (!isText(customerReference, MAX_IDENTIFIER_LENGTH)) return undefined;
-  const customerId = canonicalId(customerReference);
-  if (owner.customerId !== undefined && owner.customerId !== customerId) return undefined;
-  return { ...owner, customerId };
+  const customerKey = canonicalId(customerReference);
+  if (owner.customerKey !== undefined && owner.customerKey !== customerKey) return undefined;
+  return { ...owner, customerKey };
 }

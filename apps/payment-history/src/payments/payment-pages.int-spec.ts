@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-const ownerOfAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
+const ownerOfAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerKey: undefined });
 
 test('every page of any size contains the right part of the sorted payments, of all customers or of one customer', async () => {
   // Many dates are equal, or near the limits of time buckets (64, 64², 64³ and 64⁴ seconds). Other dates are years
@@ -59,12 +59,12 @@ test('every page of any size contains the right part of the sorted payments, of 
             .map(({ reference }) => reference);
         const findReferences = async (owner: PaymentOwner) =>
           (await pages.find(owner, offset, limit)).map(({ reference }) => reference);
-        for (const customerId of [undefined, 'one', 'two']) {
-          const page = expectedPage(customerId);
-          expect(await findReferences({ ...ownerOfAll(organisationId), customerId })).toEqual(page);
+        for (const customerKey of [undefined, 'one', 'two']) {
+          const page = expectedPage(customerKey);
+          expect(await findReferences({ ...ownerOfAll(organisationId), customerKey })).toEqual(page);
           pageCounts[page.length === 0 ? 'empty' : page.length === limit ? 'full' : 'last']++;
           if (page.length > 0 && offset > 0) pageCounts.notFirst++;
-          if (page.length > 0 && customerId !== undefined) pageCounts.ofOneCustomer++;
+          if (page.length > 0 && customerKey !== undefined) pageCounts.ofOneCustomer++;
         }
       },
     ),
@@ -121,7 +121,7 @@ describe('in a long history', () => {
   async function measureCost(owner: PaymentOwner, page: number): Promise<{ rows: number; buffers: number }> {
     const [{ 'QUERY PLAN': plan }] = await history.dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${pageStatement(owner)}`,
-      [organisationId, 'test', owner.customerId ?? '', (page - 1) * PAGE, PAGE + 1],
+      [organisationId, 'test', owner.customerKey ?? '', (page - 1) * PAGE, PAGE + 1],
     );
     const root = plan[0].Plan;
     return { rows: countRowsRead(root), buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] };
@@ -129,7 +129,7 @@ describe('in a long history', () => {
 
   it.each([
     ['of an organisation', ownerOfAll(organisationId)],
-    ['of one customer', { ...ownerOfAll(organisationId), customerId: 'one' }],
+    ['of one customer', { ...ownerOfAll(organisationId), customerKey: 'one' }],
   ])('the query for the last page %s reads about as few rows as the query for the first page', async (_, owner) => {
     const last = PAYMENTS / PAGE;
     const costs = await Promise.all([1, 2, last / 2, last].map((page) => measureCost(owner, page)));

@@ -23,11 +23,11 @@ export class PaymentPagesQuery {
 
   /** Returns at most `limit` payments, the newest first, after skipping `offset` payments. */
   async find(owner: PaymentOwner, offset: number, limit: number): Promise<PaymentView[]> {
-    const { organisationId, mode, customerId } = owner;
+    const { organisationId, mode, customerKey } = owner;
     const rows = await this.dataSource.query<PaymentRow[]>(pageStatement(owner), [
       organisationId,
       mode,
-      customerId ?? '',
+      customerKey ?? '',
       offset,
       limit,
     ]);
@@ -45,7 +45,7 @@ function bucketSql(level: number): string {
     SELECT bucket, up_to - payments AS newer FROM (
       SELECT bucket, payments, (${above ? `coalesce((SELECT newer FROM ${above}), 0) + ` : ''}sum(payments) OVER (ORDER BY bucket DESC))::bigint AS up_to
         FROM payment_counts
-       WHERE generation = ${SERVING_GENERATION} AND organisation_id = $1 AND mode = $2 AND customer_id = $3 AND level = ${level}
+       WHERE generation = ${SERVING_GENERATION} AND organisation_id = $1 AND mode = $2 AND customer_key = $3 AND level = ${level}
          ${above ? `AND bucket BETWEEN (SELECT bucket FROM ${above}) * ${FAN_OUT} AND (SELECT bucket FROM ${above}) * ${FAN_OUT} + ${FAN_OUT - 1}` : ''}
     ) AS added WHERE up_to > $4 ORDER BY bucket DESC LIMIT 1)`;
 }
@@ -62,9 +62,9 @@ function pageSql(customerCondition: string): string {
 }
 
 /** Returns the statement of {@link PaymentPagesQuery.find}. It is exported for the test of its cost. */
-export function pageStatement({ customerId }: PaymentOwner): string {
-  return customerId === undefined ? PAGE_OF_ALL : PAGE_OF_CUSTOMER;
+export function pageStatement({ customerKey }: PaymentOwner): string {
+  return customerKey === undefined ? PAGE_OF_ALL : PAGE_OF_CUSTOMER;
 }
 
 const PAGE_OF_ALL = pageSql('');
-const PAGE_OF_CUSTOMER = pageSql('AND customer_id = $3');
+const PAGE_OF_CUSTOMER = pageSql('AND customer_key = $3');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { aPayment } from '@svc/testing';
+import { aPayment, updatesOf } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -25,6 +25,18 @@ test('the newest version of a payment is stored, and a repeated version changes 
   expect(await readVersions()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
   await repository.upsertAll([version(4, 'another text')]);
   expect(await readVersions()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
+});
+
+test('the next version of a payment is stored without an update of an index (HOT update)', async () => {
+  const organisationId = randomUUID();
+  // The payments are sorted as they will be inserted. Therefore every third row on each page of the table is updated.
+  const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer')).sort((one, other) =>
+    one.paymentReference < other.paymentReference ? -1 : 1,
+  );
+  await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
+  const nextVersions = payments.filter((_, nth) => nth % 3 === 0).map((payment) => ({ payment, version: 2 }));
+  const updates = await updatesOf(history.dataSource, 'payments', () => repository.upsertAll(nextVersions));
+  expect(updates).toEqual({ all: 40, hot: 40 });
 });
 
 test('each generation is written in the order of payment references, so that two replicas do not deadlock', async () => {

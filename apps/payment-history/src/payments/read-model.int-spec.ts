@@ -11,11 +11,11 @@ afterAll(() => history.stop());
 /** Compares payment_counts with the counted payments of every owner and time bucket. Selects the differences. */
 const COUNTS_THAT_DIFFER = `
   SELECT * FROM (
-    SELECT generation, organisation_id, mode, owner.customer_id, level::smallint,
+    SELECT generation, organisation_id, mode, owner.customer_key, level::smallint,
            floor(extract(epoch FROM payment_utc_date) / 64 ^ level)::bigint AS bucket, count(*) AS payments
-      FROM payments, LATERAL (VALUES (''), (payments.customer_id)) AS owner (customer_id), generate_series(1, 4) AS level
+      FROM payments, LATERAL (VALUES (''), (payments.customer_key)) AS owner (customer_key), generate_series(1, 4) AS level
      GROUP BY 1, 2, 3, 4, 5, 6) AS rows
-  FULL JOIN payment_counts AS counts USING (generation, organisation_id, mode, customer_id, level, bucket, payments)
+  FULL JOIN payment_counts AS counts USING (generation, organisation_id, mode, customer_key, level, bucket, payments)
   WHERE rows.payments IS NULL OR counts.payments IS NULL`;
 
 const VERIFICATION_URL = 'https://bank.example/verify';

@@ -1,7 +1,7 @@
 /** Payments of a till's invoice by a payer on the payment page: the merchant's terms, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
-  buildPaymentNotification,
+  buildMerchantPayment,
   type MerchantFeatures,
   PaymentProcessingV1,
   type PaymentSnapshot,
@@ -40,7 +40,7 @@ test('a payment of an invoice and its events contain the till’s reference and 
   // The site of the invoice is a web shop with the reference WEB.
   expect((await findEvents(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
   expect(await processor.pollPayments(invoice)).toEqual([paid]);
-  expect(buildPaymentNotification(paid)).toMatchObject({
+  expect(buildMerchantPayment(paid)).toMatchObject({
     ...{ invoiceReference: invoice.payableId, invoiceExternalReference: 'inv-1', siteReference: 'TILL-1' },
     ...{ status: 1, tenderedAmount: 12_345, vouchers: [], customer: { firstName: '', lastName: '' } },
   });

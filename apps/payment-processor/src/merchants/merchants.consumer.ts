@@ -17,11 +17,10 @@ export class MerchantsConsumer {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
-        // If an event of an older release lacks the minimum or the fees, the stored value does not change.
-        ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
+        minimum_amount: payload.minimumAmount,
         maximum_amount: payload.maximumAmount ?? null,
         grants: JSON.stringify(payload.grants),
-        ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),
+        fees: JSON.stringify(payload.fees),
       });
     }
   }

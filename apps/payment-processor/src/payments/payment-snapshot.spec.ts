@@ -55,6 +55,8 @@ const SNAPSHOT: PaymentSnapshot = {
   errors: [{ errorReference: '10', message: 'Declined.' }],
   source,
   payable: { payableId, state: 'reserved', version: 5, tries: 6 },
+  merchantName: '',
+  siteReference: '',
 };
 
 test('a row is converted to the payment that it stores', () => {

@@ -88,8 +88,8 @@ export function snapshotFromRow(row: PaymentRow): PaymentSnapshot {
       ? { verificationUrl: row.verification_url, verificationUntilUTCDate: row.verification_until.toISOString() }
       : {}),
     source: row.source,
-    ...(row.merchant_name === null ? {} : { merchantName: row.merchant_name }),
-    ...(row.site_reference === null ? {} : { siteReference: row.site_reference }),
+    merchantName: row.merchant_name ?? '',
+    siteReference: row.site_reference ?? '',
     ...row.partner,
     payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
   };

@@ -100,11 +100,14 @@ test('by default an accepted payment is a card payment of the payable’s amount
     errors: [],
     source: payable.source,
     payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: 3 },
+    merchantName: '',
+    siteReference: '',
   });
 });
 
 test('an accepted payment can have another amount, a tip, another method and a partner', () => {
-  const partner = { partner: { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } } };
+  const customer = { id: 'c', firstName: '', lastName: '' };
+  const partner = { partner: { organisationId: 'o', customer }, merchantName: 'm', siteReference: 's' };
   const otherFields = { amount: 1, tipAmount: 2, paymentMethodType: 'Voucher' as const };
   expect(acceptedPayment({ payable: buildPayable(), ...PAYMENT_FIELDS, ...otherFields, partner })).toMatchObject({
     invoicedAmount: 12_345,

@@ -86,6 +86,9 @@ export function acceptedPayment({ payable, now, ...options }: NewPayment): Payme
     paymentMethodLabel: options.paymentMethodLabel,
     errors: [],
     source: payable.source,
+    // The statement that stores a hosted payment sets both names, if the merchant and the site are known.
+    merchantName: '',
+    siteReference: '',
     payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: options.try },
     ...options.partner,
   };

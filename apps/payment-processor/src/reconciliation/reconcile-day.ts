@@ -11,7 +11,7 @@ import { type DayReport, DayReportBuilder } from './day-report.js';
 import { addDays, rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';
 import { DayTotalsQuery } from './day-totals.query.js';
 import type { LeasedRun } from './reconciliation.repository.js';
-import { ReversalNoticesQuery } from './reversal-notices.query.js';
+import { ReversalNotificationsQuery } from './reversal-notifications.query.js';
 import { type StatementAccount, StatementRepository } from './statement.repository.js';
 
 /** Time that may pass between the end of a refund and the writing of its event in the same transaction. */
@@ -26,7 +26,7 @@ export class ReconcileDay {
   constructor(
     @Inject(ReconciliationBooks) private readonly books: ReconciliationBooks,
     @Inject(StatementRepository) private readonly statements: StatementRepository,
-    @Inject(ReversalNoticesQuery) private readonly reversals: ReversalNoticesQuery,
+    @Inject(ReversalNotificationsQuery) private readonly reversals: ReversalNotificationsQuery,
     @Inject(DayTotalsQuery) private readonly totals: DayTotalsQuery,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(Relay) private readonly relay: Relay,

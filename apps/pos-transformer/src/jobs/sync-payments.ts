@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { type PaymentNotice, SvcApiError } from '@svc/sdk';
+import { type PaymentNotification, SvcApiError } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
@@ -70,9 +70,9 @@ export class SyncPayments implements OnModuleDestroy {
           this.sender.markReachable(siteId);
         };
         const position = this.payments.findPosition(siteId);
-        for await (const notice of this.platform.site(siteId).stream({ after: position, signal, onOpen })) {
+        for await (const notification of this.platform.site(siteId).stream({ after: position, signal, onOpen })) {
           if (signal.aborted) return;
-          this.applyNotice(siteId, notice);
+          this.applyNotification(siteId, notification);
           // The count is reset only after a message was processed. If it were reset when the stream opens, a message
           // that cannot be processed would be requested again and again without a pause.
           failures = 0;
@@ -91,11 +91,11 @@ export class SyncPayments implements OnModuleDestroy {
   }
 
   /** Applies one message of the stream. A repeated message changes nothing. */
-  applyNotice(siteId: number, notice: PaymentNotice): void {
+  applyNotification(siteId: number, notification: PaymentNotification): void {
     this.store.transaction((tx) => {
-      this.applyPayment.apply(tx, siteId, notice.payment);
-      if (notice.type === 'refund') this.settleRefund.execute(tx, siteId, notice.refund);
-      this.payments.savePosition(tx, siteId, notice.id);
+      this.applyPayment.apply(tx, siteId, notification.payment);
+      if (notification.type === 'refund') this.settleRefund.execute(tx, siteId, notification.refund);
+      this.payments.savePosition(tx, siteId, notification.id);
     });
     // A payment may have queued a call that closes another invoice of its basket.
     this.sender.sendDueCalls(siteId);

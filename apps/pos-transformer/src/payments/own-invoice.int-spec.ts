@@ -167,7 +167,7 @@ class RandomStore {
     if (outage !== undefined) return;
     for (; this.reported < payments.length; this.reported++) {
       const { status, ...payment } = payments[this.reported]!;
-      this.pos.transformer.app.get(SyncPayments).applyNotice(SITE, {
+      this.pos.transformer.app.get(SyncPayments).applyNotification(SITE, {
         id: `n-${this.reported}`,
         type: 'payment',
         payment: { ...payment, status: status === 1 ? 'Success' : 'Failed' } as MerchantPayment,

@@ -320,7 +320,7 @@ describe('the transformer', () => {
     const countStreamRequests = (): number =>
       pos.platform.requests.filter(({ path }) => path === `/sites/${SITE}/payments/stream`).length;
     const started = performance.now();
-    pos.platform.sendNotice(SITE, { type: 'payment' });
+    pos.platform.sendNotification(SITE, { type: 'payment' });
     pos.platform.pay(pos.openInvoice());
     await waitUntil('the payment', 10_000, async () => {
       await pos.pollPayments();

@@ -1,4 +1,4 @@
-import type { NotificationFields, PaymentNotice } from '@svc/contracts';
+import type { NotificationFields, PaymentNotification } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
 import type { NotificationContent } from '../notifications/notification.js';
 import { notificationSignature, signNotification } from './sign-notification.js';
@@ -101,7 +101,7 @@ describe('the request of a session’s notification', () => {
 });
 
 describe('the request of a site’s notification (M6)', () => {
-  const notice: PaymentNotice = {
+  const notification: PaymentNotification = {
     type: 'refund',
     invoiceReference: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
     invoiceExternalReference: 'INV-7',
@@ -126,20 +126,20 @@ describe('the request of a site’s notification (M6)', () => {
   const keys = { apiKey: null, webhookSecrets: SECRETS };
   const { body, headers } = signNotification(
     WEBHOOK_ID,
-    { recipient: 'site', apiVersion: null, fields: notice },
+    { recipient: 'site', apiVersion: null, fields: notification },
     keys,
     SENT_AT,
   );
 
-  it('has the whole notice as its body, and the signature only in the headers', () => {
-    expect(JSON.parse(body)).toEqual(notice);
+  it('has the whole notification as its body, and the signature only in the headers', () => {
+    expect(JSON.parse(body)).toEqual(notification);
     jest.spyOn(Date, 'now').mockReturnValue(SENT_AT.getTime());
-    for (const secret of SECRETS) expect(new Webhook(secret).verify(body, headers)).toEqual(notice);
+    for (const secret of SECRETS) expect(new Webhook(secret).verify(body, headers)).toEqual(notification);
     jest.restoreAllMocks();
   });
 
   it('has the same body regardless of the order of the fields in the database', () => {
-    const stored = Object.fromEntries(Object.entries(notice).reverse()) as unknown as PaymentNotice;
+    const stored = Object.fromEntries(Object.entries(notification).reverse()) as unknown as PaymentNotification;
     expect(
       signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body,
     ).toBe(body);

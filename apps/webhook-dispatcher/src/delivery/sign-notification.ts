@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type {
   HostedPaymentNotification,
   MerchantCustomer,
+  MerchantPayment,
+  MerchantRefund,
   NotificationFields,
-  PaymentNotice,
   PaymentNotification,
-  RefundNotice,
   Voucher,
 } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
@@ -62,7 +62,7 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
 }
 
 function buildBody(content: NotificationContent, apiKey: string | null): string {
-  if (content.recipient === 'site') return buildNoticeBody(content.fields);
+  if (content.recipient === 'site') return buildNotificationBody(content.fields);
   if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
   return JSON.stringify(buildSessionBody(content.fields, apiKey));
 }
@@ -83,14 +83,14 @@ function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPay
   };
 }
 
-type NoticeMember =
-  'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof RefundNotice;
+type NotificationMember =
+  'type' | 'refund' | keyof MerchantPayment | keyof Voucher | keyof MerchantCustomer | keyof MerchantRefund;
 
 /**
- * All members of a notice and of the objects in it, in the order of the body. Only the names are used. The type is a
+ * All members of a notification and of the objects in it, in the order of the body. Only the names are used. The type is a
  * Record, because then a missing member is a compile error.
  */
-const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
+const NOTIFICATION_MEMBERS: Readonly<Record<NotificationMember, null>> = {
   type: null,
   invoiceReference: null,
   invoiceExternalReference: null,
@@ -118,6 +118,6 @@ const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
  * Puts the members in a fixed order, because jsonb does not keep their order. The text must be the same for every
  * attempt.
  */
-function buildNoticeBody(notice: PaymentNotice): string {
-  return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
+function buildNotificationBody(notification: PaymentNotification): string {
+  return JSON.stringify(notification, Object.keys(NOTIFICATION_MEMBERS));
 }

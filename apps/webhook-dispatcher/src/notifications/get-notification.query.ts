@@ -1,4 +1,4 @@
-import type { NotificationFields, PaymentNotice } from '@svc/contracts';
+import type { NotificationFields, PaymentNotification } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.query.js';
@@ -21,7 +21,7 @@ export interface DeliveryAttempt {
 
 export interface NotificationDetails extends NotificationSummary {
   /** The body that is sent. For a session it does not contain the signature. Amounts are in cents. */
-  fields: NotificationFields | PaymentNotice;
+  fields: NotificationFields | PaymentNotification;
   /** Newest first, at most 100. */
   attempts: DeliveryAttempt[];
 }

@@ -1,4 +1,4 @@
-import type { HostedApiVersion, Mode, PaymentNotice, PaymentStatusText } from '@svc/contracts';
+import type { HostedApiVersion, Mode, PaymentNotification, PaymentStatusText } from '@svc/contracts';
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
@@ -13,7 +13,7 @@ export interface NotificationSummary {
   /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
   recipient: Recipient;
   /** Only a site receives notifications of type `refund`. */
-  type: PaymentNotice['type'];
+  type: PaymentNotification['type'];
   merchantId: number;
   siteId: number;
   mode: Mode;

@@ -3,7 +3,7 @@ import {
   type DeliveryState,
   type HostedApiVersion,
   type NotificationFields,
-  type PaymentNotice,
+  type PaymentNotification,
   type PaymentStatusText,
 } from '@svc/contracts';
 
@@ -25,7 +25,7 @@ export type NotificationContent =
       /** Without the signature, because each attempt signs the fields with the keys that are valid at that time. */
       readonly fields: NotificationFields;
     }
-  | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotice };
+  | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotification };
 
 export type Recipient = NotificationContent['recipient'];
 

@@ -6,7 +6,7 @@ import {
   type PaymentSnapshot,
   type PaymentStatusText,
 } from '@svc/contracts';
-import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
+import { buildPaymentNotification, derivedUuid, notificationIdOf } from '@svc/kernel';
 import { type NotificationContent, parseEndpoint } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
@@ -52,15 +52,15 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
  * are ordered by the time of the payment or refund.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
-  const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);
-  const utcDate = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
+  const { id: webhookId, notification } = buildPaymentNotification(event.payload);
+  const utcDate = notification.type === 'refund' ? notification.refund.createdUTCDate : notification.paymentUTCDate;
   return {
     ...commonFields(event, webhook.url),
     id: derivedUuid(new Date(utcDate), `${webhookId} to the site`),
     webhookId,
     recipient: 'site',
     apiVersion: null,
-    fields: notice,
+    fields: notification,
   };
 }
 

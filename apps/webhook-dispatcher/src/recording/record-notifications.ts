@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment } from '@svc/contracts';
-import { Clock, hasNotice, isPaymentOutcome } from '@svc/kernel';
+import { Clock, hasNotification, isPaymentOutcome } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import type { Slots } from '../delivery/delivery-worker.js';
@@ -71,7 +71,7 @@ async function buildNotifications(
     const webhook = findWebhook(payload);
     return [
       ...(isHostedPayment(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
-      ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),
+      ...(webhook === undefined || !hasNotification(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),
     ];
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
-import { noticeOf } from '@svc/kernel';
+import { type HostedPaymentSnapshot, type PaymentNotification, type PaymentSnapshot } from '@svc/contracts';
+import { buildPaymentNotification } from '@svc/kernel';
 import { aPayment as newPartnerPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { type ReceivedRequest, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
@@ -45,7 +45,7 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-const readNotice = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body) as PaymentNotice;
+const readNotification = ({ body }: ReceivedRequest): PaymentNotification => JSON.parse(body) as PaymentNotification;
 const webhookIdOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
 // A Success is the notification of a successful payment, a Failed is the notification of a failed payment.
@@ -56,10 +56,10 @@ describe('the webhook of a site (M6)', () => {
     await sendAll();
     expect(siteEndpoint.received).toHaveLength(2);
     for (const payment of payments) {
-      const { id, notice } = noticeOf(payment, 'SHOP-1');
+      const { id, notification } = buildPaymentNotification(payment);
       const received = siteEndpoint.received.find((request) => webhookIdOf(request) === id)!;
-      expect(verifyWebhook(received, WEBHOOK_SECRET)).toEqual(notice);
-      expect(notice).toMatchObject({ type: 'payment', status: 1, paymentReference: payment.paymentReference });
+      expect(verifyWebhook(received, WEBHOOK_SECRET)).toEqual(notification);
+      expect(notification).toMatchObject({ type: 'payment', status: 1, paymentReference: payment.paymentReference });
     }
   });
 
@@ -79,7 +79,7 @@ describe('the webhook of a site (M6)', () => {
   it('receives the current reference of the site if an event of an earlier release contains no reference', async () => {
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
-    expect(readNotice(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
+    expect(readNotification(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
   });
 
   it('receives each Failed of a session, although the session’s notificationUrl receives none after the Success (E2)', async () => {
@@ -94,9 +94,9 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.deliverPayments(payments[2]!);
     await sendAll();
     expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
-    const receivedReferences = siteEndpoint.received.map((request) => readNotice(request).paymentReference);
+    const receivedReferences = siteEndpoint.received.map((request) => readNotification(request).paymentReference);
     expect(receivedReferences.toSorted()).toEqual(payments.map(({ paymentReference }) => paymentReference).toSorted());
-    expect(siteEndpoint.received.map((request) => readNotice(request).status).toSorted()).toEqual([1, 2, 2]);
+    expect(siteEndpoint.received.map((request) => readNotification(request).status).toSorted()).toEqual([1, 2, 2]);
   });
 
   it('receives the Success while a Failed of its session is being sent', async () => {
@@ -107,7 +107,7 @@ describe('the webhook of a site (M6)', () => {
       [randomUUID(), dispatcher.clock.later(30_000), site.siteId],
     );
     await sendAll();
-    expect(siteEndpoint.received.map((request) => readNotice(request).status)).toEqual([1]);
+    expect(siteEndpoint.received.map((request) => readNotification(request).status)).toEqual([1]);
   });
 
   it('receives a reversal once, as a refund, but the session’s notificationUrl does not receive it (H2)', async () => {
@@ -120,10 +120,10 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.deliverReversal(reversed);
     await sendAll();
     expect(siteEndpoint.received).toHaveLength(2);
-    const refunds = siteEndpoint.received.filter((request) => readNotice(request).type === 'refund');
-    const { id, notice } = noticeOf(reversed, 'SHOP-1');
+    const refunds = siteEndpoint.received.filter((request) => readNotification(request).type === 'refund');
+    const { id, notification } = buildPaymentNotification(reversed);
     expect(refunds.map(webhookIdOf)).toEqual([id]);
-    expect(verifyWebhook(refunds[0]!, WEBHOOK_SECRET)).toEqual(notice);
+    expect(verifyWebhook(refunds[0]!, WEBHOOK_SECRET)).toEqual(notification);
     expect(sessionEndpoint.paymentStatuses).toEqual(['Failed']);
   });
 
@@ -135,7 +135,7 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.deliverReversal(withReversal(paid));
     await sendAll();
     expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(
-      refunds.map((payment) => noticeOf(payment).id).toSorted(),
+      refunds.map((payment) => buildPaymentNotification(payment).id).toSorted(),
     );
   });
 
@@ -147,13 +147,13 @@ describe('the webhook of a site (M6)', () => {
       await dispatcher.test.deliver(event);
       await sendAll();
     }
-    const received = siteEndpoint.received.filter((request) => readNotice(request).type === 'refund');
+    const received = siteEndpoint.received.filter((request) => readNotification(request).type === 'refund');
     expect(received.map(webhookIdOf).toSorted()).toEqual(refunds.map(({ aggregateId }) => aggregateId).toSorted());
     for (const request of received) {
       const { payload } = refunds.find(({ aggregateId }) => aggregateId === webhookIdOf(request))!;
-      const { notice } = noticeOf(payload, 'SHOP-1');
-      expect(verifyWebhook(request, WEBHOOK_SECRET)).toEqual(notice);
-      expect(notice).toMatchObject({ status: 1, tenderedAmount: 12_345, refund: payload.refund });
+      const { notification } = buildPaymentNotification(payload);
+      expect(verifyWebhook(request, WEBHOOK_SECRET)).toEqual(notification);
+      expect(notification).toMatchObject({ status: 1, tenderedAmount: 12_345, refund: payload.refund });
     }
     expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
     expect(siteEndpoint.received).toHaveLength(4);
@@ -187,7 +187,7 @@ describe('the webhook of a site', () => {
     await dispatcher.deliverPayments(newHostedPayment(), newInvoicePayment());
     await dispatcher.deliverReversal(withReversal(newHostedPayment({ state: 'failed' })));
     await sendAll();
-    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+    expect(siteEndpoint.received.map((request) => readNotification(request).paymentReference)).toEqual([
       before.paymentReference,
     ]);
     expect(sessionEndpoint.received).toHaveLength(2);
@@ -219,7 +219,7 @@ describe('the webhook of a site', () => {
     const payment = { ...newInvoicePayment(), ...oldSite };
     await dispatcher.deliverPayments(payment);
     await sendAll();
-    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+    expect(siteEndpoint.received.map((request) => readNotification(request).paymentReference)).toEqual([
       payment.paymentReference,
     ]);
   });
@@ -241,7 +241,9 @@ describe('the signature of a site’s notification', () => {
     });
     dispatcher.clock.advance(600_000);
     await sendAll();
-    expect(verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
+    expect(verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toEqual(
+      buildPaymentNotification(payment).notification,
+    );
   });
 
   it("uses the webhook secret of the payment's mode (A6)", async () => {
@@ -281,7 +283,7 @@ describe('a site’s notification', () => {
     const listed = (body['notifications'] as Record<string, unknown>[]).filter(
       ({ paymentReference }) => paymentReference === failed.paymentReference,
     );
-    const { id: webhookId, notice } = noticeOf(failed, 'SHOP-1');
+    const { id: webhookId, notification } = buildPaymentNotification(failed);
     const bySession = listed.find(({ recipient }) => recipient === 'session')!;
     const bySite = listed.find(({ recipient }) => recipient === 'site')!;
     expect(bySession).toMatchObject({ id: webhookId, webhookId, sessionId, type: 'payment', state: 'superseded' });
@@ -291,7 +293,7 @@ describe('a site’s notification', () => {
     const details = await dispatcher.requestAdmin('GET', `/${String(bySite['id'])}`);
     expect(details.body).toMatchObject({
       url: siteEndpoint.url,
-      fields: notice,
+      fields: notification,
       attempts: [{ outcome: 'acknowledged' }],
     });
     expect((await dispatcher.requestAdmin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);

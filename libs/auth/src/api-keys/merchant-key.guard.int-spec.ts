@@ -32,7 +32,7 @@ beforeAll(async () => {
   await service.deliver(
     anEvent(SiteChangedV1, String(SITE), 1, {
       ...{ merchantId: MERCHANT, siteId: SITE, merchantName: 'Karoo Books', siteReference: 'WEB', name: 'Shop' },
-      ...{ requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
+      ...{ requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false },
     }),
   );
 });

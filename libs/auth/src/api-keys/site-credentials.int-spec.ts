@@ -20,6 +20,7 @@ const SITE: SiteChanged = {
   requireApiKey: true,
   allowedHosts: [],
   keylessMode: 'test',
+  webhookEnabled: false,
 };
 const KEYLESS_SITE: SiteChanged = { ...SITE, siteId: 5002, requireApiKey: false, allowedHosts: ['shop.example'] };
 const OTHER_MERCHANT_SITE: SiteChanged = { ...SITE, merchantId: 1002, siteId: 5003, merchantName: 'Other' };

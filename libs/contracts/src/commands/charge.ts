@@ -16,8 +16,7 @@ export interface ChargeCard {
   encryptedCard: string;
   /** The bank redirects the payer here after a verification on its own page. */
   payerReturnUrl: string;
-  /** Absent in requests of a gateway of an earlier release. */
-  payer?: PayerContext;
+  payer: PayerContext;
   /** ISO 8601 UTC. A charge must not begin after this time, because the caller no longer waits for it. */
   deadline: string;
 }
@@ -41,8 +40,7 @@ export interface ChargeInvoice extends Omit<ChargeCard, 'payable'> {
 }
 
 /**
- * hosted-gateway → payment-processor: charges a card for an invoice, like {@link ChargeCardV1}. It is a separate
- * command, because an older payment-processor would ignore the chosen amount and charge the amount due. Refused with
+ * hosted-gateway → payment-processor: charges a card for an invoice, like {@link ChargeCardV1}. Refused with
  * `payable.mismatch` or `payment.not-accepted` if the merchant does not allow the amount or tip.
  */
 export const ChargeInvoiceV1 = commandType<ChargeInvoice, PaymentSnapshot>('charge-invoice.v1');

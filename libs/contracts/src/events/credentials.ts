@@ -22,11 +22,8 @@ export interface SiteChanged {
    * configured.
    */
   webhookUrl?: string;
-  /**
-   * Whether notifications are sent to `webhookUrl`. Absent, which means false, in events of releases without site
-   * webhooks.
-   */
-  webhookEnabled?: boolean;
+  /** Whether notifications are sent to `webhookUrl`. */
+  webhookEnabled: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
 

@@ -51,7 +51,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ShowPaymentV1: 'show-payment.v1',
   SigningSecretChangedV1: 'signing-secret.changed.v1',
   SiteChangedV1: 'site.changed.v1',
-  TillCodeMadeV1: 'till-code.made.v1',
+  TillCodeCreatedV1: 'till-code.created.v1',
   TokenKeyChangedV1: 'token-key.changed.v1',
   WebhookSecretChangedV1: 'webhook-secret.changed.v1',
 };

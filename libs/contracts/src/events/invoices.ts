@@ -19,7 +19,7 @@ export interface InvoiceCreated {
 export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');
 
 /** A new static code of a till (D5). A till's code never changes. Published by code-decoder. */
-export interface TillCodeMade {
+export interface TillCodeCreated {
   /** The 20 digits. */
   code: string;
   mode: Mode;
@@ -28,4 +28,4 @@ export interface TillCodeMade {
   /** Point-of-sale till identifier. */
   siteReference: string;
 }
-export const TillCodeMadeV1 = eventType<TillCodeMade>('till-code.made.v1');
+export const TillCodeCreatedV1 = eventType<TillCodeCreated>('till-code.created.v1');

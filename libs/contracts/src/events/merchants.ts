@@ -95,9 +95,9 @@ export interface MerchantChanged {
   features: MerchantFeatures;
   /**
    * The minimum, in cents, that a payer may pay of a larger invoice if `amount.editable`. It is not part of `features`,
-   * because decoding a code returns the features to every partner. Absent in events of earlier releases.
+   * because decoding a code returns the features to every partner.
    */
-  minimumAmount?: number;
+  minimumAmount: number;
   /**
    * The maximum, in cents, that a payer may pay of a smaller invoice if `amount.editable`. Absent if the merchant has
    * none: then the maximum is ten times the amount due, but at most R 50 000. Like the minimum it is not part of
@@ -106,7 +106,6 @@ export interface MerchantChanged {
   maximumAmount?: number;
   /** At most 100 grants, one for each organisation. */
   grants: MerchantGrant[];
-  /** Absent in events of earlier releases. */
-  fees?: MerchantFees;
+  fees: MerchantFees;
 }
 export const MerchantChangedV1 = eventType<MerchantChanged>('merchant.changed.v1');

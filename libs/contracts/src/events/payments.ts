@@ -1,6 +1,5 @@
 import type { PaymentError } from '../errors.js';
-import type { RefundNotice } from '../http/payments/payment-notice.js';
-import type { Voucher } from '../http/payments/payment-notification.js';
+import type { RefundStatus } from '../http/payments/refunds.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
@@ -13,9 +12,6 @@ export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 /** The origin of a payable, with the data that other services need to report its payment. */
 export type PayableSource = HostedSessionSource | InvoiceSource;
 
-/** The source of a payment in the event log, which also contains events of earlier releases. */
-export type PaymentSource = PayableSource | CodeSource;
-
 export interface HostedSessionSource {
   kind: 'session';
   sessionId: string;
@@ -23,10 +19,8 @@ export interface HostedSessionSource {
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
-  /**
-   * The 20 digits of the code (D5) with which a payer can pay the session. Absent for sessions of earlier releases.
-   */
-  code?: string;
+  /** The 20 digits of the code (D5) with which a payer can pay the session. */
+  code: string;
 }
 
 export type HostedApiVersion = 'v3' | 'v3.1';
@@ -42,22 +36,6 @@ export interface InvoiceSource {
   siteReference: string;
   /** The 20 digits of its dynamic code (D5). */
   code: string;
-}
-
-/**
- * The invoice of a third party's code. Only events of earlier releases have this source, and no payable has it: today
- * such a code can be paid only with its provider.
- */
-export interface CodeSource {
-  kind: 'code';
-  /** Name of the provider. */
-  origin: string;
-  /** The provider's reference. */
-  originReference?: string;
-  /** Invoice reference, if the provider has one. */
-  invoiceReference?: string;
-  /** Point-of-sale till identifier. */
-  siteReference: string;
 }
 
 /**
@@ -90,7 +68,7 @@ export interface PayableSnapshot {
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */
-export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSessionSource> {
+export interface HostedPaymentSnapshot<Source extends PayableSource = HostedSessionSource> {
   /** UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
@@ -130,7 +108,7 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
    */
   reversedUTCDate?: string;
   /** A final refund (M5). The payment itself does not change. Only in `refund.succeeded` and `refund.failed`. */
-  refund?: RefundNotice;
+  refund?: MerchantRefund;
   source: Source;
   payable: PayableSnapshot;
   /**
@@ -139,20 +117,20 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
    */
   partner?: PaymentPartner;
   /**
-   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier
-   * releases. At most 100 characters.
+   * The merchant's name at the time of the payment, at most 100 characters. `""` in a hosted payment if
+   * payment-processor did not know the merchant yet.
    */
-  merchantName?: string;
+  merchantName: string;
   /**
-   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At
-   * most 100 characters.
+   * Point-of-sale till identifier at the time of the payment, at most 100 characters. `""` in a hosted payment if
+   * payment-processor did not know the site yet.
    */
-  siteReference?: string;
+  siteReference: string;
   /** The partner's `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
   /**
-   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in
-   * events of earlier releases. At most 100 characters.
+   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`. At most 100
+   * characters.
    */
   externalPaymentReference?: string;
   /** Invoice reference of the platform; for a hosted session the sessionId. */
@@ -161,6 +139,24 @@ export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSess
   invoiceExternalReference?: string;
   /** Parts covered by vouchers, as reported by the partner (P6); absent means none. */
   vouchers?: Voucher[];
+}
+
+/** Specification, "Voucher". */
+export interface Voucher {
+  merchantLiable: boolean;
+  /** Cents. */
+  amount: number;
+}
+
+/** A full or partial refund, or an automatic reversal (H2, M5). */
+export interface MerchantRefund {
+  /** UUID; never changes. */
+  refundReference: string;
+  /** Cents. */
+  amount: number;
+  status: RefundStatus;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
 }
 
 /** The payment method (P9). */
@@ -183,20 +179,15 @@ export interface PaymentCustomer {
 }
 
 /** A payment that belongs to an organisation. */
-export type PartnerPayment = PaymentSnapshot &
-  Required<Pick<PaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
+export type PartnerPayment = PaymentSnapshot & Required<Pick<PaymentSnapshot, 'partner'>>;
 
-/** Whether an organisation's token created the payment. Throws if such a payment is incomplete. */
+/** Whether an organisation's token created the payment. */
 export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPayment {
-  const { partner, merchantName, siteReference } = payment;
-  if (!partner) return false;
-  if (merchantName === undefined || siteReference === undefined)
-    throw new Error('The payment of a partner says neither its merchant nor its till.');
-  return true;
+  return payment.partner !== undefined;
 }
 
 /** A payment with any source. A consumer processes only the sources that it supports. */
-export type PaymentSnapshot = HostedPaymentSnapshot<PaymentSource>;
+export type PaymentSnapshot = HostedPaymentSnapshot<PayableSource>;
 
 /** Whether the payment belongs to a hosted session. Other payments have no notificationUrl and no session page. */
 export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaymentSnapshot {

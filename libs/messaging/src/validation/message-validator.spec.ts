@@ -112,11 +112,11 @@ test.each<[string, EventEnvelope]>([
   expect(result.valid).toBe(events);
 });
 
-test('an event of an earlier release is valid, because newer properties are optional', () => {
-  const merchant = { merchantId: 1, name: 'Karoo Books', features: {}, grants: [] };
+test('an event without an optional property is valid, and an event without a required property is not', () => {
+  const merchant = { merchantId: 1, name: 'Karoo Books', features: {}, minimumAmount: 100, grants: [], fees: {} };
   expect(messageValidator.findViolation('event', 'merchant.changed.v1', merchant)).toBeUndefined();
-  const source = { kind: 'code', origin: 'provider', siteReference: 'TILL-1' } as const;
-  expect(messageValidator.findViolation('event', 'payment.succeeded.v1', { ...payment, source })).toBeUndefined();
+  const { fees: _, ...merchantWithoutFees } = merchant;
+  expect(messageValidator.findViolation('event', 'merchant.changed.v1', merchantWithoutFees)).toBeDefined();
 });
 
 test('the text of a validation error contains an error code, the field and the rule, but not the value', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MerchantClient, type PaymentNotice } from '../index.js';
+import { MerchantClient, type PaymentNotification } from '../index.js';
 
 const payment = {
   invoiceReference: 'i-1',
@@ -220,18 +220,18 @@ describe('the event stream', () => {
   };
   const fakeTimeouts = () =>
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
-  /** Reads the first `count` notices of the stream. */
-  async function takeNotices(
+  /** Reads the first `count` notifications of the stream. */
+  async function takeNotifications(
     count: number,
     options: object = {},
     clientOptions: object = {},
-  ): Promise<PaymentNotice[]> {
-    const notices: PaymentNotice[] = [];
-    for await (const notice of createSite(clientOptions).stream(options)) {
-      notices.push(notice);
-      if (notices.length === count) break;
+  ): Promise<PaymentNotification[]> {
+    const notifications: PaymentNotification[] = [];
+    for await (const notification of createSite(clientOptions).stream(options)) {
+      notifications.push(notification);
+      if (notifications.length === count) break;
     }
-    return notices;
+    return notifications;
   }
 
   it('returns payments and refunds, and skips unknown types of later releases', async () => {
@@ -243,7 +243,7 @@ describe('the event stream', () => {
         formatMessage('3', { ...payment, type: 'refund', refund }),
       ]),
     ];
-    expect(await takeNotices(2)).toEqual([
+    expect(await takeNotifications(2)).toEqual([
       { id: '1', type: 'payment', payment: expectedPayment },
       { id: '3', type: 'refund', payment: expectedPayment, refund },
     ]);
@@ -277,7 +277,7 @@ describe('the event stream', () => {
 
   it('continues after its initial id if the first connection ends before any event', async () => {
     handlers = [respondStream(['retry: 1000\nid: begin\n\n']), respondStream([formatMessage('1')])];
-    expect((await takeNotices(1)).map(({ id }) => id)).toEqual(['1']);
+    expect((await takeNotifications(1)).map(({ id }) => id)).toEqual(['1']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'begin']);
   });
 
@@ -288,11 +288,11 @@ describe('the event stream', () => {
       respondStream(['retry: 1000\nid: begin\n\n', formatMessage('1')]),
     ];
     const initialIds: string[] = [];
-    await takeNotices(1, { onOpen: (id: string) => initialIds.push(id) });
+    await takeNotifications(1, { onOpen: (id: string) => initialIds.push(id) });
     expect(initialIds).toEqual(['begin']);
   });
 
-  it('does not reconnect while the caller processes a notice for longer than silenceMs', async () => {
+  it('does not reconnect while the caller processes a notification for longer than silenceMs', async () => {
     fakeTimeouts();
     let connection: ServerResponse | undefined;
     handlers = [
@@ -310,14 +310,14 @@ describe('the event stream', () => {
 
   it('gives up the first connection after four attempts, but reconnects later without limit', async () => {
     handlers = Array.from({ length: 4 }, () => respondJson(503, {}));
-    await expect(takeNotices(1)).rejects.toMatchObject({ httpStatus: 503 });
+    await expect(takeNotifications(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);
     handlers = [
       respondStream([formatMessage('1')]),
       ...Array.from({ length: 12 }, () => respondJson(503, {})),
       respondStream([formatMessage('2')]),
     ];
-    expect(await takeNotices(2)).toHaveLength(2);
+    expect(await takeNotifications(2)).toHaveLength(2);
     // The pause increases after each attempt, up to 16 s.
     expect(pauses.slice(-3)).toEqual([16_000, 16_000, 16_000]);
   });
@@ -326,13 +326,16 @@ describe('the event stream', () => {
     'ends with the error of the API after a %d, because a retry cannot succeed',
     async (status) => {
       handlers = [respondStream([formatMessage('1')]), respondJson(status, { errors: [{ message: 'too old' }] })];
-      await expect(takeNotices(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
+      await expect(takeNotifications(2)).rejects.toMatchObject({
+        httpStatus: status,
+        errors: [{ message: 'too old' }],
+      });
       expect(requests).toHaveLength(2);
     },
   );
 
   it.each([
-    ['notice', `id: 1\ndata: {\n\n`],
+    ['notification', `id: 1\ndata: {\n\n`],
     ['id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
     ['type', formatMessage('1', payment)],
     ['refund', formatMessage('1', { ...payment, type: 'refund' })],
@@ -342,13 +345,13 @@ describe('the event stream', () => {
     handlers = [respondStream([sent])];
     const message = `A message of the stream cannot be read: ${field} is missing or malformed`;
     const expected = { name: 'SvcApiError', httpStatus: 200, status: 'InternalServer', retryable: false };
-    await expect(takeNotices(1)).rejects.toMatchObject({ ...expected, errors: [{ message }] });
+    await expect(takeNotifications(1)).rejects.toMatchObject({ ...expected, errors: [{ message }] });
     expect(requests).toHaveLength(1);
   });
 
   it('ends with an error at a message of more than 1 MiB', async () => {
     handlers = [respondStream([`id: 1\ndata: ${'x'.repeat(1024 * 1024 + 1)}`], 'silence')];
-    await expect(takeNotices(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
+    await expect(takeNotifications(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
     expect(requests).toHaveLength(1);
   });
 
@@ -356,9 +359,9 @@ describe('the event stream', () => {
     const abort = new AbortController();
     handlers = [respondStream([formatMessage('1')])];
     const wait = (): Promise<void> => (abort.abort(), new Promise<void>(() => undefined));
-    const notices = createSite({ wait }).stream({ signal: abort.signal });
-    expect((await notices.next()).value).toMatchObject({ id: '1' });
-    expect(await notices.next()).toEqual({ done: true, value: undefined });
+    const notifications = createSite({ wait }).stream({ signal: abort.signal });
+    expect((await notifications.next()).value).toMatchObject({ id: '1' });
+    expect(await notifications.next()).toEqual({ done: true, value: undefined });
   });
 
   it('closes its connection when the caller stops reading, and when the signal is aborted', async () => {
@@ -368,11 +371,11 @@ describe('the event stream', () => {
       respondStream([formatMessage('1')], 'silence')(request, response);
     };
     handlers = [open, open];
-    await takeNotices(1);
+    await takeNotifications(1);
     const abort = new AbortController();
-    const notices = createSite().stream({ signal: abort.signal });
-    await notices.next();
-    const next = notices.next();
+    const notifications = createSite().stream({ signal: abort.signal });
+    await notifications.next();
+    const next = notifications.next();
     abort.abort();
     expect(await next).toEqual({ done: true, value: undefined });
     await Promise.all(closed);
@@ -381,7 +384,7 @@ describe('the event stream', () => {
 
   it('ends with an error if the server does not respond within the timeout', async () => {
     handlers = Array.from({ length: 4 }, () => () => undefined);
-    await expect(takeNotices(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({
+    await expect(takeNotifications(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({
       httpStatus: 0,
       errors: [
         { message: expect.stringMatching(/^http:\/\/127[\d.:]+: The answer does not begin in time$/) as string },

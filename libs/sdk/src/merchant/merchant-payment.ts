@@ -57,12 +57,12 @@ export interface RefundOfPayment extends MerchantRefund {
 }
 
 /**
- * A notice of one final payment or refund. The stream sends each notice once, in the same order for every reader. The
- * webhook of a site may repeat and reorder notices.
+ * A notification of one final payment or refund. The stream sends each notification once, in the same order for every reader. The
+ * webhook of a site may repeat and reorder notifications.
  */
-export type PaymentNotice = {
+export type PaymentNotification = {
   /**
-   * Id of the notice. In the stream: store it, and pass it as `after` next time. In a webhook: it is the same in every
+   * Id of the notification. In the stream: store it, and pass it as `after` next time. In a webhook: it is the same in every
    * attempt.
    */
   id: string;
@@ -119,8 +119,8 @@ function readVoucher(value: unknown): { merchantLiable: boolean; amount: number 
 }
 
 /** Returns undefined for a type of a later release. */
-export function readPaymentNotice(id: string, value: unknown): PaymentNotice | undefined {
-  const body = readObject(value, 'notice');
+export function readPaymentNotification(id: string, value: unknown): PaymentNotification | undefined {
+  const body = readObject(value, 'notification');
   const type = readText(body, 'type');
   if (type === 'payment') return { id, type, payment: readMerchantPayment(body) };
   if (type === 'refund') return { id, type, payment: readMerchantPayment(body), refund: readRefund(body['refund']) };

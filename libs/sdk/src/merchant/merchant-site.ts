@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readText } from '../hosted-payment.js';
 import { type ApiRequest, type ApiResponse, createApiError, readResponse } from '../http-exchange.js';
-import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from './merchant-payment.js';
+import { type MerchantInvoice, type PaymentNotification, readMerchantInvoice } from './merchant-payment.js';
 import { PaymentLookUps } from './payment-look-ups.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';
 
@@ -114,11 +114,11 @@ export class MerchantSite extends PaymentLookUps {
 
   /**
    * Every final payment and refund of the site, once and in order, as soon as it is final. Reconnects as long as you
-   * read. Store the `id` of the last notice that you applied, and pass it as `after` when you restart.
+   * read. Store the `id` of the last notification that you applied, and pass it as `after` when you restart.
    *
    * @throws SvcApiError 410 if the events following `after` are no longer available: look up the payments instead
    */
-  stream(options: StreamOptions = {}): AsyncGenerator<PaymentNotice, void, undefined> {
+  stream(options: StreamOptions = {}): AsyncGenerator<PaymentNotification, void, undefined> {
     return streamPayments(this.http, this.request('GET', '/payments/stream', undefined, 'text/event-stream'), options);
   }
 

@@ -51,24 +51,24 @@ test.each([
   ['with a signal', new AbortController().signal],
 ])('the stream reconnects only after the pause, %s', async (_, signal) => {
   const pause = createPause();
-  const notices = readStream([toChunks(formatMessage('1')), toChunks(formatMessage('2'))], pause, { signal });
-  expect((await notices.next()).value).toMatchObject({ id: '1' });
-  const second = notices.next();
+  const notifications = readStream([toChunks(formatMessage('1')), toChunks(formatMessage('2'))], pause, { signal });
+  expect((await notifications.next()).value).toMatchObject({ id: '1' });
+  const second = notifications.next();
   await pause.started;
   await nextEventLoopTurn();
   expect(fetchCount).toBe(1);
   pause.end();
   expect((await second).value).toMatchObject({ id: '2' });
   expect(fetchCount).toBe(2);
-  await notices.return();
+  await notifications.return();
 });
 
 test('the stream ends if its signal is aborted after the pause has begun', async () => {
   const pause = createPause();
   const abort = new AbortController();
-  const notices = readStream([toChunks(formatMessage('1'))], pause, { signal: abort.signal });
-  await notices.next();
-  const end = notices.next();
+  const notifications = readStream([toChunks(formatMessage('1'))], pause, { signal: abort.signal });
+  await notifications.next();
+  const end = notifications.next();
   await pause.started;
   await nextEventLoopTurn();
   abort.abort();
@@ -77,8 +77,8 @@ test('the stream ends if its signal is aborted after the pause has begun', async
 });
 
 test('the stream sends no request if its signal is already aborted', async () => {
-  const notices = readStream([], {}, { signal: AbortSignal.abort() });
-  expect(await notices.next()).toEqual({ done: true, value: undefined });
+  const notifications = readStream([], {}, { signal: AbortSignal.abort() });
+  expect(await notifications.next()).toEqual({ done: true, value: undefined });
   expect(fetchCount).toBe(0);
 });
 
@@ -88,15 +88,15 @@ test('the stream ends without an error if its signal is aborted during the last 
     if (++fetchCount === 4) abort.abort();
     throw new TypeError('fetch failed');
   };
-  const notices = readStream([], { fetch, wait: async () => undefined }, { signal: abort.signal });
-  expect(await notices.next()).toEqual({ done: true, value: undefined });
+  const notifications = readStream([], { fetch, wait: async () => undefined }, { signal: abort.signal });
+  expect(await notifications.next()).toEqual({ done: true, value: undefined });
   expect(fetchCount).toBe(4);
 });
 
 test('the stream reports a response that is not a stream after the first attempts', async () => {
   const page = toChunks('<!doctype html>', '<p>Not here</p>');
-  const notices = readStream([page, page, page, page, page], { wait: async () => undefined });
-  await expect(notices.next()).rejects.toMatchObject({
+  const notifications = readStream([page, page, page, page, page], { wait: async () => undefined });
+  await expect(notifications.next()).rejects.toMatchObject({
     httpStatus: 200,
     status: 'InternalServer',
     message: expect.stringContaining('without the first message'),
@@ -109,8 +109,8 @@ test('the stream reports a connection that breaks off before its first message a
     fetchCount++;
     return new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }));
   };
-  const notices = readStream([], { fetch, wait: async () => undefined });
-  await expect(notices.next()).rejects.toMatchObject({
+  const notifications = readStream([], { fetch, wait: async () => undefined });
+  await expect(notifications.next()).rejects.toMatchObject({
     httpStatus: 0,
     status: 'InternalServer',
     message: expect.stringContaining('The connection broke off'),
@@ -122,9 +122,12 @@ test('the stream begins again with the shortest pause after each connection that
   const pauses: number[] = [];
   const wait = async (ms: number): Promise<void> => void pauses.push(ms);
   const connections = [...'123'].map((id) => toChunks(formatMessage(id)));
-  const notices = readStream([connections[0]!, [], [], connections[1]!, connections[2]!], { wait, random: () => 0.5 });
-  for (const id of ['1', '2', '3']) expect((await notices.next()).value).toMatchObject({ id });
-  await notices.return();
+  const notifications = readStream([connections[0]!, [], [], connections[1]!, connections[2]!], {
+    wait,
+    random: () => 0.5,
+  });
+  for (const id of ['1', '2', '3']) expect((await notifications.next()).value).toMatchObject({ id });
+  await notifications.return();
   const [first, second, third, fourth] = pauses;
   expect(pauses).toHaveLength(4);
   expect([first! < second!, second! < third!, fourth]).toEqual([true, true, first]);
@@ -133,30 +136,30 @@ test('the stream begins again with the shortest pause after each connection that
 test('the stream leaves no listener on the caller’s signal after a pause', async () => {
   const abort = new AbortController();
   const connections = [...'123'].map((id) => toChunks(formatMessage(id)));
-  const notices = readStream(connections, { wait: async () => undefined }, { signal: abort.signal });
-  for (const id of ['1', '2', '3']) expect((await notices.next()).value).toMatchObject({ id });
+  const notifications = readStream(connections, { wait: async () => undefined }, { signal: abort.signal });
+  for (const id of ['1', '2', '3']) expect((await notifications.next()).value).toMatchObject({ id });
   expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
-  await notices.return();
+  await notifications.return();
 });
 
 test('the stream decodes a character whose bytes arrive in separate chunks', async () => {
   const bytes = new TextEncoder().encode(formatMessage('1'));
-  const notices = readStream([Array.from(bytes, (byte) => Uint8Array.of(byte))], {});
-  expect((await notices.next()).value).toMatchObject({ id: '1', payment: { customer: payment.customer } });
-  await notices.return();
+  const notifications = readStream([Array.from(bytes, (byte) => Uint8Array.of(byte))], {});
+  expect((await notifications.next()).value).toMatchObject({ id: '1', payment: { customer: payment.customer } });
+  await notifications.return();
 });
 
 test('the stream accepts any time of silence: no timer is longer than timers can be', async () => {
   const timer = jest.spyOn(globalThis, 'setTimeout');
-  const notices = readStream([toChunks(formatMessage('1'))], {}, { silenceMs: Number.POSITIVE_INFINITY });
-  expect((await notices.next()).value).toMatchObject({ id: '1' });
-  await notices.return();
+  const notifications = readStream([toChunks(formatMessage('1'))], {}, { silenceMs: Number.POSITIVE_INFINITY });
+  expect((await notifications.next()).value).toMatchObject({ id: '1' });
+  await notifications.return();
   expect(timer.mock.calls.map(([, milliseconds]) => milliseconds)).toContain(2 ** 31 - 1);
   timer.mockRestore();
 });
 
 test('the stream ignores unknown fields and an invalid reconnection time', async () => {
-  const notices = readStream([toChunks('note: x\nretry: soon\n\n', formatMessage('1'))], {});
-  expect((await notices.next()).value).toMatchObject({ id: '1', type: 'payment' });
-  await notices.return();
+  const notifications = readStream([toChunks('note: x\nretry: soon\n\n', formatMessage('1'))], {});
+  expect((await notifications.next()).value).toMatchObject({ id: '1', type: 'payment' });
+  await notifications.return();
 });

@@ -3,12 +3,12 @@ import { createParser } from 'eventsource-parser';
 import { MalformedPaymentError } from '../hosted-payment.js';
 import { type ApiRequest, type HttpExchange, parseJson } from '../http-exchange.js';
 import { SvcApiError } from '../svc-api-error.js';
-import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
+import { type PaymentNotification, readPaymentNotification } from './merchant-payment.js';
 
 export interface StreamOptions {
   /**
-   * `id` of the last notice that you have stored. The stream continues after this notice. By default, the stream begins
-   * with the next new notice.
+   * `id` of the last notification that you have stored. The stream continues after this notification. By default, the stream begins
+   * with the next new notification.
    */
   after?: string | undefined;
   /** Aborting this signal ends the stream. */
@@ -17,7 +17,7 @@ export interface StreamOptions {
    * Milliseconds without data after which the stream reconnects; default 45 000. The server sends a comment every 15 s.
    */
   silenceMs?: number | undefined;
-  /** Called once, when the stream is open. The stream begins after the notice with this id. */
+  /** Called once, when the stream is open. The stream begins after the notification with this id. */
   onOpen?: ((id: string) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ const MAX_MESSAGE_LENGTH = 1024 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Returns every notice once and in order, even if the stream has to reconnect.
+ * Returns every notification once and in order, even if the stream has to reconnect.
  *
  * @throws SvcApiError for a permanent error: 400 for an invalid `after`, 410 for an `after` that is too old, 401, 403,
  *   404. For an unreadable message, the error has `retryable` false
@@ -39,7 +39,7 @@ export async function* streamPayments(
   http: HttpExchange,
   request: ApiRequest,
   { after, signal, silenceMs = 45_000, onOpen }: StreamOptions = {},
-): AsyncGenerator<PaymentNotice, void, undefined> {
+): AsyncGenerator<PaymentNotification, void, undefined> {
   let lastId = after;
   let isOpened = false;
   let attempt = 1;
@@ -58,7 +58,7 @@ export async function* streamPayments(
       const headers = lastId === undefined ? request.headers : { ...request.headers, 'last-event-id': lastId };
       const body = await http.openStream({ ...request, headers }, signals);
       const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), Math.min(silenceMs, MAX_TIMER_MS));
-      yield* readNotices(body, { startTimer, onId });
+      yield* readNotifications(body, { startTimer, onId });
       throw endOfResponseError();
     } catch (error) {
       if (signal?.aborted) return;
@@ -99,14 +99,14 @@ function endOfResponseError(): SvcApiError {
 
 interface StreamCallbacks {
   readonly startTimer: () => NodeJS.Timeout;
-  /** Called for the id of each message, including the first message of a stream, which has an id but no notice. */
+  /** Called for the id of each message, including the first message of a stream, which has an id but no notification. */
   readonly onId: (id: string) => void;
 }
 
-async function* readNotices(
+async function* readNotifications(
   body: ReadableStream<Uint8Array>,
   { startTimer, onId }: StreamCallbacks,
-): AsyncGenerator<PaymentNotice, void, undefined> {
+): AsyncGenerator<PaymentNotification, void, undefined> {
   const messages: Message[] = [];
   const parser = createParser({
     maxBufferSize: MAX_MESSAGE_LENGTH,
@@ -123,8 +123,8 @@ async function* readNotices(
     if (done) return;
     parser.feed(decoder.decode(value, { stream: true }));
     for (const message of messages.splice(0)) {
-      const notice = parseNotice(message);
-      if (notice) yield notice;
+      const notification = parseNotification(message);
+      if (notification) yield notification;
     }
   }
 }
@@ -133,7 +133,7 @@ type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>
 
 /**
  * Reads one chunk. The timer runs only while this function waits for the server, so the caller may take any time to
- * process a notice.
+ * process a notification.
  */
 async function readChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -155,10 +155,10 @@ interface Message {
   readonly data: string;
 }
 
-function parseNotice({ id, data }: Message): PaymentNotice | undefined {
+function parseNotification({ id, data }: Message): PaymentNotification | undefined {
   try {
     if (id === undefined) throw new MalformedPaymentError('id');
-    return readPaymentNotice(id, parseJson(data));
+    return readPaymentNotification(id, parseJson(data));
   } catch (cause) {
     throw unreadableMessageError(cause);
   }

@@ -263,11 +263,15 @@ describe('verifySiteWebhook', () => {
     createdUTCDate: payment.paymentUTCDate,
   };
   const [id, expectedPayment] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
-  const verifyNotice = (body: object) => verifySiteWebhook(signBody(JSON.stringify(body)));
+  const verifyNotification = (body: object) => verifySiteWebhook(signBody(JSON.stringify(body)));
 
-  it('returns a payment or a refund, with the id of the notice', () => {
-    expect(verifyNotice({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: expectedPayment });
-    expect(verifyNotice({ ...payment, type: 'refund', refund })).toEqual({
+  it('returns a payment or a refund, with the id of the notification', () => {
+    expect(verifyNotification({ ...payment, type: 'payment' })).toEqual({
+      id,
+      type: 'payment',
+      payment: expectedPayment,
+    });
+    expect(verifyNotification({ ...payment, type: 'refund', refund })).toEqual({
       id,
       type: 'refund',
       payment: expectedPayment,
@@ -276,7 +280,7 @@ describe('verifySiteWebhook', () => {
   });
 
   it('returns undefined for an unknown type of a later release', () =>
-    expect(verifyNotice({ type: 'settlement' })).toBeUndefined());
+    expect(verifyNotification({ type: 'settlement' })).toBeUndefined());
 
   it.each([
     ['another secret', { secret: otherSecret }, 'bad-signature'],

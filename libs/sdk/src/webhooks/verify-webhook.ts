@@ -14,7 +14,7 @@ import {
   MalformedPaymentError,
   readHostedPaymentNotification,
 } from '../hosted-payment.js';
-import { type PaymentNotice, readPaymentNotice } from '../merchant/merchant-payment.js';
+import { type PaymentNotification, readPaymentNotification } from '../merchant/merchant-payment.js';
 
 export type WebhookErrorCode =
   /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
@@ -100,14 +100,14 @@ export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotificat
 }
 
 /**
- * Verifies a notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
+ * Verifies a notification to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
  *
  * @returns undefined for a type of a later release: respond to it with 2xx
  * @throws WebhookVerificationError with a precise `code`
  */
-export function verifySiteWebhook(input: SignedRequest): PaymentNotice | undefined {
+export function verifySiteWebhook(input: SignedRequest): PaymentNotification | undefined {
   const { id, body } = verifySigned(input);
-  return parseBody(body, (value) => readPaymentNotice(id, value));
+  return parseBody(body, (value) => readPaymentNotification(id, value));
 }
 
 function verifySigned(input: SignedRequest): { id: string; body: string } {

@@ -55,12 +55,15 @@ export function aPayment(
 
 /** A payment on a hosted page, by an anonymous payer. */
 export function anAnonymousPayment(): PaymentSnapshot {
-  const { partner: _partner, merchantName: _merchant, siteReference: _site, ...payment } = aPayment(randomUUID(), 'x');
+  const { partner: _, ...payment } = aPayment(randomUUID(), 'x');
   const sessionId = payment.payable.payableId;
   const notificationUrl = 'https://shop.example/hook';
   return {
     ...payment,
-    source: { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-1', notificationUrl },
+    source: {
+      ...{ kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-1', notificationUrl },
+      code: '01234567890123456789',
+    },
   };
 }
 

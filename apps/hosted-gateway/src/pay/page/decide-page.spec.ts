@@ -154,7 +154,6 @@ describe('the page', () => {
       backToStoreUrl: expect.any(String) as string,
     });
     expect(decideSessionPage({ session: { ...session, siteName: 'Till 1' } })['siteName']).toBe('Till 1');
-    expect('code' in decideSessionPage({ session: { ...session, code: null } })).toBe(false);
   });
 
   test('has neither the code nor a link to the shop if it was opened by its code', () => {

@@ -44,7 +44,7 @@ export function attributeToPayments(differences: readonly BookDifference[]): Boo
 }
 
 /**
- * Merchant, mode, kind and payment reference. The keys of ledger, statement and notices begin with the payment
+ * Merchant, mode, kind and payment reference. The keys of ledger, statement and notifications begin with the payment
  * reference.
  */
 function buildGroupKey({ merchantId, mode, kind, key }: BookDifference): string {

@@ -15,7 +15,7 @@ import {
   type StoredPayment,
   WATERMARK,
 } from '../../../test/reconciled-rows.js';
-import { ReversalNoticesQuery } from '../reversal-notices.query.js';
+import { ReversalNotificationsQuery } from '../reversal-notifications.query.js';
 import { type BookName, ReconciliationBooks } from './books.js';
 
 let processor: Processor;
@@ -38,7 +38,7 @@ async function readBook(
   notifiedSites: readonly NotifiedSite[] = [],
 ): Promise<readonly BookLine[]> {
   const { app } = processor.service;
-  const reversals = (range: typeof RANGE) => app.get(ReversalNoticesQuery).find(range);
+  const reversals = (range: typeof RANGE) => app.get(ReversalNotificationsQuery).find(range);
   const comparisons = app
     .get(ReconciliationBooks)
     .buildComparisons({ runId, watermark: new Date(WATERMARK), reversals, notifiedSites });
@@ -97,7 +97,7 @@ test.each(['notifications', 'sessions'] as const)('the book %s contains only pay
   expect(await readKeys(name)).toEqual([paymentReference]);
 });
 
-describe('the expected book of notices', () => {
+describe('the expected book of notifications', () => {
   const readSiteReferences = async (): Promise<unknown[]> =>
     (await readBook('stream')).map(({ line }) => line?.['siteReference']);
 
@@ -149,7 +149,7 @@ describe('the expected book of notices', () => {
     expect((await readKeys('stream')).map((key) => key.split('/')[0])).toEqual(references);
   });
 
-  test('contains only notices of notified sites for webhooks, from the time at which the webhook was enabled', async () => {
+  test('contains only notifications of notified sites for webhooks, from the time at which the webhook was enabled', async () => {
     const [siteId, { merchantId }] = [merchant.owner.merchantId, merchant.owner];
     const insertAt = (acceptedAt: string, site: number) =>
       merchant.insertPayment({ accepted_at: acceptedAt }, { site_id: site });

@@ -70,7 +70,7 @@ export interface Comparison {
 export interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
-  /** Notices of the reversals in the range, see {@link ReversalNoticesQuery}. */
+  /** Notifications of the reversals in the range, see {@link ReversalNotificationsQuery}. */
   readonly reversals: (range: BookRange) => Promise<string>;
   readonly notifiedSites: readonly NotifiedSite[];
 }

@@ -8,7 +8,7 @@ import { firstUuidAt, isoTime } from '@svc/messaging';
 
 const COLUMNS = `p.payment_reference, p.reference, p.state, p.amount, p.tip_amount, p.processed_amount, p.method_type, p.method_label,
   p.errors, p.version, p.partner, p.accepted_at, p.modified_at, y.mode, y.merchant_id, y.site_id, y.amount AS invoiced_amount,
-  y.currency, y.source, coalesce(p.partner ->> 'siteReference', p.site_reference, y.source ->> 'siteReference') AS site_reference`;
+  y.currency, y.source, coalesce(p.partner ->> 'siteReference', p.site_reference, '') AS site_reference`;
 
 /** Payments that were accepted in the range. */
 const PAYMENTS = `
@@ -33,7 +33,7 @@ export const EXPECTED_HISTORY = `
            'version', version) END AS line
     FROM (${PAYMENTS}) AS payment WHERE partner IS NOT NULL`;
 
-/** These expressions must be the same as in `buildPaymentNotification`. */
+/** These expressions must be the same as in `buildMerchantPayment`. */
 const INVOICE_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'sessionId' ELSE source ->> 'invoiceReference' END`;
 const EXTERNAL_REFERENCE = `CASE source ->> 'kind' WHEN 'session' THEN source ->> 'merchantOrderId' ELSE coalesce(source ->> 'externalReference', '') END`;
 const STATUS = `CASE state WHEN 'success' THEN 1 ELSE 2 END`;
@@ -51,27 +51,27 @@ export const EXPECTED_RETRIEVAL = `
            'paymentUTCDate', ${isoTime('accepted_at')}, 'version', version) END AS line
     FROM (${PAYMENTS}) AS payment`;
 
-/** The body of a notice without the customer's names. The body must be the same as in `noticeOf`. */
-const NOTICE = `jsonb_build_object(
+/** The body of a notification without the customer's names. The body must be the same as in `buildPaymentNotification`. */
+const NOTIFICATION = `jsonb_build_object(
            'invoiceReference', ${INVOICE_REFERENCE}, 'invoiceExternalReference', ${EXTERNAL_REFERENCE}, 'currencyISOCode', currency,
            'invoicedAmount', invoiced_amount, 'paymentReference', payment_reference, 'paymentUTCDate', ${isoTime('accepted_at')},
            'tipAmount', tip_amount, 'tenderedAmount', amount + tip_amount,
-           'siteReference', coalesce(site_reference, (SELECT s.site_reference FROM known_sites s WHERE s.site_id = owned.site_id AND s.merchant_id = owned.merchant_id), ''),
+           'siteReference', site_reference,
            'status', ${STATUS}, 'vouchers', ${VOUCHERS}, 'siteId', site_id)`;
 
-const REFUND_NOTICE = `jsonb_build_object('type', 'refund', 'refund', jsonb_build_object(
+const REFUND_NOTIFICATION = `jsonb_build_object('type', 'refund', 'refund', jsonb_build_object(
            'refundReference', refund_id, 'amount', refund_amount, 'status', refund_state, 'createdUTCDate', ${isoTime('created_at')}))`;
 
 /**
- * Notices of payments, of refunds (selected by the time in their ids) and of reversals (the fourth parameter, as JSON).
+ * Notifications of payments, of refunds (selected by the time in their ids) and of reversals (the fourth parameter, as JSON).
  */
-const NOTICES = `
+const NOTIFICATIONS = `
   SELECT mode, merchant_id, site_id, accepted_at AS at, payment_reference, payment_reference AS key, ${STATUS_TEXT} AS status,
-         ${TENDERED} AS amount, open, CASE WHEN final THEN ${NOTICE} || '{"type": "payment"}' END AS line
+         ${TENDERED} AS amount, open, CASE WHEN final THEN ${NOTIFICATION} || '{"type": "payment"}' END AS line
     FROM (${PAYMENTS}) AS owned
   UNION ALL
   SELECT mode, merchant_id, site_id, created_at, payment_reference, payment_reference || '/' || refund_id, ${STATUS_TEXT}, 0,
-         ended_at IS NULL OR ended_at >= $3, CASE WHEN ended_at IS NOT NULL THEN ${NOTICE} || ${REFUND_NOTICE} END
+         ended_at IS NULL OR ended_at >= $3, CASE WHEN ended_at IS NOT NULL THEN ${NOTIFICATION} || ${REFUND_NOTIFICATION} END
     FROM (SELECT ${COLUMNS}, r.refund_id, r.amount AS refund_amount, r.state AS refund_state, r.created_at, r.ended_at
             FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
            WHERE r.refund_id >= ${firstUuidAt('$1')} AND r.refund_id < ${firstUuidAt('$2')}) AS owned
@@ -81,15 +81,15 @@ const NOTICES = `
 
 export const EXPECTED_STREAM = `
   SELECT mode, merchant_id, key, amount, open, line || jsonb_build_object('rowType', line -> 'type', 'rowSiteId', site_id) AS line
-    FROM (${NOTICES}) AS notice`;
+    FROM (${NOTIFICATIONS}) AS notification`;
 
-/** Notices for the sites in the fifth parameter, from the time at which the site's webhook was enabled. */
+/** Notifications for the sites in the fifth parameter, from the time at which the site's webhook was enabled. */
 export const EXPECTED_WEBHOOKS = `
-  SELECT notice.mode, notice.merchant_id, notice.key, notice.amount, notice.open,
-         line || jsonb_build_object('rowType', line -> 'type', 'rowSiteId', notice.site_id, 'rowReference', payment_reference, 'rowStatus', status) AS line
-    FROM (${NOTICES}) AS notice
+  SELECT notification.mode, notification.merchant_id, notification.key, notification.amount, notification.open,
+         line || jsonb_build_object('rowType', line -> 'type', 'rowSiteId', notification.site_id, 'rowReference', payment_reference, 'rowStatus', status) AS line
+    FROM (${NOTIFICATIONS}) AS notification
     JOIN jsonb_to_recordset($5::jsonb) AS site ("merchantId" bigint, "siteId" bigint, since timestamptz)
-      ON site."siteId" = notice.site_id AND site."merchantId" = notice.merchant_id AND notice.at >= site.since`;
+      ON site."siteId" = notification.site_id AND site."merchantId" = notification.merchant_id AND notification.at >= site.since`;
 
 export const EXPECTED_NOTIFICATIONS = `
   SELECT mode, merchant_id, payment_reference AS key, CASE state WHEN 'success' THEN amount ELSE 0 END AS amount, open,

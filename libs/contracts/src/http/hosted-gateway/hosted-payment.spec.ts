@@ -28,8 +28,11 @@ function createPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPayme
       apiVersion: 'v3.1',
       merchantOrderId: 'order|42 é',
       notificationUrl: 'https://shop.example/hooks',
+      code: '01234567890123456789',
     },
     payable: { payableId: SESSION, state: 'paid', version: 3, tries: 1 },
+    merchantName: 'Karoo Books',
+    siteReference: 'WEB',
     ...change,
   };
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
-import { hasNotice, noticeOf } from '@svc/kernel';
+import { buildPaymentNotification,hasNotification } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
@@ -8,36 +8,35 @@ import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/p
 const MAX_REVERSALS = 10_000;
 
 /**
- * The expected notices of automatic reversals. SQL cannot compute the ids of these notices, so the function `noticeOf`
- * builds the notices here.
+ * The expected notifications of automatic reversals. SQL cannot compute the ids of these notifications, so the function `buildPaymentNotification`
+ * builds the notifications here.
  */
 @Injectable()
-export class ReversalNoticesQuery {
+export class ReversalNotificationsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Returns the notices of reversals that were confirmed in the range, as the JSON parameter of the statements for
-   * expected notices.
+   * Returns the notifications of reversals that were confirmed in the range, as the JSON parameter of the statements for
+   * expected notifications.
    */
   async find({ from, until }: BookRange): Promise<string> {
-    const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date; known_site: string | null })[]>(
-      `SELECT r.confirmed_at, ${PAYMENT_COLUMNS},
-              (SELECT s.site_reference FROM known_sites s WHERE s.site_id = y.site_id AND s.merchant_id = y.merchant_id) AS known_site
+    const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date })[]>(
+      `SELECT r.confirmed_at, ${PAYMENT_COLUMNS}
          FROM reversals r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = a.payment_id
          JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
         WHERE r.confirmed_at >= $1 AND r.confirmed_at < $2 LIMIT ${MAX_REVERSALS + 1}`,
       [from, until],
     );
     if (rows.length > MAX_REVERSALS) throw new Error(`There are more than ${MAX_REVERSALS} reversals from ${from}.`);
-    return JSON.stringify(rows.flatMap(toNoticeLines));
+    return JSON.stringify(rows.flatMap(toNotificationLines));
   }
 }
 
-function toNoticeLines(row: PaymentRow & { confirmed_at: Date; known_site: string | null }): object[] {
+function toNotificationLines(row: PaymentRow & { confirmed_at: Date }): object[] {
   const payment = { ...snapshotFromRow(row), reversedUTCDate: row.confirmed_at.toISOString() };
-  if (!hasNotice(payment)) return [];
-  const { id, notice } = noticeOf(payment, row.known_site ?? undefined);
-  const { customer: _, ...line } = notice;
+  if (!hasNotification(payment)) return [];
+  const { id, notification } = buildPaymentNotification(payment);
+  const { customer: _, ...line } = notification;
   const { mode, merchantId, siteId, reversedUTCDate: at, paymentReference: reference } = payment;
   return [{ mode, merchantId, siteId, at, reference, key: `${reference}/${id}`, line }];
 }

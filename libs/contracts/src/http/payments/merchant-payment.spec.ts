@@ -1,5 +1,5 @@
-import type { PayableSource, PaymentSnapshot, PaymentSource } from '../../events/payments.js';
-import { buildPaymentNotification } from './merchant-payments.js';
+import type { PayableSource, PaymentSnapshot } from '../../events/payments.js';
+import { buildMerchantPayment } from './merchant-payment.js';
 
 const SESSION: PayableSource = {
   kind: 'session',
@@ -7,6 +7,7 @@ const SESSION: PayableSource = {
   apiVersion: 'v3.1',
   merchantOrderId: 'order-1',
   notificationUrl: 'https://shop.example/hook',
+  code: '0',
 };
 
 const createPayment = (changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
@@ -34,7 +35,7 @@ const createPayment = (changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot 
 });
 
 test('the notification of a payment has every field of the model, and no card data (M1)', () => {
-  expect(buildPaymentNotification(createPayment())).toStrictEqual({
+  expect(buildMerchantPayment(createPayment())).toStrictEqual({
     invoiceReference: 'session-1',
     invoiceExternalReference: 'order-1',
     currencyISOCode: 'ZAR',
@@ -52,20 +53,18 @@ test('the notification of a payment has every field of the model, and no card da
 });
 
 test('the notification of a failed payment also contains the tendered amount', () => {
-  const failed = buildPaymentNotification(createPayment({ state: 'failed', processedAmount: 0 }));
+  const failed = buildMerchantPayment(createPayment({ state: 'failed', processedAmount: 0 }));
   expect(failed).toMatchObject({ status: 2, tenderedAmount: 12_500, invoicedAmount: 12_345 });
 });
 
 test.each(['processing', 'verificationRequired'] as const)(
-  'buildPaymentNotification refuses a payment in the state %s',
+  'buildMerchantPayment refuses a payment in the state %s',
   (state) =>
-    expect(() => buildPaymentNotification(createPayment({ state }))).toThrow(
-      `A payment that is ${state} is not final.`,
-    ),
+    expect(() => buildMerchantPayment(createPayment({ state }))).toThrow(`A payment that is ${state} is not final.`),
 );
 
 test('the tendered amount includes vouchers, and the customer of a partner has the names that the partner sent', () => {
-  const notification = buildPaymentNotification(
+  const notification = buildMerchantPayment(
     createPayment({
       vouchers: [{ merchantLiable: true, amount: 1_000, more: 'x' } as never],
       partner: { organisationId: 'o', customer: { id: 'c', firstName: 'Thandi', lastName: 'Nkosi' } },
@@ -77,27 +76,11 @@ test('the tendered amount includes vouchers, and the customer of a partner has t
 });
 
 const INVOICE: PayableSource = { kind: 'invoice', invoiceReference: 'i-1', siteReference: 'TILL-1', code: '0' };
-const CODE: PaymentSource = { kind: 'code', origin: 'x', siteReference: 'TILL-2' };
 test.each<[string, Partial<PaymentSnapshot>, [string, string]]>([
   ['a session', { invoiceReference: 'other' }, ['session-1', 'order-1']],
   ['an invoice without the merchant’s reference', { source: INVOICE }, ['i-1', '']],
   ['an invoice', { source: { ...INVOICE, externalReference: 'ext' } }, ['i-1', 'ext']],
-  ['a code without an invoice', { source: CODE }, ['', '']],
-  ['a code with an invoice', { source: { ...CODE, invoiceReference: 'i-2' } }, ['i-2', '']],
-  [
-    'a code, if the payment itself contains the references',
-    { source: CODE, invoiceReference: 'i-3', invoiceExternalReference: 'e-3' },
-    ['i-3', 'e-3'],
-  ],
 ])('a payment of %s has the expected invoiceReference and invoiceExternalReference', (_, changes, expected) => {
-  const { invoiceReference, invoiceExternalReference } = buildPaymentNotification(createPayment(changes));
+  const { invoiceReference, invoiceExternalReference } = buildMerchantPayment(createPayment(changes));
   expect([invoiceReference, invoiceExternalReference]).toEqual(expected);
 });
-
-test.each<[string, Partial<PaymentSnapshot>, string | undefined]>([
-  ['is that of the payment', {}, 'ONLINE'],
-  ['is that of the invoice, if the payment has none', { source: INVOICE, siteReference: undefined as never }, 'TILL-1'],
-  ['is undefined, if an event of an earlier release contains none', { siteReference: undefined as never }, undefined],
-])('the siteReference of a notification %s', (_, changes, expected) =>
-  expect(buildPaymentNotification(createPayment(changes)).siteReference).toBe(expected),
-);

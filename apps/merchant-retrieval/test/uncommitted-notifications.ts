@@ -1,16 +1,16 @@
 import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import { type OpenTransaction, openTransaction, waitUntil } from '@svc/testing';
-import { NoticeRepository } from '../src/stream/notice.repository.js';
+import { NotificationRepository } from '../src/stream/notification.repository.js';
 import type { Retrieval } from './retrieval.js';
 
-/** Writes the notices of events in a transaction. Returns the transaction without committing it. */
+/** Writes the notifications of events in a transaction. Returns the transaction without committing it. */
 export async function insertWithoutCommit(
   { dataSource, clock }: Retrieval,
   events: readonly EventEnvelope<PaymentSnapshot>[],
 ): Promise<OpenTransaction> {
   const transaction = await openTransaction(dataSource);
   try {
-    await new NoticeRepository(transaction as unknown as Retrieval['dataSource'], clock).insertNew(events);
+    await new NotificationRepository(transaction as unknown as Retrieval['dataSource'], clock).insertNew(events);
   } catch (error) {
     await transaction[Symbol.asyncDispose]();
     throw error;

@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
-import { hasNotice, isPaymentOutcome, noticeOf } from './payment-notice.js';
+import { buildPaymentNotification,hasNotification, isPaymentOutcome } from './payment-notification.js';
 
 const failedPayment: PaymentSnapshot = {
   reference: 'r',
@@ -25,28 +25,31 @@ const failedPayment: PaymentSnapshot = {
     apiVersion: 'v3.1',
     merchantOrderId: 'order-1',
     notificationUrl: 'https://shop.example/hook',
+    code: '01234567890123456789',
   },
   payable: { payableId: 'session-1', state: 'open', version: 3, tries: 1 },
+  merchantName: 'Karoo Books',
+  siteReference: 'WEB',
 };
 
-test('the notice of a final payment has the same id as the notification of its session (E8)', () => {
-  const { id, notice } = noticeOf(failedPayment);
+test('the notification of a final payment has the same id as the notification of its session (E8)', () => {
+  const { id, notification } = buildPaymentNotification(failedPayment);
   expect(id).toBe(notificationIdOf(failedPayment));
-  expect(notice).toMatchObject({ type: 'payment', status: 2, tenderedAmount: 12_500, siteReference: '' });
-  expect(notice).not.toHaveProperty('refund');
+  expect(notification).toMatchObject({ type: 'payment', status: 2, tenderedAmount: 12_500, siteReference: 'WEB' });
+  expect(notification).not.toHaveProperty('refund');
 });
 
 test('a reversal is published as a refund of the whole charge, with a separate id (M6)', () => {
   const reversed = { ...failedPayment, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
-  const { id, notice } = noticeOf(reversed);
-  expect(notice).toEqual({
-    ...noticeOf(failedPayment).notice,
+  const { id, notification } = buildPaymentNotification(reversed);
+  expect(notification).toEqual({
+    ...buildPaymentNotification(failedPayment).notification,
     type: 'refund',
     refund: { refundReference: id, amount: 12_500, status: 'succeeded', createdUTCDate: '2026-03-01T10:01:00.000Z' },
   });
-  expect(id).not.toBe(noticeOf(failedPayment).id);
-  expect(noticeOf(reversed).id).toBe(id);
-  expect(noticeOf({ ...reversed, paymentReference: 'Q' }).id).not.toBe(id);
+  expect(id).not.toBe(buildPaymentNotification(failedPayment).id);
+  expect(buildPaymentNotification(reversed).id).toBe(id);
+  expect(buildPaymentNotification({ ...reversed, paymentReference: 'Q' }).id).not.toBe(id);
 });
 
 test('a refund is published with its payment, and its id is the refund reference (M6)', () => {
@@ -55,12 +58,12 @@ test('a refund is published with its payment, and its id is the refund reference
   for (const status of ['succeeded', 'failed'] as const) {
     const refund = { refundReference: 'refund-1', amount: 4_000, status, createdUTCDate };
     const refunded = { ...succeeded, refund: { ...refund, fieldOfNewerRelease: true } };
-    const identifiedNotice = noticeOf(refunded);
-    expect(identifiedNotice).toEqual({
+    const identified = buildPaymentNotification(refunded);
+    expect(identified).toEqual({
       id: 'refund-1',
-      notice: { ...noticeOf(succeeded).notice, type: 'refund', refund },
+      notification: { ...buildPaymentNotification(succeeded).notification, type: 'refund', refund },
     });
-    expect(hasNotice(refunded)).toBe(true);
+    expect(hasNotification(refunded)).toBe(true);
   }
 });
 
@@ -74,29 +77,28 @@ test('isPaymentOutcome is true for the result of a payment, but not for a revers
   ).toEqual([true, false, false]);
 });
 
-test('the refund amount in the notice of a reversal does not include vouchers', () => {
+test('the refund amount in the notification of a reversal does not include vouchers', () => {
   const vouchers = [
     { merchantLiable: true, amount: 8_000 },
     { merchantLiable: false, amount: 500 },
   ];
-  const { notice } = noticeOf({ ...failedPayment, vouchers, reversedUTCDate: '2026-03-01T10:01:00.000Z' });
-  expect(notice).toMatchObject({ tenderedAmount: 12_500, refund: { amount: 4_000 } });
+  const { notification } = buildPaymentNotification({
+    ...failedPayment,
+    vouchers,
+    reversedUTCDate: '2026-03-01T10:01:00.000Z',
+  });
+  expect(notification).toMatchObject({ tenderedAmount: 12_500, refund: { amount: 4_000 } });
 });
 
-test('hasNotice is false for the reversal of a second charge of a successful payment', () => {
+test('hasNotification is false for the reversal of a second charge of a successful payment', () => {
   const reversed = { ...failedPayment, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
-  expect([failedPayment, { ...failedPayment, state: 'success' as const }, reversed].map(hasNotice)).toEqual([
+  expect([failedPayment, { ...failedPayment, state: 'success' as const }, reversed].map(hasNotification)).toEqual([
     true,
     true,
     true,
   ]);
-  expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
+  expect(hasNotification({ ...reversed, state: 'success' })).toBe(false);
 });
 
-test('a notice has the default site reference if the payment is from an earlier release and has no site reference', () => {
-  expect(noticeOf(failedPayment, 'WEB').notice.siteReference).toBe('WEB');
-  expect(noticeOf({ ...failedPayment, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
-});
-
-test('noticeOf throws for a payment in progress', () =>
-  expect(() => noticeOf({ ...failedPayment, state: 'processing' })).toThrow('not final'));
+test('buildPaymentNotification throws for a payment in progress', () =>
+  expect(() => buildPaymentNotification({ ...failedPayment, state: 'processing' })).toThrow('not final'));
