@@ -33,7 +33,7 @@ interface Origin {
   connections: number;
   /** The connection that was used last is used first. */
   readonly idle: Socket[];
-  readonly waiting: ClientRequest[];
+  readonly waiting: Set<ClientRequest>;
   /** For the resumption of TLS. */
   session?: Buffer;
 }
@@ -57,6 +57,7 @@ export class ConnectionPool extends Agent {
   /** The time at which an idle connection must be closed. */
   readonly #idleUntil = new WeakMap<Socket, number>();
   readonly #serverLimits = new WeakMap<Socket, number>();
+  readonly #waitingAt = new WeakMap<ClientRequest, Origin>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(protocol: 'http:' | 'https:', settings: ConnectionSettings) {
@@ -73,7 +74,16 @@ export class ConnectionPool extends Agent {
     const idle = this.#takeIdle(origin);
     if (idle) request.onSocket(idle);
     else if (origin.connections < this.#settings.maxConnectionsPerOrigin) this.#connectFor(origin, request);
-    else origin.waiting.push(request);
+    else {
+      origin.waiting.add(request);
+      this.#waitingAt.set(request, origin);
+    }
+  }
+
+  /** Ends the request, and closes its connection. A request that waits for a connection waits no longer. */
+  cancel(request: ClientRequest): void {
+    this.#waitingAt.get(request)?.waiting.delete(request);
+    request.destroy();
   }
 
   /** Limits how long the connection may be idle, if the server has sent a header `Keep-Alive: timeout=…`. */
@@ -92,7 +102,8 @@ export class ConnectionPool extends Agent {
   #getOrigin(host: string, port: number): Origin {
     const name = `${host}:${port}`;
     let origin = this.#origins.get(name);
-    if (origin === undefined) this.#origins.set(name, (origin = { host, port, connections: 0, idle: [], waiting: [] }));
+    if (origin === undefined)
+      this.#origins.set(name, (origin = { host, port, connections: 0, idle: [], waiting: new Set() }));
     return origin;
   }
 
@@ -180,9 +191,9 @@ export class ConnectionPool extends Agent {
 }
 
 function takeWaiting({ waiting }: Origin): ClientRequest | undefined {
-  for (let request = waiting.shift(); request !== undefined; request = waiting.shift())
-    if (!request.destroyed) return request;
-  return undefined;
+  const [request] = waiting;
+  if (request) waiting.delete(request);
+  return request;
 }
 
 /** Node.js's agents use this second parameter in the same way. It is missing in the types. */

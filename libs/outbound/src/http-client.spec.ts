@@ -1,5 +1,6 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { ClientRequest, createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { HttpClient, type HttpClientSettings, type OutboundResponse } from './http-client.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -192,6 +193,30 @@ describe('connections', () => {
     const last = get(client, url);
     respond();
     expect([(await first).statusCode, (await last).statusCode, sockets.length]).toEqual([200, 200, 1]);
+  });
+
+  test('do not keep requests in memory that ended while they waited', async () => {
+    const { url } = await startServer(() => undefined);
+    const client = newClient({ maxConnectionsPerOrigin: 1 });
+    void get(client, url).catch(() => undefined);
+    const count = queryObjects(ClientRequest, { format: 'count' });
+    for (let call = 0; call < 20; call++) {
+      const ended = get(client, url, { timeoutMs: 1 });
+      await expect(ended).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    }
+    expect(queryObjects(ClientRequest, { format: 'count' })).toBeLessThan(count + 10);
+  });
+
+  test('are closed after a response that arrives before the whole request is sent', async () => {
+    // The server responds, but never reads.
+    const server = createServer({ pauseOnConnect: true }, (socket) => socket.write(`${OK}\r\nok`));
+    const url = new URL(`http://127.0.0.1:${await listen(server)}/`);
+    const client = newClient({ maxConnectionsPerOrigin: 1 });
+    const body = 'x'.repeat(16 * 1024 * 1024);
+    for (let call = 0; call < 2; call++) {
+      const response = await client.call({ method: 'POST', url, headers: {}, body, timeoutMs: 2_000 });
+      expect(response.body.toString()).toBe('ok');
+    }
   });
 
   test.each([

@@ -161,7 +161,9 @@ class Exchange {
     clearTimeout(this.timeout);
     this.signal?.removeEventListener('abort', this.abort);
     this.onEnd();
-    if (error !== undefined) this.request.destroy();
+    // After a response that arrives before the whole request is sent, the connection would stay in use for as long as
+    // the server does not read.
+    if (error !== undefined || !this.request.writableFinished) this.settings.pool.cancel(this.request);
     if (this.response === undefined) return this.reject(error);
     const { statusCode, headers } = this.response;
     const bodyError = error === undefined ? {} : { bodyError: error as Error };
