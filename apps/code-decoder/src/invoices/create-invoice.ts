@@ -12,7 +12,7 @@ import {
 } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 import { InvoiceRequestRepository } from './invoice-request.repository.js';
-import { identifyRequest, type RequestIdentities } from './request-identity.js';
+import { identifyRequest, type RequestIdentities, type RequestIdentity } from './request-identity.js';
 
 /** Timeout for a response of payment-processor. After this time, the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
@@ -21,6 +21,16 @@ export const PAYABLE_TIMEOUT_MS = 5_000;
  * attempt, at least one of these requests succeeds.
  */
 const MAX_ATTEMPTS = 4;
+
+/** The invoices that earlier requests with the identities of a request have created or returned. */
+interface RepeatedRequests {
+  readonly byKey?: StoredInvoice | undefined;
+  readonly byBody?: StoredInvoice | undefined;
+  /** The invoice of the same body, if it has expired. */
+  readonly expired?: StoredInvoice | undefined;
+  /** The identities of no earlier request, or of an earlier request whose invoice has expired. */
+  readonly notStored: readonly RequestIdentity[];
+}
 
 /**
  * Creates an invoice that can be paid and decoded as soon as `execute` returns (D6). It opens the payable before it
@@ -65,10 +75,10 @@ export class CreateInvoice {
       const isExistingEqual = existing?.fingerprint === fingerprint && this.stateOf(existing) === 'open';
       const found = repeated.byKey ?? repeated.byBody ?? (isExistingEqual ? existing : undefined);
       if (found) {
-        const { key } = identities;
-        const isRemembered = repeated.byKey !== undefined || key === undefined;
-        if (isRemembered || (await this.requests.insertIfAbsent(owner, key, found.invoiceId)))
-          return { invoice: found, isReplayed: true };
+        // Each identity is stored, also if the other one has found the invoice: a repeat may have only one of them.
+        const { byKey, expired, notStored } = repeated;
+        const areStored = await this.requests.insertIfAbsent(owner, notStored, found.invoiceId, expired?.invoiceId);
+        if (areStored || byKey) return { invoice: found, isReplayed: true };
         continue;
       }
 
@@ -91,21 +101,23 @@ export class CreateInvoice {
    * The invoices of earlier requests with the same key and with the same body. An expired invoice cannot become a second
    * debt, so the same body creates a new one; the same key does not, because a key never creates two invoices.
    */
-  private async findRepeated(
-    owner: InvoiceOwner,
-    { key, body }: RequestIdentities,
-  ): Promise<{ byKey?: StoredInvoice; byBody?: StoredInvoice; expired?: StoredInvoice }> {
+  private async findRepeated(owner: InvoiceOwner, { key, body }: RequestIdentities): Promise<RepeatedRequests> {
     const earlier = await this.requests.find(
       owner,
       [key, body].filter((identity) => identity !== undefined),
     );
     const sameKey = key && earlier.find(({ requestId }) => requestId === key.requestId);
+    const sameBody = body && earlier.find(({ requestId }) => requestId === body.requestId);
     if (sameKey && sameKey.fingerprint !== key.fingerprint) throw new DomainError('request.idempotency-conflict');
-    const found = sameKey ?? earlier[0];
-    const invoice = found && (await this.invoices.findOwned(owner, found.invoiceId));
-    if (!invoice) return {};
-    if (sameKey) return { byKey: invoice };
-    return this.stateOf(invoice) === 'expired' ? { expired: invoice } : { byBody: invoice };
+    const byKey = sameKey && (await this.invoices.findOwned(owner, sameKey.invoiceId));
+    const byBody = sameBody && (await this.invoices.findOwned(owner, sameBody.invoiceId));
+    const isExpired = byBody && this.stateOf(byBody) === 'expired';
+    const newIdentities = [sameKey ? undefined : key, sameBody && !isExpired ? undefined : body];
+    return {
+      byKey,
+      ...(isExpired ? { expired: byBody } : { byBody }),
+      notStored: newIdentities.filter((identity) => identity !== undefined),
+    };
   }
 
   private stateOf(invoice: StoredInvoice): ReturnType<typeof invoiceState> {

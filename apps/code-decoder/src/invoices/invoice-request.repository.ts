@@ -41,29 +41,37 @@ export class InvoiceRequestRepository {
   }
 
   /**
-   * Stores that the request has returned an existing invoice. Returns false if another request with this identity was
-   * stored within the last 72 hours.
+   * Stores that a request with these identities has returned an existing invoice. Returns false if one of the identities
+   * was stored within the last 72 hours. A body that is stored for the invoice `expiredInvoiceId` is replaced.
    */
-  async insertIfAbsent(owner: InvoiceOwner, request: RequestIdentity, invoiceId: string): Promise<boolean> {
+  async insertIfAbsent(
+    owner: InvoiceOwner,
+    requests: readonly RequestIdentity[],
+    invoiceId: string,
+    expiredInvoiceId?: string,
+  ): Promise<boolean> {
+    if (requests.length === 0) return true;
     const rows = await this.dataSource.query<unknown[]>(
       `INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       SELECT $1, $2, $3, new.request_id, new.fingerprint, $6, $7
+         FROM unnest($4::text[], $5::text[]) AS new (request_id, fingerprint)
        ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
           SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
-        WHERE r.created_at <= $8
+        WHERE r.created_at <= $8 OR (r.invoice_id = $9 AND r.request_id LIKE 'body:%')
        RETURNING 1`,
       [
         owner.merchantId,
         owner.siteId,
         owner.mode,
-        request.requestId,
-        request.fingerprint,
+        requests.map(({ requestId }) => requestId),
+        requests.map(({ fingerprint }) => fingerprint),
         invoiceId,
         this.clock.now(),
         this.clock.later(-REQUEST_RETENTION_MS),
+        expiredInvoiceId ?? null,
       ],
     );
-    return rows.length > 0;
+    return rows.length === requests.length;
   }
 
   /** Deletes a batch of expired requests. Returns false if no request was expired. Replicas may call it concurrently. */

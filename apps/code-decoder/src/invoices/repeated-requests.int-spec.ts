@@ -45,11 +45,17 @@ const openPayables = (): string[] =>
     .filter(({ siteId, payableId }) => siteId === merchant.siteId && decoder.payables.getState(payableId) === 'open')
     .map(({ payableId }) => payableId);
 
+let dates = 0;
+/** A date that no other request has, so that the body is not a repeat. */
+const newDate = (): { createdUTCDate: string } => ({
+  createdUTCDate: new Date(Date.UTC(2027, 0, 1, 0, 0, dates++)).toISOString(),
+});
+
 /** A body whose repeat is recognised by the body, or by the key although its date differs. */
 const REPEATS: readonly [name: string, repeat: (payload: object, key: string) => [payload: object, key?: string]][] = [
   ['the same body', (payload) => [payload]],
   ['the same body with another key', (payload) => [payload, randomUUID()]],
-  ['the same key with another date', (payload, key) => [{ ...payload, createdUTCDate: '2027-01-01T00:00:00Z' }, key]],
+  ['the same key with another date', (payload, key) => [{ ...payload, ...newDate() }, key]],
 ];
 
 describe.each(REPEATS)('a request with %s', (_, repeat) => {
@@ -107,6 +113,33 @@ describe.each(REPEATS)('a request with %s', (_, repeat) => {
   });
 });
 
+describe('a request that returned an invoice is recognised', () => {
+  test('by its body, if its key had found the invoice', async () => {
+    const [payload, key] = [buildInvoiceRequest(), randomUUID()];
+    const { body } = await post(payload, key);
+    await pay(body.reference as string);
+    const repeated = { ...payload, ...newDate() };
+    for (const sentKey of [key, undefined, randomUUID()])
+      expect(summary(await post(repeated, sentKey))).toEqual([200, 'true', body.reference, 'closed']);
+    expect(openPayables()).toEqual([]);
+  });
+
+  test('by the body of an expired invoice, if its key had found a newer invoice', async () => {
+    const [payload, key] = [buildInvoiceRequest(), randomUUID()];
+    const { body: expired } = await post(payload);
+    decoder.clock.advance(1);
+    await decoder.dataSource.query('UPDATE invoices SET expires_at = $2 WHERE invoice_id = $1', [
+      expired.reference,
+      decoder.clock.now(),
+    ]);
+    const { body } = await post({ ...payload, ...newDate() }, key);
+    expect(summary(await post(payload, key))).toEqual([200, 'true', body.reference, 'open']);
+    await pay(body.reference as string);
+    expect(summary(await post(payload))).toEqual([200, 'true', body.reference, 'closed']);
+    expect(openPayables()).toEqual([]);
+  });
+});
+
 test('the same body of an invoice that is open for longer than 72 hours returns that invoice', async () => {
   const payload = buildInvoiceRequest();
   const { body } = await post(payload);
@@ -114,6 +147,9 @@ test('the same body of an invoice that is open for longer than 72 hours returns 
   const key = randomUUID();
   for (const sentKey of [undefined, key, key])
     expect(summary(await post(payload, sentKey))).toEqual([200, 'true', body.reference, 'open']);
+  await pay(body.reference as string);
+  for (const sentKey of [undefined, key])
+    expect(summary(await post(payload, sentKey))).toEqual([200, 'true', body.reference, 'closed']);
 });
 
 test('a key that is older than 72 hours can be used again, also for an invoice that is still open', async () => {
@@ -131,7 +167,7 @@ test('insertIfAbsent does not change a request of the last 72 hours', async () =
   const insert = (fingerprint: string): Promise<boolean> =>
     requests.insertIfAbsent(
       owner,
-      { requestId: 'key:1', fingerprint: fingerprint.repeat(64) },
+      [{ requestId: 'key:1', fingerprint: fingerprint.repeat(64) }],
       body.reference as string,
     );
   expect([await insert('a'), await insert('b')]).toEqual([true, false]);
