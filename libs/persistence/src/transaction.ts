@@ -129,10 +129,24 @@ export function loggableMessage(error: Error): string {
   return maskNumbers(error.message.replace(QUOTED_VALUE, '$1 …'));
 }
 
-/** Masks each number that is as long as the number of a card (12 to 19 digits) or of a code (20 digits). Keeps UUIDs. */
+/**
+ * Masks each number that is as long as the number of a card (12 to 19 digits) or of a code (20 digits), with any
+ * separators between its digits, and also next to letters. Keeps UUIDs and IPv4 addresses.
+ */
 export function maskNumbers(text: string): string {
-  return text.replaceAll(/(?<![\da-f-])\d(?:[ -]?\d){11,}(?![\da-f-])/gi, '[number]');
+  // `split` also returns the matches of the group, at the odd positions.
+  return text
+    .split(UUID_OR_ADDRESS)
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(LONG_NUMBER, '[number]')))
+    .join('');
 }
+
+/** The repetitions are limited, so that the search needs linear time and little memory for any text. */
+const LONG_NUMBER = /\d(?:[^\p{L}\p{N}]{0,3}\d){11,999}/gu;
+const UUID = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`;
+const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
+const ADDRESS = String.raw`(?:${OCTET}\.){3}${OCTET}(?::\d{1,5})?`;
+const UUID_OR_ADDRESS = new RegExp(String.raw`(?<![\p{L}\p{N}]\.?)(${UUID}|${ADDRESS})(?!\.?[\p{L}\p{N}])`, 'iu');
 
 /** Codes of Node.js errors whose messages contain the refused value. */
 const QUOTING_CODES = /^ERR_(?:INVALID_ARG|INVALID_URL|OUT_OF_RANGE|INVALID_RETURN|UNKNOWN_ENCODING)/;
