@@ -82,10 +82,10 @@ function readString(text: string, start: number, end: number): string {
   return content.includes('\\') ? (JSON.parse(`"${content}"`) as string) : content;
 }
 
-/** The path in the format of other errors, for example `vouchers[0].amount`. */
+/** The path in the format of other errors, for example `vouchers[0].amount`. An empty key is written as `""`. */
 function formatPath(open: readonly Container[]): string {
   return open
-    .map(({ keys, key, index }) => (keys ? `.${key}` : `[${index}]`))
+    .map(({ keys, key, index }) => (keys ? `.${key || '""'}` : `[${index}]`))
     .join('')
     .replace(/^\./, '');
 }
