@@ -65,7 +65,7 @@ export class HttpExchange {
   /** Milliseconds of a monotonic clock: the clock of the computer may be wrong, and may jump. */
   readonly now: () => number;
   private readonly random: () => number;
-  /** The API's time minus the monotonic clock, from the newest response. */
+  /** The API's time minus the monotonic clock, from the newest response of the API. */
   private apiTimeOffsetMs: number | undefined;
 
   constructor(options: HttpExchangeOptions) {
@@ -121,8 +121,8 @@ export class HttpExchange {
   }
 
   /**
-   * The API's time, from the header `Date` of the newest response. Before the first response, the time of the computer.
-   * Unix time in ms.
+   * The API's time, from the header `Date` of the API's newest response. Before the first response, the time of the
+   * computer. Unix time in ms.
    */
   apiTime(): number {
     return this.apiTimeOffsetMs === undefined ? Date.now() : this.now() + this.apiTimeOffsetMs;
@@ -137,8 +137,8 @@ export class HttpExchange {
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
     });
-    const date = Date.parse(String(response.headers.get('date')));
-    if (!Number.isNaN(date)) this.apiTimeOffsetMs = date - this.now();
+    const time = readApiTime(response.headers);
+    if (!Number.isNaN(time)) this.apiTimeOffsetMs = time - this.now();
     return response;
   }
 
@@ -178,6 +178,15 @@ export class HttpExchange {
       backoff * (0.75 + this.random() / 2),
     );
   }
+}
+
+/** Content types of the API. A page of a proxy has another one, and its time may be wrong. */
+const API_CONTENT_TYPE = /^(application\/(problem\+)?json|text\/event-stream)\b/;
+
+/** The time of a response of the API, or NaN. A cache adds the header `Age` to a response, whose `Date` is old. */
+function readApiTime(headers: Headers): number {
+  const isOfApi = API_CONTENT_TYPE.test(String(headers.get('content-type'))) && !headers.has('age');
+  return isOfApi ? Date.parse(String(headers.get('date'))) : Number.NaN;
 }
 
 async function parseResponse(url: string, response: Response): Promise<ApiResponse> {

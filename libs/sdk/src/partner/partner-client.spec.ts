@@ -67,7 +67,12 @@ beforeEach(async () => {
         headers: responseHeaders = {},
         body,
       } = routes[`${method} ${url.split('?')[0]}`]?.(call) ?? { status: 404 };
-      response.writeHead(status, { 'x-request-id': 'req-77', date: new Date(time).toUTCString(), ...responseHeaders });
+      response.writeHead(status, {
+        'x-request-id': 'req-77',
+        'content-type': 'application/json; charset=utf-8',
+        date: new Date(time).toUTCString(),
+        ...responseHeaders,
+      });
       response.end(body === undefined ? '' : JSON.stringify(body));
     });
   });
@@ -169,8 +174,26 @@ it.each([
   },
 );
 
-it('a card expires by the clock of the computer if no response has shown the time of the API', async () => {
-  const http = new HttpExchange({ fetch: async () => new Response(null, { headers: { date: 'today' } }) });
+const DATE = 'Fri, 20 Nov 2026 18:00:00 GMT';
+
+it.each([
+  ['JSON', { date: DATE, 'content-type': 'application/json; charset=utf-8' }],
+  ['a problem', { date: DATE, 'content-type': 'application/problem+json' }],
+  ['an event stream', { date: DATE, 'content-type': 'text/event-stream' }],
+])('the time of the API is the Date of a response with %s', async (_, headers) => {
+  const http = new HttpExchange({ fetch: async () => new Response(null, { headers }), monotonicNow: () => 0 });
+  await http.sendOnce({ method: 'GET', url: 'https://api.example', headers: {} });
+  expect(http.apiTime()).toBe(Date.parse(DATE));
+});
+
+it.each([
+  ['without a time', { date: 'today', 'content-type': 'application/json' }],
+  ['of a cache', { date: DATE, 'content-type': 'application/json', age: '0' }],
+  ['with a page of a proxy', { date: DATE, 'content-type': 'text/html' }],
+  ['with another type', { date: DATE, 'content-type': 'application/jsonp' }],
+  ['without a type', { date: DATE }],
+])('a card expires by the clock of the computer after a response %s', async (_, headers) => {
+  const http = new HttpExchange({ fetch: async () => new Response(null, { headers: new Headers(headers) }) });
   const clock = jest.spyOn(Date, 'now').mockReturnValue(17);
   expect(http.apiTime()).toBe(17);
   await http.sendOnce({ method: 'GET', url: 'https://api.example', headers: {} });
