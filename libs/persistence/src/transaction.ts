@@ -142,7 +142,7 @@ export function maskNumbers(text: string): string {
 }
 
 /** The repetitions are limited, so that the search needs linear time and little memory for any text. */
-const LONG_NUMBER = /\d(?:[^\p{L}\p{N}]{0,3}\d){11,999}/gu;
+const LONG_NUMBER = /\d(?:[^\p{L}\p{N}:]{0,3}\d){11,999}/gu;
 const UUID = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`;
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const ADDRESS = String.raw`(?:${OCTET}\.){3}${OCTET}(?::\d{1,5})?`;
