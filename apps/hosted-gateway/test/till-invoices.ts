@@ -77,6 +77,7 @@ export async function changeMerchant(
   version: number,
   overrides: Partial<MerchantChanged>,
 ): Promise<void> {
-  const merchant = { merchantId, name: 'Karoo Books', features: {}, grants: [], ...overrides };
+  const required = { name: 'Karoo Books', features: {}, minimumAmount: 100, grants: [], fees: {} };
+  const merchant = { merchantId, ...required, ...overrides };
   await gateway.deliver(anEvent(MerchantChangedV1, String(merchantId), version, merchant));
 }

@@ -10,8 +10,8 @@ const CARDS = {
   declined: '4000000000000002',
   refundDeclined: '4000000000005126',
   refundPending: '4000000000007726',
-  refundAnswersLate: '4000000000007247',
-  refundDropsTheAnswer: '4000000000007262',
+  refundRespondsLate: '4000000000007247',
+  refundDropsTheResponse: '4000000000007262',
 };
 let now: Date;
 let acquirer: RunningAcquirer;
@@ -114,15 +114,15 @@ describe('a refund', () => {
     expect(await requestRefund(charge, 100)).toMatchObject({ outcome: 'pending' });
   });
 
-  test('is executed without a response if its charge was made to the card refundDropsTheAnswer', async () => {
-    const charge = await createCharge(CARDS.refundDropsTheAnswer);
+  test('is executed without a response if its charge was made to the card refundDropsTheResponse', async () => {
+    const charge = await createCharge(CARDS.refundDropsTheResponse);
     await expect(requestRefund(charge, 250, 'lost')).rejects.toThrow('fetch failed');
     expect(await call('GET', '/refunds/lost')).toMatchObject({ ...SUCCEEDED, amount: 250 });
   });
 
-  test('is executed immediately with a late response if its charge was made to the card refundAnswersLate', async () => {
-    const charge = await createCharge(CARDS.refundAnswersLate);
-    const late = requestRefund(charge, 250, 'late').catch(() => 'closed before it was answered');
+  test('is executed immediately with a late response if its charge was made to the card refundRespondsLate', async () => {
+    const charge = await createCharge(CARDS.refundRespondsLate);
+    const late = requestRefund(charge, 250, 'late').catch(() => 'closed before the response');
     while ((await call('GET', '/refunds/late')).status !== 200);
     expect(await Promise.race([late, call('GET', '/refunds/late')])).toMatchObject(SUCCEEDED);
   });

@@ -85,7 +85,7 @@ test.each([
 
 test('a charge to the test card for late responses is executed immediately, and can be read before the response arrives', async () => {
   const charge = createChargeRequest('4000000000006009');
-  const lateResponse = post('/charges', charge).catch(() => 'closed before it was answered');
+  const lateResponse = post('/charges', charge).catch(() => 'closed before the response');
   const readCharge = async (): Promise<{ charged?: boolean }> =>
     (await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()) as { charged?: boolean };
   while (!(await readCharge()).charged);
@@ -127,7 +127,7 @@ describe('a card with a required verification', () => {
     expect([outcome, charged, challenge.state]).toEqual(['challenged', false, 'pending']);
     return { reference: challenge.reference, url: challengeUrl, key: charge.key };
   };
-  const answerChallenge = (url: string, choice: string): Promise<Response> =>
+  const completeChallenge = (url: string, choice: string): Promise<Response> =>
     fetch(url, { method: 'POST', body: new URLSearchParams({ answer: choice }), redirect: 'manual' });
   const readChallengeState = async (url: string): Promise<unknown> => (await fetch(`${url}/state`)).json();
   const chargeWithChallenge = async (challengeReference: string): Promise<{ outcome: string; reason?: string }> => {
@@ -155,32 +155,32 @@ describe('a card with a required verification', () => {
     expect(html).toContain('ZAR 123.45');
     expect(await readChallengeState(url)).toEqual({ state: 'pending' });
 
-    const answer = await answerChallenge(url, 'confirm');
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, returnUrl]);
+    const response = await completeChallenge(url, 'confirm');
+    expect([response.status, response.headers.get('location')]).toEqual([303, returnUrl]);
     expect(await readChallengeState(url)).toEqual({ state: 'passed' });
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'approved', charged: true });
     // Only the payer's first choice is valid. The page links to the returnUrl, with its special characters escaped.
-    await answerChallenge(url, 'refuse');
+    await completeChallenge(url, 'refuse');
     expect(await readChallengeState(url)).toEqual({ state: 'passed' });
     expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');
   });
 
   test('is not charged if the payer refuses, or if the charge is reversed before the payer confirms', async () => {
     const refused = await createChallengedCharge();
-    await answerChallenge(refused.url, 'refuse');
+    await completeChallenge(refused.url, 'refuse');
     expect(await readChallengeState(refused.url)).toEqual({ state: 'failed' });
     expect(await chargeWithChallenge(refused.reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
 
     const reversed = await createChallengedCharge();
     expect(await (await post(`/charges/${reversed.key}/reversal`)).json()).toMatchObject({ charged: false });
-    await answerChallenge(reversed.url, 'confirm');
+    await completeChallenge(reversed.url, 'confirm');
     expect(await readChallengeState(reversed.url)).toEqual({ state: 'failed' });
     expect(await chargeWithChallenge(reversed.reference)).toMatchObject({ outcome: 'declined' });
   });
 
   test('is not charged if the charge was reversed after the payer confirmed', async () => {
     const { reference, url, key } = await createChallengedCharge();
-    await answerChallenge(url, 'confirm');
+    await completeChallenge(url, 'confirm');
     await post(`/charges/${key}/reversal`);
     expect(await readChallengeState(url)).toEqual({ state: 'failed' });
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
@@ -193,25 +193,25 @@ describe('a card with a required verification', () => {
       return (await fetch(challenge.url)).text();
     };
     expect(await pageAfter(() => Promise.resolve())).toContain('Is this payment yours?');
-    expect(await pageAfter(({ url }) => answerChallenge(url, 'confirm'))).toContain('This payment was confirmed.');
-    expect(await pageAfter(({ url }) => answerChallenge(url, 'refuse'))).toContain('This payment was not confirmed.');
+    expect(await pageAfter(({ url }) => completeChallenge(url, 'confirm'))).toContain('This payment was confirmed.');
+    expect(await pageAfter(({ url }) => completeChallenge(url, 'refuse'))).toContain('This payment was not confirmed.');
     // A choice of the payer after the reversal is ignored.
     for (const choice of ['confirm', undefined])
       expect(
         await pageAfter(async ({ url, key }) => {
           await post(`/charges/${key}/reversal`);
-          if (choice !== undefined) await answerChallenge(url, choice);
+          if (choice !== undefined) await completeChallenge(url, choice);
         }),
       ).toContain('This payment was not confirmed.');
   });
 
   test('has a challenge page that refuses an unknown choice, and an unknown challenge', async () => {
     const { url } = await createChallengedCharge();
-    const unclear = await answerChallenge(url, 'perhaps');
+    const unclear = await completeChallenge(url, 'perhaps');
     expect([unclear.status, await unclear.json()]).toEqual([400, { message: 'confirm or refuse' }]);
     for (const path of ['/challenges/other', '/challenges/other/state'])
       expect((await fetch(acquirer.url + path)).status).toBe(404);
-    expect((await answerChallenge(`${acquirer.url}/challenges/other`, 'confirm')).status).toBe(404);
+    expect((await completeChallenge(`${acquirer.url}/challenges/other`, 'confirm')).status).toBe(404);
   });
 });
 

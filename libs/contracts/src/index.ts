@@ -24,7 +24,6 @@ export * from './http/identity-token.js';
 export * from './http/invoices.js';
 export * from './http/payments/make-payment.js';
 export * from './http/payments/merchant-payment.js';
-export * from './http/payments/payment-notification.js';
 export * from './http/payments/payments.js';
 export * from './http/problem.js';
 export * from './http/payments/refunds.js';

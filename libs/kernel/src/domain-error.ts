@@ -7,7 +7,7 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-export interface DomainErrorDetails {
+interface DomainErrorDetails {
   /** Replaces the message of the catalogue. It is sent to the caller, so it must not contain internal details. */
   readonly message?: string;
   readonly fields?: readonly FieldProblem[];

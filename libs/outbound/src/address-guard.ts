@@ -40,7 +40,7 @@ export type AddressRefusal =
   | 'metadata'
   | 'reserved';
 
-export type UrlVerdict =
+type UrlVerdict =
   { readonly url: URL; readonly refused?: never } | { readonly url?: never; readonly refused: AddressRefusal };
 
 /** `URL.port` is empty for 443. */

@@ -9,7 +9,7 @@ export interface HttpClientSettings extends ConnectionSettings {
   readonly maxResponseBytes: number;
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly method: 'DELETE' | 'GET' | 'POST';
   readonly url: URL;
   /** The URL as it was configured. Path and query are sent as they are in this text. By default `url.href`. */
@@ -40,7 +40,7 @@ export class ResponseTooLargeError extends Error {
 }
 
 /** The server sent too many interim responses, or a final response with a status below 200. */
-export class InterimResponseError extends Error {
+class InterimResponseError extends Error {
   override readonly name = 'InterimResponseError';
   readonly code = 'INTERIM_RESPONSE';
 }

@@ -239,16 +239,6 @@ describe('the expiry of sessions', () => {
   });
 });
 
-test('a session of an earlier release, which has no code, is not stored', async () => {
-  const { payable } = createSession();
-  const { code: _, ...source } = payable.source;
-  await decoder.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
-  const rows = await decoder.dataSource.query<unknown[]>(`SELECT 1 FROM session_codes WHERE session_id = $1`, [
-    payable.payableId,
-  ]);
-  expect(rows).toEqual([]);
-});
-
 test('the event of a closed invoice stores no session', async () => {
   const { reference } = await decoder.createInvoice(merchant);
   await decoder.publishPayable(decoder.payables.set(reference, 'closed'));

@@ -1,8 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type EventEnvelope, PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
+import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { NotificationRepository } from '../stream/notification.repository.js';
 import { PaymentRepository } from './payment.repository.js';
+import { READ_MODEL } from './read-model.js';
 
 /**
  * Stores all final payments of merchants, both hosted payments and payments of partners (M1). Also stores their notifications
@@ -16,18 +17,9 @@ export class PaymentsConsumer {
     @Inject(NotificationRepository) private readonly notifications: NotificationRepository,
   ) {}
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.store(events);
-  }
-
-  @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.store(events);
-  }
-
   /** Stores the payment before its notification, so that a client that has received the notification can find the payment. */
-  private async store(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  @EventPattern(READ_MODEL.types, { repeatable: true })
+  async onPayment(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),
     );

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
-import { buildPaymentNotification,Clock, type IdentifiedNotification } from '@svc/kernel';
+import { buildPaymentNotification, Clock, type IdentifiedNotification } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
 

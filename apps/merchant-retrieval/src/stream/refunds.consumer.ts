@@ -3,7 +3,6 @@ import {
   type EventEnvelope,
   PaymentReversedV1,
   type PaymentSnapshot,
-  type RefundedPayment,
   RefundFailedV1,
   RefundSucceededV1,
 } from '@svc/contracts';
@@ -20,18 +19,8 @@ import { NotificationRepository } from './notification.repository.js';
 export class RefundsConsumer {
   constructor(@Inject(NotificationRepository) private readonly notifications: NotificationRepository) {}
 
-  @EventPattern(RefundSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notifications.insertNew(events);
-  }
-
-  @EventPattern(RefundFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notifications.insertNew(events);
-  }
-
-  @EventPattern(PaymentReversedV1, { repeatable: true })
-  onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  @EventPattern<PaymentSnapshot>([RefundSucceededV1, RefundFailedV1, PaymentReversedV1], { repeatable: true })
+  onRefund(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.notifications.insertNew(events.filter(({ payload }) => hasNotification(payload)));
   }
 }

@@ -201,7 +201,7 @@ test('payments of anonymous payers are not in the history', async () => {
 
 test('events of anonymous payers store nothing, even if the broker delivers them', async () => {
   const payment = anAnonymousPayment();
-  await history.service.app.get(PaymentsConsumer).onSucceeded([paymentEvent(payment)]);
+  await history.service.app.get(PaymentsConsumer).onPayment([paymentEvent(payment)]);
   expect(
     await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
   ).toEqual([]);

@@ -68,11 +68,3 @@ test('a tip above the invoiced amount is rejected', async () => {
   expect(await countPayments(invoice)).toBe(0);
   expect((await partner.pay(invoice, { tipAmount: 12_345 })).body).toMatchObject({ processedAmount: 24_690 });
 });
-
-test('an event of an older release, which has no minimum amount, does not change the stored minimum', async () => {
-  const { merchantId } = await createMerchant(processor, { minimumAmount: 5_000 });
-  merchant = await createMerchant(processor, { merchantId, features: { amount: { editable: true } } });
-  const invoice = await createInvoice();
-  expect((await partner.pay(invoice, { amount: 4_999 })).status).toBe(422);
-  expect((await partner.pay(invoice, { amount: 5_000 })).status).toBe(201);
-});

@@ -114,7 +114,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   const accepted = await Promise.all(accepts);
 
   expect(statements.batches().map((ids) => ids.length)).toEqual([availablePayables.length + rejectedPayables.length]);
-  const names = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
+  const names = (merchantName = '', siteReference = '') => ({ merchantName, siteReference });
   const summary = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
     return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };

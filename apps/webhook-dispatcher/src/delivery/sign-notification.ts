@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
-import type {
-  HostedPaymentNotification,
-  MerchantCustomer,
-  MerchantPayment,
-  MerchantRefund,
-  NotificationFields,
-  PaymentNotification,
-  Voucher,
+import {
+  type HostedPaymentNotification,
+  type NotificationFields,
+  PAYMENT_NOTIFICATION_MEMBERS,
+  type PaymentNotification,
 } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
 import type { NotificationContent } from '../notifications/notification.js';
@@ -83,41 +80,10 @@ function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPay
   };
 }
 
-type NotificationMember =
-  'type' | 'refund' | keyof MerchantPayment | keyof Voucher | keyof MerchantCustomer | keyof MerchantRefund;
-
-/**
- * All members of a notification and of the objects in it, in the order of the body. Only the names are used. The type is a
- * Record, because then a missing member is a compile error.
- */
-const NOTIFICATION_MEMBERS: Readonly<Record<NotificationMember, null>> = {
-  type: null,
-  invoiceReference: null,
-  invoiceExternalReference: null,
-  currencyISOCode: null,
-  invoicedAmount: null,
-  paymentReference: null,
-  paymentUTCDate: null,
-  tipAmount: null,
-  tenderedAmount: null,
-  siteReference: null,
-  refundReference: null,
-  merchantLiable: null,
-  amount: null,
-  status: null,
-  vouchers: null,
-  customer: null,
-  firstName: null,
-  lastName: null,
-  siteId: null,
-  refund: null,
-  createdUTCDate: null,
-};
-
 /**
  * Puts the members in a fixed order, because jsonb does not keep their order. The text must be the same for every
  * attempt.
  */
 function buildNotificationBody(notification: PaymentNotification): string {
-  return JSON.stringify(notification, Object.keys(NOTIFICATION_MEMBERS));
+  return JSON.stringify(notification, PAYMENT_NOTIFICATION_MEMBERS);
 }

@@ -163,7 +163,7 @@ export interface MerchantRefund {
 export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
 
 /** The organisation of the token that created the payment, and the customer who paid (P5, P6). */
-export interface PaymentPartner {
+interface PaymentPartner {
   /** UUID. */
   organisationId: string;
   customer: PaymentCustomer;

@@ -41,7 +41,7 @@ export interface Invoice {
 }
 
 /** `closed`: paid, closed by the merchant, replaced, or refused after too many failed payments. */
-export type InvoiceState = 'open' | 'closed';
+type InvoiceState = 'open' | 'closed';
 
 /** Specification, "Line item". At least one of productCode and sku is present. */
 export interface LineItem {

@@ -18,7 +18,7 @@ export interface Problem {
   errors: ProblemField[];
 }
 
-export interface ProblemField {
+interface ProblemField {
   /** Identifier to quote to support (P4). */
   errorReference: string;
   message: string;

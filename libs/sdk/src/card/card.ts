@@ -68,8 +68,8 @@ export interface CardEncryptionKey {
   [other: string]: unknown;
 }
 
-export const CARD_KEY_MANAGEMENT = 'ECDH-ES';
-export const CARD_CONTENT_ENCRYPTION = 'A256GCM';
+const CARD_KEY_MANAGEMENT = 'ECDH-ES';
+const CARD_CONTENT_ENCRYPTION = 'A256GCM';
 export const HOLDER_NAME_MAX_LENGTH = 100;
 
 /**

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '../hosted-payment.js';
 import { SvcApiError } from '../svc-api-error.js';
 import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 
-export const FORWARD_HELP = `usage: svc-webhook listen --forward-to <url> --secret whsec_… --gateway-url <url> --merchant-id <n> --site-id <n> --api-key <key>
+const FORWARD_HELP = `usage: svc-webhook listen --forward-to <url> --secret whsec_… --gateway-url <url> --merchant-id <n> --site-id <n> --api-key <key>
        svc-webhook trigger payment.succeeded|payment.failed --forward-to <url> --secret whsec_… [--order <id>] [--amount <cents>]
 
   listen    posts each new notification of a site in test mode to your receiver

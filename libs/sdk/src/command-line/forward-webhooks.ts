@@ -6,7 +6,7 @@ import type { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-clien
 import type { HostedPayment } from '../hosted-payment.js';
 import { signTestWebhook } from '../webhooks/signed-webhook.js';
 
-export interface ForwardOptions {
+interface ForwardOptions {
   /** The URL of your receiver, as in http://localhost:3000/webhooks. */
   forwardTo: string;
   /** The secret with which your receiver verifies webhooks: the site's secret, or any other `whsec_…`. */

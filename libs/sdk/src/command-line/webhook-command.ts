@@ -18,7 +18,7 @@ export interface CommandResult {
   lines: string[];
 }
 
-export const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [--api-key key]… [--received-at time] < request
+const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [--api-key key]… [--received-at time] < request
 
   --secret       secret of the site; checks the headers webhook-id, webhook-timestamp, webhook-signature
   --api-key      key of the site (v3.1) or merchant (v3); checks the older signature in the body

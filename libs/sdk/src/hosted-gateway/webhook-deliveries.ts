@@ -9,7 +9,7 @@ import { type ApiRequest, createApiError, type HttpExchange, readResponse } from
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
 /** One attempt with your endpoint's response. */
-export interface WebhookAttempt {
+interface WebhookAttempt {
   /** From 1. */
   attemptNumber: number;
   /** ISO 8601 UTC. */
@@ -24,7 +24,7 @@ export interface WebhookAttempt {
   answer: string | null;
 }
 
-export interface WebhookDelivery {
+interface WebhookDelivery {
   id: string;
   /** The header `webhook-id` of every attempt. */
   webhookId: string;
@@ -48,7 +48,7 @@ export interface WebhookDelivery {
   lastAttempt: WebhookAttempt | null;
 }
 
-export interface WebhookDeliveryPage {
+interface WebhookDeliveryPage {
   /** Newest first, at most 50. */
   deliveries: WebhookDelivery[];
   /** Pass it to read the next page; undefined on the last page. */

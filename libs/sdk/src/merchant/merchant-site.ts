@@ -41,7 +41,7 @@ export interface CreateInvoiceRequest {
   originReference?: string;
 }
 
-export interface CreateInvoiceOptions {
+interface CreateInvoiceOptions {
   /** Your own key, 1 to 100 characters. Store it for repeats: the same key returns the same invoice (C7). */
   idempotencyKey?: string;
 }

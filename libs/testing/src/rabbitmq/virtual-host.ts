@@ -4,7 +4,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const POLICY = 'limited-queue';
 
 /** Regular expressions for the names of queues and exchanges, and for the routing keys of topic exchanges. */
-export interface RabbitMqPermissions {
+interface RabbitMqPermissions {
   readonly configure: string;
   readonly write: string;
   readonly read: string;

@@ -16,7 +16,7 @@ interface MessageBroker {
 }
 
 /** A replica that a test can kill. */
-export interface KillableService {
+interface KillableService {
   readonly service: RunningService;
   /** Simulates kill -9: the connections break immediately, and no lease is released. */
   kill(): Promise<void>;

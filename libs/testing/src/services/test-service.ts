@@ -86,7 +86,7 @@ export function anEvent<T>(
   type: EventType<T>,
   aggregateId: string,
   aggregateVersion: number,
-  payload: T,
+  payload: NoInfer<T>,
 ): EventEnvelope<T> {
   const id = `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
   return { id, type: type.name, aggregateId, aggregateVersion, occurredAt: '2026-03-01T10:00:00.000Z', payload };

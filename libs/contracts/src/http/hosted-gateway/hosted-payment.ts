@@ -45,7 +45,7 @@ export interface HostedPaymentNotification extends Omit<HostedPayment, 'paymentM
 export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
 
 /** One notification in the feed (E8). */
-export interface FeedNotification {
+interface FeedNotification {
   /** UUID: the `webhook-id` of every delivery of this notification. */
   id: string;
   notification: NotificationFields;

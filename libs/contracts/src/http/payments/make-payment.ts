@@ -25,7 +25,7 @@ import {
 } from '../../validation.js';
 
 /** Maximum number of vouchers of a payment. */
-export const MAX_VOUCHERS = 20;
+const MAX_VOUCHERS = 20;
 /** Maximum length of a code as base64 (D1). */
 const MAX_CODE_LENGTH = 2_048;
 /** Maximum length of an encrypted card. The encrypted card of the SDK has about 700 characters. */

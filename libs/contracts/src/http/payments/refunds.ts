@@ -2,7 +2,7 @@ import { IsOptional } from 'class-validator';
 import { IsAmountInCents, IsLabel } from '../../validation.js';
 
 /** Maximum length of a refund's reason, in characters. */
-export const MAX_REFUND_REASON_LENGTH = 200;
+const MAX_REFUND_REASON_LENGTH = 200;
 
 /** Body of `POST /business/api/v1/merchants/{m}/refunds?svcId=` (M5). */
 export class CreateRefundRequest {
