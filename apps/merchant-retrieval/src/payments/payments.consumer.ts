@@ -16,12 +16,12 @@ export class PaymentsConsumer {
     @Inject(NotificationRepository) private readonly notifications: NotificationRepository,
   ) {}
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
+  @EventPattern(PaymentSucceededV1, { idempotent: true })
   onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.store(events);
   }
 
-  @EventPattern(PaymentFailedV1, { repeatable: true })
+  @EventPattern(PaymentFailedV1, { idempotent: true })
   onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.store(events);
   }

@@ -20,17 +20,17 @@ import { NotificationRepository } from './notification.repository.js';
 export class RefundsConsumer {
   constructor(@Inject(NotificationRepository) private readonly notifications: NotificationRepository) {}
 
-  @EventPattern(RefundSucceededV1, { repeatable: true })
+  @EventPattern(RefundSucceededV1, { idempotent: true })
   onSucceeded(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
     return this.notifications.insertNew(events);
   }
 
-  @EventPattern(RefundFailedV1, { repeatable: true })
+  @EventPattern(RefundFailedV1, { idempotent: true })
   onFailed(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
     return this.notifications.insertNew(events);
   }
 
-  @EventPattern(PaymentReversedV1, { repeatable: true })
+  @EventPattern(PaymentReversedV1, { idempotent: true })
   onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.notifications.insertNew(events.filter(({ payload }) => hasNotification(payload)));
   }

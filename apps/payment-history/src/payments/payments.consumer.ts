@@ -14,7 +14,7 @@ import { EventPattern, MessagePattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
 /** Handlers receive only events of partners' payments, and may receive an event repeatedly. */
-const PARTNER_PAYMENTS = { repeatable: true, origin: { payer: 'partner' } } as const;
+const PARTNER_PAYMENTS = { idempotent: true, origin: { payer: 'partner' } } as const;
 
 /**
  * Updates the history from the events of payment-processor. While a partner waits for a payment, payment-processor also
