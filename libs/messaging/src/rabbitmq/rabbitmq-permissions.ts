@@ -134,7 +134,7 @@ export class PermissionWatch {
   /** See {@link BrokerConnection.missingPermissions}. */
   get missing(): readonly string[] {
     const { publishing, refusals } = this.links;
-    if (this.isEverythingAllowed || publishing.state === 'away') return [];
+    if (this.isEverythingAllowed || publishing.state === 'unavailable') return [];
     return this.declaredMessages().filter((message) => refusals.isRefused(message));
   }
 

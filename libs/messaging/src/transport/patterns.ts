@@ -26,8 +26,8 @@ export interface HandlerOptions {
   readonly idempotent?: boolean;
   /**
    * Restricts the events to payments with this source (`session`, `invoice`, `code`) or this payer. The method must
-   * still ignore other events, because a replay or a binding of an earlier release may deliver them. If a new release
-   * removes the restriction, it must request a replay of the earlier events.
+   * still ignore other events, because a replay may deliver them, and the queue keeps the bindings that it had before a
+   * release added the restriction. A release that removes the restriction must request a replay of the earlier events.
    */
   readonly origin?: Partial<EventOrigin>;
 }

@@ -91,7 +91,7 @@ test('a process that crashes during a replay loses no event and handles no event
     if (++batches === 2) await gate.pass();
     await writeEffects(events, context);
   });
-  for (const text of newTexts(250)) publishDeadLetter(JSON.stringify(newNote(text)));
+  for (const text of newTexts(250)) publishDeadLetter(JSON.stringify([newNote(text)]));
   await waitForCount(250);
   const replay = getDeadLetters()
     .replay()
@@ -138,7 +138,7 @@ test('the gauge svc.broker.dead_letters is the number of dead letters in the que
 test('an event that two dead letters contain is handled once', async () => {
   const effects = await createEffectsTable(harness, 'history');
   await startHistory();
-  const note = JSON.stringify(newNote('a'));
+  const note = JSON.stringify([newNote('a')]);
   for (let times = 0; times < 2; times++) publishDeadLetter(note);
   await waitForCount(2);
   expect(await getDeadLetters().replay()).toEqual({ replayed: 2, refused: 0 });
@@ -148,7 +148,7 @@ test('an event that two dead letters contain is handled once', async () => {
 test('while the database of the consumer is unavailable, a replay fails and the dead letters stay', async () => {
   const effects = await createEffectsTable(harness, 'history');
   await startHistory();
-  for (const text of newTexts(3)) publishDeadLetter(JSON.stringify(newNote(text)));
+  for (const text of newTexts(3)) publishDeadLetter(JSON.stringify([newNote(text)]));
   await waitForCount(3);
   const restore = await harness.makeDatabaseUnavailable('history');
   const replay = getDeadLetters()
@@ -170,8 +170,8 @@ test('a dead letter that is unreadable or has no sender is refused, stays in the
   const effects = await createEffectsTable(harness, 'history');
   await startHistory();
   for (const text of ['{', 'null']) publishDeadLetter(text);
-  publishDeadLetter(JSON.stringify(newNote('no sender')), {});
-  publishDeadLetter(JSON.stringify(newNote('a')));
+  publishDeadLetter(JSON.stringify([newNote('no sender')]), {});
+  publishDeadLetter(JSON.stringify([newNote('a')]));
   await waitForCount(4);
   expect(await getDeadLetters().replay()).toEqual({ replayed: 1, refused: 3 });
   expect(await readEffects(effects)).toEqual(['a']);
@@ -182,7 +182,7 @@ test('a dead letter that is unreadable or has no sender is refused, stays in the
 test('one call replays at most 1 000 dead letters, and the next call replays the remaining dead letters', async () => {
   await createEffectsTable(harness, 'history');
   await startHistory();
-  for (const text of newTexts(1_001)) publishDeadLetter(JSON.stringify(newNote(text)));
+  for (const text of newTexts(1_001)) publishDeadLetter(JSON.stringify([newNote(text)]));
   await waitForCount(1_001);
   expect(await getDeadLetters().replay()).toEqual({ replayed: 1_000, refused: 0 });
   expect(await getDeadLetters().replay()).toEqual({ replayed: 1, refused: 0 });

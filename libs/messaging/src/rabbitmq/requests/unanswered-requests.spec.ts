@@ -20,7 +20,7 @@ test('a requester searches for a replica every 100 ms, and a request without one
   const connection = {
     confirmChannel: () => Promise.resolve(channel),
     isUsableWithin: () => Promise.resolve(true),
-    awayMs: 0,
+    unavailableMs: 0,
   } as unknown as RabbitMqConnection;
   const topology = Object.assign(new Topology(), { declareReplies: () => Promise.resolve('replies') });
   const requests = new RabbitMqRequests(connection, topology, 'hosted-gateway', () => Promise.resolve(true));
