@@ -15,7 +15,7 @@ const PUBLISHER = 'identity';
 
 /** Stores the time of the newest heartbeat. An event replay does not replace that time by an older one. */
 @Controller()
-export class CredentialsHeartbeatConsumer {
+class CredentialsHeartbeatConsumer {
   @EventPattern(CredentialsHeartbeatV1, { idempotent: true })
   onHeartbeat(events: EventEnvelope<Record<string, never>>[], { connection }: IdempotentContext): Promise<void> {
     return storeHeartbeats(connection, PUBLISHER, events);

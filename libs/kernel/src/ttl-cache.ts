@@ -17,7 +17,7 @@ export class TtlCache<T extends NonNullable<unknown>> {
       // LRUCache still returns an entry whose age is exactly its `ttl`.
       ttl: TTL_MS - 1,
       ttlResolution: 0,
-      perf: { now: () => clock.now().getTime() },
+      perf: { now: () => clock.monotonicMs() },
       fetchMethod: (_name, _stale, { context: load }) => load(),
     });
   }

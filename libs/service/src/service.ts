@@ -36,7 +36,7 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
   readonly maxBatchWaitMs?: number;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * The broker that is used if SVC_AMQP_URL is not set. The default is a new broker, through which the service reaches

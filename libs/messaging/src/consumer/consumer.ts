@@ -26,7 +26,7 @@ export interface IdempotentContext {
 }
 
 /** The event handlers of a service. */
-export interface EventHandlers {
+interface EventHandlers {
   readonly byType: ReadonlyMap<string, EventHandler>;
   /** Types whose effect needs no inbox entry: see `idempotent` of @EventPattern. */
   readonly idempotent: ReadonlySet<string>;

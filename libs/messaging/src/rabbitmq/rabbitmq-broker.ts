@@ -38,7 +38,7 @@ import { Topology } from './rabbitmq-topology.js';
 import { RabbitMqRequests } from './requests/rabbitmq-requests.js';
 import { RabbitMqResponder, type SendReply } from './requests/rabbitmq-responder.js';
 
-export interface RabbitMqSettings {
+interface RabbitMqSettings {
   /**
    * `amqp://user:password@host:port/vhost`, or `amqps://`. For a cluster: one URL for each node, separated by commas,
    * with the same user. The URLs are secrets.
@@ -239,8 +239,8 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * Resolves when the broker has answered whether this service may publish, send and consume what it declares, or when
-   * the broker is unavailable.
+   * Resolves when the broker has answered whether this service may publish, send and consume the messages that it
+   * declares, or when the broker is unavailable.
    */
   async checkPermissions(): Promise<void> {
     const openMs = performance.now() - this.openedAt;

@@ -18,7 +18,7 @@ export interface OutgoingMessage {
  * Result of publishing a message. `confirmed`: every queue to which the message was routed has stored it. `refused`: at
  * least one of these queues rejected it. `unroutable`: the message was routed to no queue.
  */
-export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
+type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
 export class BrokerUnavailableError extends Error {
   override readonly name = 'BrokerUnavailableError';

@@ -32,7 +32,7 @@ export interface LoopTask {
 }
 
 /** Shared by all loops of a relay. */
-export interface LoopContext {
+interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
   /** Longest pause of a loop that has nothing to deliver. */

@@ -138,7 +138,7 @@ export class Relay {
   }
 
   /** Delivers everything that can be read now, to every target. Returns the number of delivered events. */
-  async runOnce(): Promise<number> {
+  async deliverAll(): Promise<number> {
     let deliveredCount = 0;
     for (const target of this.broker.targets()) {
       const delivery = this.newDelivery(target);

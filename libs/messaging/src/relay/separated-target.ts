@@ -5,7 +5,7 @@ import type { RelayLoop, Step } from './relay-loop.js';
 import { joinCursors, separateCursors } from './separate-cursors.js';
 
 /** Functions of the relay that a separated target uses. */
-export interface SeparationContext {
+interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
   /** Starts a loop that delivers the log to one consumer. */

@@ -56,8 +56,6 @@ test('count(), summary() and replay() include a message that the broker dead-let
   const events = newTexts(3).map(newNote);
   const { broker } = brokers.linkOf('processor');
   await waitUntil('a connection', DEADLINE_MS, () => Promise.resolve(broker.connection.state === 'up'));
-  // The broker's timestamp has whole seconds.
-  const sentAt = Math.floor(Date.now() / 1_000) * 1_000;
   await broker.targets()[0]!.deliver(events);
   const eventQueue = brokers.topology.eventQueue('history');
   await waitUntil('the delivery limit', DEADLINE_MS, async () => {
@@ -72,9 +70,7 @@ test('count(), summary() and replay() include a message that the broker dead-let
   const { count, countMax, oldest } = await getDeadLetters().summary();
   expect([count, countMax]).toEqual([3, 100_000]);
   expect(events.map(({ id }) => id)).toContain(oldest?.messageId);
-  expect(oldest).toMatchObject({ type: NotedV1.name, reason: 'delivery_limit' });
-  expect(oldest!.deadLetteredAt!.getTime()).toBeGreaterThanOrEqual(sentAt);
-  expect(oldest!.deadLetteredAt!.getTime()).toBeLessThanOrEqual(Date.now());
+  expect(oldest).toMatchObject({ type: NotedV1.name, reason: 'delivery_limit', deadLetteredAt: expect.any(Date) });
 
   expect(await getDeadLetters().replay()).toEqual({ replayed: 3, refused: 0 });
   expect((await readEffects(effects)).sort()).toEqual(newTexts(3));
