@@ -137,7 +137,7 @@ test.each([
 test.each([
   [
     'the exchange of replayed events with the service and type as routing key',
-    'past',
+    'replayed-events',
     'payment-history.payment.succeeded.v1',
     true,
   ],
@@ -149,7 +149,7 @@ test.each([
   ],
   [
     'the exchange of replayed events with the queue as routing key',
-    'past',
+    'replayed-events',
     names.replayedEventQueue('payment-history'),
     false,
   ],

@@ -14,8 +14,8 @@ import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitm
  *                     consuming services of one routing partition only (a number from a hash of the service name),
  *                     then `.from.<source>.<page|partner>` if it is an event of a payment
  *     → svc.<service>.events         quorum, one queue for each consuming service, consumed by all its replicas
- *   svc.past          topic, routing key = service and type
- *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events
+ *   svc.replayed-events  topic, routing key = service and type
+ *     → svc.<service>.replayed-events  quorum, consumed by one replica at a time
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event

@@ -54,7 +54,7 @@ export class RabbitMqNames {
   constructor(namespace = 'svc') {
     this.namespace = namespace;
     this.events = `${namespace}.events`;
-    this.replayedEvents = `${namespace}.past`;
+    this.replayedEvents = `${namespace}.replayed-events`;
     this.deadLetters = `${namespace}.dead-letters`;
     this.replayRequests = `${namespace}.replays`;
     this.commands = `${namespace}.commands`;
@@ -84,7 +84,7 @@ export class RabbitMqNames {
     return `${this.namespace}.${service}.events`;
   }
   replayedEventQueue(service: string): string {
-    return `${this.namespace}.${service}.past`;
+    return `${this.namespace}.${service}.replayed-events`;
   }
   deadLetterQueue(service: string): string {
     return `${this.namespace}.${service}.dead-letters`;
