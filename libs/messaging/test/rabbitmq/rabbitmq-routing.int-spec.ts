@@ -84,12 +84,12 @@ describe('a consumer that subscribes to payments of one origin', () => {
     [{ source: 'invoice', payer: 'page' }, []],
   ] as const)('(%j) receives no other payments', async (origin, expectedTexts) => {
     const receivedTexts: string[] = [];
-    const { broker } = await brokers.connect('history', SILENT_LOG);
+    const link = await brokers.connect('history', SILENT_LOG);
     const deliver = (events: readonly EventEnvelope[]): Promise<void> =>
       Promise.resolve(void receivedTexts.push(...readTexts(events)));
     const types = new Set([PaidV1.name, NotedV1.name]);
     const origins = new Map([[PaidV1.name, origin]]);
-    const subscription = await broker.subscribe({ name: 'history', types, origins, deliver });
+    const subscription = await link.broker.subscribe({ name: 'history', types, origins, deliver });
     await harness.startProducer('processor');
     await publishDirectly(
       newPaidEvent(sessionPayment, 'session'),
@@ -99,6 +99,6 @@ describe('a consumer that subscribes to payments of one origin', () => {
     await waitUntil('the last event', DEADLINE_MS, () => Promise.resolve(receivedTexts.includes('last')));
     expect(receivedTexts.sort()).toEqual([...expectedTexts, 'last'].sort());
     await subscription.close();
-    await broker.close();
+    await link.close();
   });
 });
