@@ -36,8 +36,8 @@ describe('permissionsOf', () => {
   const noMessages: ServiceMessages = { publishes: [], consumes: [], answers: [], requests: [] };
   const origin = { source: 'session', payer: 'partner' } as const;
   /** One of 256 numbers. A publisher adds it to a routing key to reach only the services with this number. */
-  const slot = names.slotOf('identity');
-  const ANY_SLOT = 17;
+  const partition = names.partitionOf('identity');
+  const ANY_PARTITION = 17;
 
   test('returns no permission for a service without messages', () => {
     const { configure, write, read, topics } = permissionsOf(names, 'identity', noMessages);
@@ -53,8 +53,8 @@ describe('permissionsOf', () => {
   test.each([
     ['order.created.v1', 'allowed'],
     [names.eventKey('order.created.v1', origin), 'allowed'],
-    [names.slotKey('order.created.v1', ANY_SLOT), 'allowed'],
-    [names.slotKey('order.created.v1', ANY_SLOT, origin), 'allowed'],
+    [names.partitionKey('order.created.v1', ANY_PARTITION), 'allowed'],
+    [names.partitionKey('order.created.v1', ANY_PARTITION, origin), 'allowed'],
     ['order.created.v10', 'refused'],
     ['order-created.v1', 'refused'],
     ['invoice.created.v1', 'refused'],
@@ -77,16 +77,16 @@ describe('permissionsOf', () => {
     expect(allowed(names.commands, names.unboundCommandKey('charge.v1'))).toBe(true);
     expect(allowed(names.commands, names.unboundCommandKey('refund.v1'))).toBe(false);
     // No queue is bound to the keys, so that no service receives the empty messages.
-    expect(names.slots.map((slot) => names.slotKey('order.created.v1', slot))).not.toContain(
+    expect(names.partitions.map((partition) => names.partitionKey('order.created.v1', partition))).not.toContain(
       names.unboundEventKey('order.created.v1'),
     );
   });
 
   test.each<readonly [string, 'allowed' | 'refused']>([
-    ...names.bindingKeys('order.created.v1', slot).map((key) => [key, 'allowed'] as const),
+    ...names.bindingKeys('order.created.v1', partition).map((key) => [key, 'allowed'] as const),
     ['order.created.v1.from.session.*', 'allowed'],
     ['order.created.v1.from.*.partner', 'allowed'],
-    [names.slotKey('order.created.v1', slot + 1), 'refused'],
+    [names.partitionKey('order.created.v1', partition + 1), 'refused'],
     ['order.created.v1.#', 'refused'],
     ['order.*.v1', 'refused'],
     ['#', 'refused'],

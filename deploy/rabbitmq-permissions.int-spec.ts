@@ -107,12 +107,14 @@ async function attemptAs(
   }
 }
 
-const publish =
-  (exchange: string, key: string, event: EventEnvelope, headers?: { CC?: string[]; userId?: string }) =>
+const publishContent =
+  (exchange: string, key: string, content: object, headers?: { CC?: string[]; userId?: string }) =>
   async (channel: ConfirmChannel) => {
-    channel.publish(exchange, key, Buffer.from(JSON.stringify(event)), headers ?? {});
+    channel.publish(exchange, key, Buffer.from(JSON.stringify(content)), headers ?? {});
     await channel.waitForConfirms();
   };
+const publish = (exchange: string, key: string, event: EventEnvelope, headers?: { CC?: string[]; userId?: string }) =>
+  publishContent(exchange, key, [event], headers);
 
 /**
  * Publishes a probe, which every service may do, to a queue of the service. RabbitMQ forwards the expired message to
@@ -126,7 +128,7 @@ const publishByDeadLettering =
       deadLetterExchange: exchange,
       deadLetterRoutingKey: key,
     });
-    const probe = names.slotKey(PROBE, names.slotOf(service));
+    const probe = names.partitionKey(PROBE, names.partitionOf(service));
     await channel.bindQueue(queue, names.events, probe);
     channel.publish(names.events, probe, Buffer.from(JSON.stringify(content)));
     await channel.waitForConfirms();
@@ -145,7 +147,7 @@ async function expectDeadLetter(service: MessagingService, { id }: EventEnvelope
   const message = await asAdministrator((channel) =>
     waitUntil('a dead letter', DEADLINE_MS, () => channel.get(names.deadLetterQueue(service), { noAck: true })),
   );
-  expect(JSON.parse(message.content.toString())).toMatchObject({ id });
+  expect(JSON.parse(message.content.toString())).toMatchObject([{ id }]);
 }
 
 /** Sends a further event and waits for it, so that all earlier events in the same queues have been delivered. */
@@ -172,7 +174,7 @@ describe('required permissions', () => {
     const events = messagesOf(service).publishes.map((type) => newEvent(type, payloadOf(type)));
     await target!.deliver(events);
     const consumerTargets = await target!.consumerTargets!();
-    expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
+    expect(consumerTargets).toHaveLength(new Set(consumers.map((name) => names.partitionOf(name))).size);
     const eventsForSingleConsumers = events.map((event) => ({ ...event, id: randomUUID() }));
     for (const consumer of consumerTargets) await consumer.deliver(eventsForSingleConsumers);
     for (const consumer of consumers) {
@@ -233,7 +235,7 @@ test('permissions.json can be imported again without a change of users and passw
 describe('permissions for messages of other services', () => {
   test('a token-key.changed that hosted-gateway forges is refused and not delivered', async () => {
     const forged = newEvent('token-key.changed.v1');
-    for (const key of [forged.type, names.slotKey(forged.type, names.slotOf('payment-processor'))])
+    for (const key of [forged.type, names.partitionKey(forged.type, names.partitionOf('payment-processor'))])
       expect(await attemptAs('hosted-gateway', publish(names.events, key, forged))).toBe(403);
     const replayedEventKey = names.replayedEventKey('payment-processor', forged.type);
     expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, forged))).toBe(403);
@@ -285,7 +287,7 @@ describe('permissions for messages of other services', () => {
     'a forged event that %s publishes through dead-lettering of its own queue is refused by the consumer',
     async (service) => {
       const forged = newEvent('payment.succeeded.v1');
-      expect(await attemptAs(service, publishByDeadLettering(service, names.events, forged.type, forged))).toBe(200);
+      expect(await attemptAs(service, publishByDeadLettering(service, names.events, forged.type, [forged]))).toBe(200);
       await expectDeadLetter('webhook-dispatcher', forged);
       await expectNotDelivered(forged);
     },
@@ -297,7 +299,7 @@ describe('permissions for messages of other services', () => {
     // RabbitMQ before 3.13 checks only the first routing key, and not those in the CC header.
     const [key, openKey] = [names.commandKey(command), names.commandKey('open-payable.v1')];
     const isAccepted =
-      (await attemptAs('code-decoder', publish(names.commands, openKey, inCcHeader, { CC: [key] }))) === 200;
+      (await attemptAs('code-decoder', publishContent(names.commands, openKey, inCcHeader, { CC: [key] }))) === 200;
     expect(
       await attemptAs('code-decoder', publishByDeadLettering('code-decoder', names.commands, key, deadLettered)),
     ).toBe(200);
@@ -336,7 +338,7 @@ describe('permissions for messages of other services', () => {
   );
 
   test.each(consumers)(
-    '%s cannot bind its queue to event types, slot keys, commands or replies of another service',
+    '%s cannot bind its queue to event types, partition keys, commands or replies of another service',
     async (service) => {
       const ownQueue = names.eventQueue(service);
       const otherTypes = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(
@@ -344,7 +346,7 @@ describe('permissions for messages of other services', () => {
       );
       const bindings: [string, string][] = [
         ...['#', '*.*.*', 'payment.*.v1.#', ...otherTypes].map((key): [string, string] => [names.events, key]),
-        [names.events, names.slotKey(messagesOf(service).consumes[0]!, (names.slotOf(service) + 1) % 256)],
+        [names.events, names.partitionKey(messagesOf(service).consumes[0]!, (names.partitionOf(service) + 1) % 256)],
         ...consumers
           .filter((name) => name !== service)
           .map((name): [string, string] => [names.replayedEvents, `${name}.#`]),

@@ -22,6 +22,7 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
           to_time := (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC';
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
+          -- Only the owner accesses partitions directly. The service accesses their rows with its privileges on the parent.
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
             -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
@@ -71,10 +72,10 @@ CREATE TABLE deferred_events (
     envelope jsonb NOT NULL,
     reason text NOT NULL,
     deferred_at timestamp with time zone NOT NULL,
-    tried_at timestamp with time zone NOT NULL,
-    retry_at timestamp with time zone NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
-    own_faults integer DEFAULT 0 NOT NULL,
+    last_attempt_at timestamp with time zone NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    own_timeouts integer DEFAULT 0 NOT NULL,
     CONSTRAINT deferred_events_reason CHECK ((reason = ANY (ARRAY['unknown'::text, 'blocked'::text])))
 );
 
@@ -267,7 +268,7 @@ CREATE TABLE replays (
     service text NOT NULL,
     type text NOT NULL,
     until xid8 NOT NULL,
-    asked_at timestamp with time zone NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
     served_at timestamp with time zone,
     CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
@@ -302,9 +303,9 @@ WITH (fillfactor='65');
 CREATE TABLE subscribed_types (
     type text NOT NULL,
     replay_id uuid NOT NULL,
-    given_at timestamp with time zone,
-    again_id uuid,
-    known_at timestamp with time zone DEFAULT now() NOT NULL
+    backfilled_at timestamp with time zone,
+    next_replay_id uuid,
+    renewed_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE till_codes (
@@ -387,7 +388,7 @@ ALTER TABLE ONLY till_codes
 
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
 
-CREATE INDEX deferred_events_due ON deferred_events USING btree (type, retry_at);
+CREATE INDEX deferred_events_due ON deferred_events USING btree (type, next_attempt_at);
 
 CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
@@ -407,7 +408,7 @@ CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
 
-CREATE INDEX replays_open ON replays USING btree (asked_at, id) WHERE (served_at IS NULL);
+CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
 CREATE UNIQUE INDEX session_codes_by_code ON session_codes USING btree (code);
 

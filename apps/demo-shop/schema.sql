@@ -22,6 +22,7 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
           to_time := (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC';
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
+          -- Only the owner accesses partitions directly. The service accesses their rows with its privileges on the parent.
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
             -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
@@ -71,10 +72,10 @@ CREATE TABLE deferred_events (
     envelope jsonb NOT NULL,
     reason text NOT NULL,
     deferred_at timestamp with time zone NOT NULL,
-    tried_at timestamp with time zone NOT NULL,
-    retry_at timestamp with time zone NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
-    own_faults integer DEFAULT 0 NOT NULL,
+    last_attempt_at timestamp with time zone NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    own_timeouts integer DEFAULT 0 NOT NULL,
     CONSTRAINT deferred_events_reason CHECK ((reason = ANY (ARRAY['unknown'::text, 'blocked'::text])))
 );
 
@@ -209,7 +210,7 @@ CREATE TABLE replays (
     service text NOT NULL,
     type text NOT NULL,
     until xid8 NOT NULL,
-    asked_at timestamp with time zone NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
     served_at timestamp with time zone,
     CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
@@ -218,9 +219,9 @@ CREATE TABLE replays (
 CREATE TABLE subscribed_types (
     type text NOT NULL,
     replay_id uuid NOT NULL,
-    given_at timestamp with time zone,
-    again_id uuid,
-    known_at timestamp with time zone DEFAULT now() NOT NULL
+    backfilled_at timestamp with time zone,
+    next_replay_id uuid,
+    renewed_at timestamp with time zone NOT NULL
 );
 
 ALTER TABLE ONLY event_log ATTACH PARTITION event_log_default DEFAULT;
@@ -273,7 +274,7 @@ ALTER TABLE ONLY subscribed_types
 
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
 
-CREATE INDEX deferred_events_due ON deferred_events USING btree (type, retry_at);
+CREATE INDEX deferred_events_due ON deferred_events USING btree (type, next_attempt_at);
 
 CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
@@ -281,7 +282,7 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 
 CREATE INDEX received_webhooks_of_order ON received_webhooks USING btree (order_id, received_at);
 
-CREATE INDEX replays_open ON replays USING btree (asked_at, id) WHERE (served_at IS NULL);
+CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
 ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
 

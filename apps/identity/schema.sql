@@ -22,6 +22,7 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
           from_time := month_start::timestamp AT TIME ZONE 'UTC';
           to_time := (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC';
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
+          -- Only the owner accesses partitions directly. The service accesses their rows with its privileges on the parent.
           PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
           IF default_partition IS NOT NULL THEN
             -- Lock the default partition before its rows of this month are moved, so that no other transaction inserts
@@ -148,10 +149,10 @@ CREATE TABLE deferred_events (
     envelope jsonb NOT NULL,
     reason text NOT NULL,
     deferred_at timestamp with time zone NOT NULL,
-    tried_at timestamp with time zone NOT NULL,
-    retry_at timestamp with time zone NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
-    own_faults integer DEFAULT 0 NOT NULL,
+    last_attempt_at timestamp with time zone NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    own_timeouts integer DEFAULT 0 NOT NULL,
     CONSTRAINT deferred_events_reason CHECK ((reason = ANY (ARRAY['unknown'::text, 'blocked'::text])))
 );
 
@@ -348,7 +349,7 @@ CREATE TABLE replays (
     service text NOT NULL,
     type text NOT NULL,
     until xid8 NOT NULL,
-    asked_at timestamp with time zone NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
     served_at timestamp with time zone,
     CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
@@ -396,9 +397,9 @@ ALTER TABLE sites ALTER COLUMN site_id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE subscribed_types (
     type text NOT NULL,
     replay_id uuid NOT NULL,
-    given_at timestamp with time zone,
-    again_id uuid,
-    known_at timestamp with time zone DEFAULT now() NOT NULL
+    backfilled_at timestamp with time zone,
+    next_replay_id uuid,
+    renewed_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE users (
@@ -539,7 +540,7 @@ CREATE UNIQUE INDEX api_keys_one_primary ON api_keys USING btree (merchant_id, s
 
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
 
-CREATE INDEX deferred_events_due ON deferred_events USING btree (type, retry_at);
+CREATE INDEX deferred_events_due ON deferred_events USING btree (type, next_attempt_at);
 
 CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
@@ -557,7 +558,7 @@ CREATE UNIQUE INDEX partner_credentials_hash ON partner_credentials USING btree 
 
 CREATE INDEX partner_credentials_of_owner ON partner_credentials USING btree (organisation_id, kind, ordinal);
 
-CREATE INDEX replays_open ON replays USING btree (asked_at, id) WHERE (served_at IS NULL);
+CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
 CREATE INDEX token_keys_order ON token_keys USING btree (signs_from) WHERE (withdrawn_at IS NULL);
 

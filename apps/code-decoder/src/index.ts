@@ -1,9 +1,4 @@
-import {
-  CredentialBounds1763500000011,
-  Credentials1763500000010,
-  PartnerCredentialBounds1763500000021,
-  PartnerCredentials1763500000020,
-} from '@svc/auth';
+import { Credentials1763500000010, PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { CodeDecoderModule } from './app.module.js';
 import { CodeDecoderConfig } from './config.js';
@@ -25,9 +20,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Credentials1763500000010,
-    CredentialBounds1763500000011,
     PartnerCredentials1763500000020,
-    PartnerCredentialBounds1763500000021,
     Invoices1763500006000,
     SessionCodes1763500006010,
     SessionCodeBounds1763500006020,

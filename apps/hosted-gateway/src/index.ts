@@ -1,4 +1,4 @@
-import { CredentialBounds1763500000011, Credentials1763500000010 } from '@svc/auth';
+import { Credentials1763500000010 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
@@ -33,7 +33,6 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     Credentials1763500000010,
-    CredentialBounds1763500000011,
     Sessions1763500003000,
     SessionTraces1763500003001,
     ReversedPayments1763500003002,

@@ -4,7 +4,6 @@
  */
 import { Module } from '@nestjs/common';
 import {
-  CredentialBounds1763500000011,
   Credentials1763500000010,
   CredentialsConsumer,
   PartnerAuthModule,
@@ -38,7 +37,7 @@ const verifier: ServiceDefinition = {
   name: 'verifier',
   config: ServiceConfig,
   module: VerifierModule,
-  migrations: [Credentials1763500000010, CredentialBounds1763500000011, PartnerCredentials1763500000020],
+  migrations: [Credentials1763500000010, PartnerCredentials1763500000020],
 };
 
 let identity: TestService;

@@ -1,4 +1,4 @@
-import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 } from '@svc/auth';
+import { PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
@@ -40,7 +40,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [
     PartnerCredentials1763500000020,
-    PartnerCredentialBounds1763500000021,
     Payments1763500001000,
     Verifications1763500001001,
     PartnerPayments1763500001002,

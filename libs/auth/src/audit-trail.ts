@@ -23,7 +23,7 @@ export const Author = createParamDecorator((_: unknown, context: ExecutionContex
 });
 
 /** An action of an administrator, without its author. It never contains a secret. */
-export type AuditedAction = Readonly<Omit<Administered, keyof ChangeAuthor>>;
+type AuditedAction = Readonly<Omit<Administered, keyof ChangeAuthor>>;
 
 /**
  * The way of a service to identity's audit log (A10). Each administration endpoint that changes or sends something

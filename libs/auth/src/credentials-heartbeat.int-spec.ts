@@ -65,38 +65,38 @@ test('a service logs one error for each period without heartbeats, and continues
 
   await deliverHeartbeat();
   mainApi.clock.advance(30_000);
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(errors).toEqual([]);
 
   mainApi.clock.advance(1_000);
-  await heartbeatMonitor.runOnce();
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
+  await heartbeatMonitor.runStep();
   expect(errors).toEqual(['no heartbeat: revocations may not arrive, cached keys and tokens stay valid']);
   expect(await readAgeSeconds()).toEqual([31]);
   expect(await callWithKey()).toBe(200);
 
   await deliverHeartbeat();
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(infos).toEqual(['heartbeats arrive again']);
   expect(await readAgeSeconds()).toEqual([0]);
   mainApi.clock.advance(31_000);
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(errors).toHaveLength(2);
 });
 
 test('a service that never received a heartbeat also logs the error, 30 s after its start', async () => {
   mainApi.clock.advance(30_000);
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(errors).toEqual([]);
   mainApi.clock.advance(1);
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(errors).toHaveLength(1);
 });
 
 test('directly after a start, an old stored heartbeat causes no error', async () => {
   const anHourAgo = new Date(mainApi.clock.now().getTime() - 3_600_000).toISOString();
   await mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: anHourAgo });
-  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runStep();
   expect(errors).toEqual([]);
   expect(await readAgeSeconds()).toEqual([3_600]);
 });

@@ -6,7 +6,7 @@ import {
   HeartbeatMonitor,
   MESSAGING_LOG,
   type MessagingLog,
-  type RepeatableContext,
+  type IdempotentContext,
   storeHeartbeats,
 } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -15,9 +15,9 @@ const PUBLISHER = 'identity';
 
 /** Stores the time of the newest heartbeat. An event replay does not replace that time by an older one. */
 @Controller()
-export class CredentialsHeartbeatConsumer {
-  @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
-  onHeartbeat(events: EventEnvelope<Record<string, never>>[], { connection }: RepeatableContext): Promise<void> {
+class CredentialsHeartbeatConsumer {
+  @EventPattern(CredentialsHeartbeatV1, { idempotent: true })
+  onHeartbeat(events: EventEnvelope<Record<string, never>>[], { connection }: IdempotentContext): Promise<void> {
     return storeHeartbeats(connection, PUBLISHER, events);
   }
 }

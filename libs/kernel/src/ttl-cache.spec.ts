@@ -2,10 +2,14 @@ import { Clock } from './clock.js';
 import { TtlCache } from './ttl-cache.js';
 
 const clock = new (class extends Clock {
-  private milliseconds = 1_767_225_600_000;
+  private milliseconds = 0;
 
   override now(): Date {
-    return new Date(this.milliseconds);
+    throw new Error('The time of the computer may be set back, so the cache does not use it.');
+  }
+
+  override monotonicMs(): number {
+    return this.milliseconds;
   }
 
   advance(milliseconds: number): void {

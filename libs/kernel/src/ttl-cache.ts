@@ -17,7 +17,8 @@ export class TtlCache<T extends NonNullable<unknown>> {
       // LRUCache still returns an entry whose age is exactly its `ttl`.
       ttl: TTL_MS - 1,
       ttlResolution: 0,
-      perf: { now: () => clock.now().getTime() },
+      // For LRUCache, an entry that was stored at 0 has no age. The time of the computer may be set back.
+      perf: { now: () => clock.monotonicMs() + 1 },
       fetchMethod: (_name, _stale, { context: load }) => load(),
     });
   }

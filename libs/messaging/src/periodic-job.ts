@@ -11,14 +11,14 @@ export class PeriodicJob {
   private running: Promise<void> | undefined;
 
   /**
-   * @param runOnce resolves to true when there is more work. When it throws, the error is logged and the job runs again
+   * @param runStep resolves to true when there is more work. When it throws, the error is logged and the job runs again
    * after the pause.
    */
   constructor(
     private readonly name: string,
     private readonly pauseMs: number,
     private readonly log: MessagingLog,
-    private readonly runOnce: () => Promise<boolean>,
+    private readonly runStep: () => Promise<boolean>,
   ) {}
 
   start(): void {
@@ -40,7 +40,7 @@ export class PeriodicJob {
   private async run(): Promise<void> {
     while (!this.stopping) {
       try {
-        while (!this.stopping && (await this.runOnce()));
+        while (!this.stopping && (await this.runStep()));
       } catch (error) {
         this.log.warn({ err: error }, `${this.name} failed, will be retried`);
       }

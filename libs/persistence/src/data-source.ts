@@ -7,7 +7,7 @@ import { readOnlyError } from './transaction.js';
 export type EntityClass = (new () => object) | EntitySchema;
 export type MigrationClass = new () => MigrationInterface;
 
-export interface DataSourceSettings {
+interface DataSourceSettings {
   /** `postgres://role:password@host:port/database`. The search_path of the role is the schema of the service. */
   readonly url: string;
   /** Shown in pg_stat_activity. */

@@ -102,9 +102,9 @@ const site = () => merchant().site(2);
 const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p' });
 const requestsTo = (route: string) => requests.filter((request) => request.route === route);
 
-describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, route, call) => {
+describe.each(CALLS)('the request of %s (idempotent: %s)', (_, isRepeatable, route, call) => {
   it.each(TEMPORARY_FAILURES)(
-    'is sent four times if it is repeatable, and otherwise once, after the failure %s',
+    'is sent four times if it is idempotent, and otherwise once, after the failure %s',
     async (failure) => {
       failing = { route, failure };
       await expect(call()).rejects.toMatchObject({ retryable: true });
@@ -121,7 +121,7 @@ describe.each(CALLS)('the request of %s (repeatable: %s)', (_, isRepeatable, rou
   });
 });
 
-test('a call whose token was refused is sent once more with a new token, even if it is not repeatable', async () => {
+test('a call whose token was refused is sent once more with a new token, even if it is not idempotent', async () => {
   // The calls of the partner API, except for the logins.
   for (const [, , route, call] of CALLS.filter(([, , path]) => / \/v1\/(?!auth)/.test(path))) {
     failing = { route, failure: 401 };

@@ -36,7 +36,7 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
   readonly maxBatchWaitMs?: number;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * The broker that is used if SVC_AMQP_URL is not set. The default is a new broker, through which the service reaches
@@ -124,11 +124,11 @@ export async function startService<C extends ServiceConfig>(
 
 /** Returns undefined if SVC_AMQP_URL is not set, because all services then run in this process. */
 function newRabbitMqBroker(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
-  const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
+  const { SVC_AMQP_URL: url } = config;
   if (url === undefined) return undefined;
   // The services of tests are not in the table.
   const messages = (SERVICE_MESSAGES as Readonly<Record<string, ServiceMessages>>)[service];
-  return new RabbitMqBroker({ url, service, log, eventsPerMessage, ...(messages ? { messages } : {}) });
+  return new RabbitMqBroker({ url, service, log, ...(messages ? { messages } : {}) });
 }
 
 /**

@@ -9,7 +9,7 @@ import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest
  * that nothing is missing.
  */
 @Controller('health')
-export class StandaloneHealthController {
+class StandaloneHealthController {
   constructor(@Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck) {}
 
   @Get('live')

@@ -23,18 +23,18 @@ export class PayablesConsumer {
     @Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository,
   ) {}
 
-  @EventPattern(PaymentProcessingV1, { repeatable: true, origin: { source: 'invoice' } })
+  @EventPattern(PaymentProcessingV1, { idempotent: true, origin: { source: 'invoice' } })
   onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.updateInvoices(events);
   }
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
+  @EventPattern(PaymentSucceededV1, { idempotent: true })
   async onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.updateInvoices(events);
     await this.closeSessions(events);
   }
 
-  @EventPattern(PaymentFailedV1, { repeatable: true })
+  @EventPattern(PaymentFailedV1, { idempotent: true })
   async onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.updateInvoices(events);
     await this.closeSessions(events);
@@ -44,7 +44,7 @@ export class PayablesConsumer {
    * The event does not state whether the payable belongs to an invoice or a session, so both repositories get it, and
    * each repository updates only its own rows.
    */
-  @EventPattern(PayableClosedV1, { repeatable: true })
+  @EventPattern(PayableClosedV1, { idempotent: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
     const closed = events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt }));
     await this.invoices.applyPayableChanges(closed);

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type MerchantChanged, MerchantChangedV1 } from '@svc/contracts';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 
 /**
  * Stores the merchants' names and features for decoded codes. During an event replay, the highest version of each row
@@ -8,8 +8,8 @@ import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messag
  */
 @Controller()
 export class MerchantsConsumer {
-  @EventPattern(MerchantChangedV1, { repeatable: true })
-  async onChanged(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(MerchantChangedV1, { idempotent: true })
+  async onChanged(events: EventEnvelope<MerchantChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,

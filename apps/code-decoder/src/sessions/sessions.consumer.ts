@@ -12,13 +12,13 @@ export class SessionsConsumer {
   constructor(@Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository) {}
 
   /** During an event replay, existing sessions are not changed. */
-  @EventPattern(SessionCreatedV1, { repeatable: true })
+  @EventPattern(SessionCreatedV1, { idempotent: true })
   onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.insertIfAbsent(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 
   /** During an event replay, the latest expiry is kept. */
-  @EventPattern(SessionExtendedV1, { repeatable: true })
+  @EventPattern(SessionExtendedV1, { idempotent: true })
   onExtended(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.extend(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }

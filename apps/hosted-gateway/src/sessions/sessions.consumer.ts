@@ -13,12 +13,12 @@ import {
   PaymentVerificationRequiredV1,
   type PublicKeyJwk,
 } from '@svc/contracts';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
 
-const REPEATABLE = { repeatable: true } as const;
+const IDEMPOTENT = { idempotent: true } as const;
 
 /**
  * Updates sessions and the invoices of tills from the events of payment-processor. A replay is safe: the newest version
@@ -31,46 +31,46 @@ export class SessionsConsumer {
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
   ) {}
 
-  @EventPattern(PaymentProcessingV1, REPEATABLE)
+  @EventPattern(PaymentProcessingV1, IDEMPOTENT)
   onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
-  @EventPattern(PaymentVerificationRequiredV1, REPEATABLE)
+  @EventPattern(PaymentVerificationRequiredV1, IDEMPOTENT)
   onVerificationRequired(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
   /** A replay is safe, because the time of a reversal never changes. */
-  @EventPattern(PaymentReversedV1, REPEATABLE)
+  @EventPattern(PaymentReversedV1, IDEMPOTENT)
   async onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
     await this.sessions.upsertReversals(payments.filter(isHostedPayment));
     await this.invoices.upsertReversals(payments.filter(isInvoicePayment));
   }
 
-  @EventPattern(PaymentSucceededV1, REPEATABLE)
+  @EventPattern(PaymentSucceededV1, IDEMPOTENT)
   onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
-  @EventPattern(PaymentFailedV1, REPEATABLE)
+  @EventPattern(PaymentFailedV1, IDEMPOTENT)
   onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
-  @EventPattern(PayableClosedV1, { repeatable: true })
-  async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(PayableClosedV1, { idempotent: true })
+  async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload } of events) {
       await this.sessions.updatePayable(connection, payload);
       await this.invoices.updatePayable(connection, payload);
     }
   }
 
-  @EventPattern(CardKeyPublishedV1, { repeatable: true })
+  @EventPattern(CardKeyPublishedV1, { idempotent: true })
   async onCardKey(
     events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[],
-    { connection }: RepeatableContext,
+    { connection }: IdempotentContext,
   ): Promise<void> {
     for (const { aggregateId, aggregateVersion, payload } of events) {
       await upsertIfNewer(connection, 'card_keys', { name: aggregateId }, aggregateVersion, {

@@ -8,7 +8,7 @@ import {
   type TillCodeCreated,
   TillCodeCreatedV1,
 } from '@svc/contracts';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 import { TillCodes } from './till-codes.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
@@ -21,20 +21,20 @@ export class TillCodesConsumer {
   ) {}
 
   /** A replay is safe: existing invoices stay unchanged. */
-  @EventPattern(InvoiceCreatedV1, { repeatable: true })
+  @EventPattern(InvoiceCreatedV1, { idempotent: true })
   onInvoice(events: EventEnvelope<InvoiceCreated>[]): Promise<void> {
     return this.invoices.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
   /** A replay is safe: the till of a code never changes, so existing rows stay unchanged. */
-  @EventPattern(TillCodeCreatedV1, { repeatable: true })
+  @EventPattern(TillCodeCreatedV1, { idempotent: true })
   onTill(events: EventEnvelope<TillCodeCreated>[]): Promise<void> {
     return this.tillCodes.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
   /** A replay is safe: the highest version of each merchant wins. */
-  @EventPattern(MerchantChangedV1, { repeatable: true })
-  async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(MerchantChangedV1, { idempotent: true })
+  async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       const { merchantId, features, minimumAmount, maximumAmount = null } = payload;
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: merchantId }, aggregateVersion, {

@@ -18,7 +18,7 @@ export class PaymentsConsumer {
   ) {}
 
   /** Stores the payment before its notification, so that a client that has received the notification can find the payment. */
-  @EventPattern(READ_MODEL.types, { repeatable: true })
+  @EventPattern(READ_MODEL.types, { idempotent: true })
   async onPayment(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),

@@ -129,7 +129,7 @@ describe('a rebuild', () => {
     // The old generation is deleted after a minute. Both generations have rows in the same partitions.
     retrieval.clock.advance(60_000);
     const rebuild = retrieval.service.app.get(ReadModelRebuild);
-    while (await rebuild.runOnce());
+    while (await rebuild.runStep());
     expect(await retrieval.dataSource.query('SELECT DISTINCT generation FROM payments')).toEqual([{ generation: 2 }]);
     expect(await readRows('*')).toEqual(correctRows.map((row) => ({ ...row, generation: 2 })));
   });

@@ -19,7 +19,7 @@ import { NotificationRepository } from './notification.repository.js';
 export class RefundsConsumer {
   constructor(@Inject(NotificationRepository) private readonly notifications: NotificationRepository) {}
 
-  @EventPattern<PaymentSnapshot>([RefundSucceededV1, RefundFailedV1, PaymentReversedV1], { repeatable: true })
+  @EventPattern<PaymentSnapshot>([RefundSucceededV1, RefundFailedV1, PaymentReversedV1], { idempotent: true })
   onRefund(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.notifications.insertNew(events.filter(({ payload }) => hasNotification(payload)));
   }

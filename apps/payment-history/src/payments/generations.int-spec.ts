@@ -110,9 +110,9 @@ test.each([
     [30_000, [BUILDING]],
   ] as const) {
     history.clock.advance(ms - 1);
-    expect(await rebuild.runOnce()).toBe(false);
+    expect(await rebuild.runStep()).toBe(false);
     history.clock.advance(1);
-    while (await rebuild.runOnce());
+    while (await rebuild.runStep());
     for (const table of ['payments', 'payment_counts', 'generations'])
       expect(await readGenerations(table)).toEqual(expected);
   }

@@ -20,7 +20,7 @@ export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
   /** Skips payments of anonymous payers, because these belong to no organisation (P5). */
-  @EventPattern(READ_MODEL.types, { repeatable: true, origin: { payer: 'partner' } })
+  @EventPattern(READ_MODEL.types, { idempotent: true, origin: { payer: 'partner' } })
   onPayment(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.payments.upsertAll(
       events.flatMap(({ payload, aggregateVersion }) =>

@@ -89,9 +89,9 @@ test('a rebuild from the event log corrects wrong rows, changes no other rows, a
 
   // The old generation is deleted after a minute, because after this time no process writes to it any more.
   const rebuild = history.service.app.get(ReadModelRebuild);
-  expect(await rebuild.runOnce()).toBe(false);
+  expect(await rebuild.runStep()).toBe(false);
   history.clock.advance(60_000);
-  while (await rebuild.runOnce());
+  while (await rebuild.runStep());
   expect(
     await history.dataSource.query(
       `SELECT DISTINCT generation FROM payments UNION SELECT generation FROM payment_counts UNION SELECT generation FROM generations`,
@@ -118,7 +118,7 @@ test('after a crash before the replay was requested, a new generation does not s
   await history.service.app
     .get(Generations)
     .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));
-  await history.service.app.get(ReadModelRebuild).runOnce();
+  await history.service.app.get(ReadModelRebuild).runStep();
   expect((await callRebuildRoute('GET')).body).toEqual({ serving, building: serving + 1 });
 
   expect((await callRebuildRoute('POST')).body).toEqual({ serving, building: serving + 1 });

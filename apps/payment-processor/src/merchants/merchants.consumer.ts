@@ -6,13 +6,13 @@ import {
   type SiteChanged,
   SiteChangedV1,
 } from '@svc/contracts';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 
 /** Stores the merchant data that payments need. Events may be repeated: only a higher version changes a row. */
 @Controller()
 export class MerchantsConsumer {
-  @EventPattern(MerchantChangedV1, { repeatable: true })
-  async storeMerchants(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(MerchantChangedV1, { idempotent: true })
+  async storeMerchants(events: EventEnvelope<MerchantChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
@@ -25,8 +25,8 @@ export class MerchantsConsumer {
     }
   }
 
-  @EventPattern(SiteChangedV1, { repeatable: true })
-  async storeSites(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(SiteChangedV1, { idempotent: true })
+  async storeSites(events: EventEnvelope<SiteChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_sites', { site_id: payload.siteId }, aggregateVersion, {
         merchant_id: payload.merchantId,

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 
 /**
  * Stores the names of partners' customers, because tokens do not contain them. Events may be repeated: only a higher
@@ -8,8 +8,8 @@ import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messag
  */
 @Controller()
 export class CustomersConsumer {
-  @EventPattern(CustomerRegisteredV1, { repeatable: true })
-  async storeCustomers(events: EventEnvelope<CustomerRegistered>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(CustomerRegisteredV1, { idempotent: true })
+  async storeCustomers(events: EventEnvelope<CustomerRegistered>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       const { organisationId, mode, customerReference, firstName, lastName } = payload;
       await upsertIfNewer(

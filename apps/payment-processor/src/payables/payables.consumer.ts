@@ -15,7 +15,7 @@ import {
   SessionExtendedV1,
 } from '@svc/contracts';
 import { invalidField, isUuid } from '@svc/kernel';
-import { EventPattern, MessagePattern, type RepeatableContext } from '@svc/messaging';
+import { EventPattern, MessagePattern, type IdempotentContext } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
 import { OpenPayable } from './open-payable.js';
 import { PayableRepository } from './payable.repository.js';
@@ -29,10 +29,10 @@ export class PayablesConsumer {
   ) {}
 
   /** Events may be repeated: an existing payable does not change. */
-  @EventPattern(SessionCreatedV1, { repeatable: true })
+  @EventPattern(SessionCreatedV1, { idempotent: true })
   async storeSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
-    { connection }: RepeatableContext,
+    { connection }: IdempotentContext,
   ): Promise<void> {
     await this.payables.insertIfAbsent(
       connection,
@@ -41,10 +41,10 @@ export class PayablesConsumer {
   }
 
   /** Events may be repeated: an expiry is never shortened. */
-  @EventPattern(SessionExtendedV1, { repeatable: true })
+  @EventPattern(SessionExtendedV1, { idempotent: true })
   async extendSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
-    { connection }: RepeatableContext,
+    { connection }: IdempotentContext,
   ): Promise<void> {
     const payables = events.map((event) => event.payload.payable);
     await this.payables.extendExpiry(connection, payables);
@@ -54,8 +54,8 @@ export class PayablesConsumer {
    * The command `open-payable` has already inserted the payable, unless this service's tables were restored from an
    * older backup. Events may be repeated: an existing payable does not change.
    */
-  @EventPattern(InvoiceCreatedV1, { repeatable: true })
-  async storeInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(InvoiceCreatedV1, { idempotent: true })
+  async storeInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: IdempotentContext): Promise<void> {
     await this.payables.insertIfAbsent(
       connection,
       events.map((event) => event.payload.payable),

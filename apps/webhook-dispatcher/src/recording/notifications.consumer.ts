@@ -9,7 +9,7 @@ import {
   RefundFailedV1,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { EventPattern, type RepeatableContext } from '@svc/messaging';
+import { EventPattern, type IdempotentContext } from '@svc/messaging';
 import type { EntityManager } from 'typeorm';
 import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { RecordNotifications } from './record-notifications.js';
@@ -26,28 +26,28 @@ export class NotificationsConsumer {
     @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
   ) {}
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
-  async succeeded(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(PaymentSucceededV1, { idempotent: true })
+  async succeeded(events: EventEnvelope<PaymentSnapshot>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 
-  @EventPattern(PaymentFailedV1, { repeatable: true })
-  async failed(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(PaymentFailedV1, { idempotent: true })
+  async failed(events: EventEnvelope<PaymentSnapshot>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 
-  @EventPattern(PaymentReversedV1, { repeatable: true })
-  async reversed(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(PaymentReversedV1, { idempotent: true })
+  async reversed(events: EventEnvelope<PaymentSnapshot>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 
-  @EventPattern(RefundSucceededV1, { repeatable: true })
-  async refunded(events: EventEnvelope<RefundedPayment>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(RefundSucceededV1, { idempotent: true })
+  async refunded(events: EventEnvelope<RefundedPayment>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 
-  @EventPattern(RefundFailedV1, { repeatable: true })
-  async refundFailed(events: EventEnvelope<RefundedPayment>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(RefundFailedV1, { idempotent: true })
+  async refundFailed(events: EventEnvelope<RefundedPayment>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 

@@ -1,15 +1,15 @@
 import { Controller, Inject } from '@nestjs/common';
 import { type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 
 /** Stores the webhook of each site (M6). Events may be replayed, because an older version of a site is ignored. */
 @Controller()
 export class SiteWebhooksConsumer {
   constructor(@Inject(Clock) private readonly clock: Clock) {}
 
-  @EventPattern(SiteChangedV1, { repeatable: true })
-  async store(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
+  @EventPattern(SiteChangedV1, { idempotent: true })
+  async store(events: EventEnvelope<SiteChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Mode } from '@svc/contracts';
 
 /** Owner of an API key (A6): a partner on the main API, a merchant with all its sites, or one site. */
-export type ApiKeyKind = 'partner' | 'merchant' | 'site';
+type ApiKeyKind = 'partner' | 'merchant' | 'site';
 
 const API_KEY_PATTERN = /^svc_(test|live)_(partner|merchant|site)_[A-Za-z0-9_-]{43}$/;
 

@@ -12,9 +12,9 @@ export class Credentials1763500000010 implements MigrationInterface {
       CREATE TABLE known_sites (
         merchant_id     bigint  NOT NULL,
         site_id         bigint  NOT NULL,
-        merchant_name   text    NOT NULL,
-        site_reference  text    NOT NULL,
-        name            text    NOT NULL,
+        merchant_name   text    NOT NULL CONSTRAINT known_sites_merchant_name CHECK (length(merchant_name) BETWEEN 1 AND 100),
+        site_reference  text    NOT NULL CONSTRAINT known_sites_site_reference CHECK (length(site_reference) BETWEEN 1 AND 100),
+        name            text    NOT NULL CONSTRAINT known_sites_name CHECK (length(name) BETWEEN 1 AND 100),
         require_api_key boolean NOT NULL,
         allowed_hosts   jsonb   NOT NULL,
         keyless_mode    text    NOT NULL CONSTRAINT known_sites_keyless_mode CHECK (keyless_mode IN ('test', 'live')),
@@ -27,7 +27,7 @@ export class Credentials1763500000010 implements MigrationInterface {
         mode        text    NOT NULL CONSTRAINT known_api_keys_mode CHECK (mode IN ('test', 'live')),
         merchant_id bigint  NOT NULL,
         site_id     bigint,
-        hash        text    NOT NULL,
+        hash        text    NOT NULL CONSTRAINT known_api_keys_hash_form CHECK (hash ~ '^[0-9a-f]{64}$'),
         revoked     boolean NOT NULL,
         version     bigint  NOT NULL,
         CONSTRAINT known_api_keys_site CHECK ((kind = 'site') = (site_id IS NOT NULL))

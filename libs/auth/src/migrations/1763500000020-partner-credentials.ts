@@ -13,7 +13,7 @@ export class PartnerCredentials1763500000020 implements MigrationInterface {
         key_id          uuid    PRIMARY KEY,
         organisation_id uuid    NOT NULL,
         mode            text    NOT NULL CONSTRAINT known_partner_keys_mode CHECK (mode IN ('test', 'live')),
-        hash            text    NOT NULL,
+        hash            text    NOT NULL CONSTRAINT known_partner_keys_hash_form CHECK (hash ~ '^[0-9a-f]{64}$'),
         revoked         boolean NOT NULL,
         version         bigint  NOT NULL
       );

@@ -6,9 +6,8 @@ import { PartnerTokens } from './partner-tokens.js';
 
 /**
  * Authenticates partners in a service of the main API. It stores partners' keys, and the public keys that verify
- * tokens, in tables of the service (migrations PartnerCredentials1763500000020 and
- * PartnerCredentialBounds1763500000021). It verifies requests with these tables alone, so that the service works, and
- * can restart, while identity is down (A2).
+ * tokens, in tables of the service (migration PartnerCredentials1763500000020). It verifies requests with these tables
+ * alone, so that the service works, and can restart, while identity is down (A2).
  */
 @Module({
   imports: [CredentialsHeartbeatModule],

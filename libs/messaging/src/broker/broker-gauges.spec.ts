@@ -12,7 +12,7 @@ const readValues = async (name: string): Promise<unknown[]> => (await gauges.rea
 test.each([
   ['up', 1],
   ['blocked', 0],
-  ['away', 0],
+  ['unavailable', 0],
 ] as const)('in the connection state "%s", the gauge svc.broker.connected is %i', async (state, connected) => {
   const connection: BrokerConnection = {
     state,

@@ -29,7 +29,7 @@ export interface Broker {
 
 export interface BrokerConnection {
   /** `blocked`: connected, but the broker accepts no messages now (memory or disk alarm). */
-  readonly state: 'up' | 'away' | 'blocked';
+  readonly state: 'up' | 'unavailable' | 'blocked';
   /** The queues that this process should read and cannot read now, although the broker is connected. */
   readonly unattached: readonly UnattachedQueue[];
   /**
@@ -171,7 +171,7 @@ export interface Subscriber {
   readonly origins?: OriginFilter;
   /** How long an event may wait so that it is handled in a batch with other events. */
   readonly maxBatchWaitMs?: number;
-  /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
+  /** Types that the service no longer handles: no replica has handled them for a week. */
   readonly formerTypes?: ReadonlySet<string>;
   /**
    * Called before the subscription if the queue of this service does not exist, because it was deleted or because the

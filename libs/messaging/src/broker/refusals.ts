@@ -2,8 +2,8 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 
 /**
- * What the broker's permissions do not allow, as `publish <type>`, `send <command>` or `consume <type>`: for the log,
- * the metric and the readiness of the service.
+ * The messages that the broker's permissions do not allow, as `publish <type>`, `send <command>` or `consume <type>`:
+ * for the log, the metric and the readiness of the service.
  */
 export class Refusals {
   private readonly failures = new Map<string, number>();

@@ -25,10 +25,10 @@ function event(nr: number, type = 'a.v1'): EventEnvelope {
   return { id, type, aggregateId: 'x', aggregateVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z', payload: nr };
 }
 
-function newConsumer(handlers: Record<string, EventHandler>, repeatable: string[] = []): Consumer {
+function newConsumer(handlers: Record<string, EventHandler>, idempotent: string[] = []): Consumer {
   return new Consumer(
     dataSource,
-    { byType: new Map(Object.entries(handlers)), repeatable: new Set(repeatable) },
+    { byType: new Map(Object.entries(handlers)), idempotent: new Set(idempotent) },
     clock,
     silentLog,
     new DeferredEvents(dataSource, clock),
@@ -54,7 +54,7 @@ test('an event that is in a batch twice, or is delivered twice, is handled once'
   expect(handled).toEqual([11, 12, 13, 14]);
 });
 
-describe('events whose effect is repeatable', () => {
+describe('events whose effect is idempotent', () => {
   const calls: unknown[] = [];
   const record: EventHandler = (events) => Promise.resolve(calls.push(events.map(({ payload }) => payload)));
   beforeEach(() => void calls.splice(0));
@@ -68,7 +68,7 @@ describe('events whose effect is repeatable', () => {
     expect(await inboxEntries()).toEqual([]);
   });
 
-  test('have an inbox entry if the batch also contains an event whose effect is not repeatable', async () => {
+  test('have an inbox entry if the batch also contains an event whose effect is not idempotent', async () => {
     await newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1']).deliver([event(31), event(34, 'b.v1')]);
     expect(calls).toEqual([[31], [34]]);
     expect(await inboxEntries()).toHaveLength(1);

@@ -18,22 +18,22 @@ export interface ConsumerContext {
 }
 
 /**
- * The second parameter of an @EventPattern method whose effect is repeatable. There is no transaction, so that a
+ * The second parameter of an @EventPattern method whose effect is idempotent. There is no transaction, so that a
  * handler with one statement needs one round trip.
  */
-export interface RepeatableContext {
+export interface IdempotentContext {
   readonly connection: EntityManager;
 }
 
 /** The event handlers of a service. */
-export interface EventHandlers {
+interface EventHandlers {
   readonly byType: ReadonlyMap<string, EventHandler>;
-  /** Types whose effect needs no inbox entry: see `repeatable` of @EventPattern. */
-  readonly repeatable: ReadonlySet<string>;
+  /** Types whose effect needs no inbox entry: see `idempotent` of @EventPattern. */
+  readonly idempotent: ReadonlySet<string>;
 }
 
 /** Handles consecutive events of one type, in the order of the log. */
-export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
+export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & IdempotentContext) => Promise<unknown>;
 
 /** The whole delivery failed because of the database, not because of a message, so the whole delivery is retried. */
 class DatabaseUnavailableError extends Error {
@@ -69,7 +69,7 @@ const UNCOUNTED_DELIVERIES = 2;
 /**
  * Passes events to the handlers of a service. The effect of a batch and its inbox entries are written in one
  * transaction. A message that is delivered again already has an inbox entry, so it is not handled again. A message with
- * a repeatable effect needs no entry. When a batch fails, its messages are retried one by one, in rounds. A message
+ * an idempotent effect needs no entry. When a batch fails, its messages are retried one by one, in rounds. A message
  * that can be handled does not wait for a message that fails, and a message that keeps failing becomes a dead letter.
  *
  * A database error does not count as a failed delivery. While the database is unavailable, the whole delivery fails and
@@ -239,10 +239,10 @@ export class Consumer {
   }
 
   private async handle(events: readonly EventEnvelope[], lockWaitMs = LOCK_WAIT_MS): Promise<void> {
-    const { repeatable } = this.handlers;
+    const { idempotent } = this.handlers;
     await handleWithSpans(events, () =>
-      events.every(({ type }) => repeatable.has(type))
-        ? this.handleRepeatable(events)
+      events.every(({ type }) => idempotent.has(type))
+        ? this.handleIdempotent(events)
         : this.handleInTransaction(events, lockWaitMs),
     );
     const now = this.clock.now().getTime();
@@ -252,12 +252,12 @@ export class Consumer {
     }
   }
 
-  private async handleRepeatable(events: readonly EventEnvelope[]): Promise<void> {
+  private async handleIdempotent(events: readonly EventEnvelope[]): Promise<void> {
     const byType = new Map<string, EventEnvelope[]>();
     for (const event of new Map(events.map((event) => [event.id, event])).values())
       byType.set(event.type, [...(byType.get(event.type) ?? []), event]);
-    // The cast is safe: @EventPattern does not let a repeatable method declare a parameter with a transaction.
-    const context = { connection: this.dataSource.manager } as ConsumerContext & RepeatableContext;
+    // The cast is safe: @EventPattern does not let an idempotent method declare a parameter with a transaction.
+    const context = { connection: this.dataSource.manager } as ConsumerContext & IdempotentContext;
     try {
       for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, context);
     } catch (error) {

@@ -41,14 +41,14 @@ export class DeferredEvents {
 
   /** Resolves when the events are stored. An event that is deferred as `unknown` may become `blocked`. */
   async defer(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
-    const retryAt = reason === 'unknown' ? this.clock.now() : this.clock.later(FIRST_PAUSE_MS);
+    const nextAttemptAt = reason === 'unknown' ? this.clock.now() : this.clock.later(FIRST_PAUSE_MS);
     await this.dataSource.query(
-      `INSERT INTO deferred_events (message_id, type, envelope, reason, deferred_at, tried_at, retry_at)
+      `INSERT INTO deferred_events (message_id, type, envelope, reason, deferred_at, last_attempt_at, next_attempt_at)
        SELECT DISTINCT ON (id) id, envelope->>'type', envelope, $2, $3, $3, $4
-         FROM (SELECT (envelope->>'id')::uuid AS id, envelope FROM jsonb_array_elements($1::jsonb) AS envelope) AS given
-       ON CONFLICT (message_id) DO UPDATE SET reason = excluded.reason, retry_at = excluded.retry_at
+         FROM (SELECT (envelope->>'id')::uuid AS id, envelope FROM jsonb_array_elements($1::jsonb) AS envelope) AS deferred
+       ON CONFLICT (message_id) DO UPDATE SET reason = excluded.reason, next_attempt_at = excluded.next_attempt_at
        WHERE deferred_events.reason = 'unknown' AND excluded.reason = 'blocked'`,
-      [JSON.stringify(events), reason, this.clock.now(), retryAt],
+      [JSON.stringify(events), reason, this.clock.now(), nextAttemptAt],
     );
   }
 
@@ -59,10 +59,10 @@ export class DeferredEvents {
    */
   findDue(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
     return this.dataSource.query<DeferredEvent[]>(
-      `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "lastAttemptAt", tries AS attempts, own_faults AS "ownTimeouts"
+      `SELECT envelope, reason, deferred_at AS "deferredAt", last_attempt_at AS "lastAttemptAt", attempts, own_timeouts AS "ownTimeouts"
          FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL
-              (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND retry_at <= $2
-                ORDER BY tries, deferred_at, message_id LIMIT ${MAX_BATCH_SIZE}) AS due`,
+              (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND next_attempt_at <= $2
+                ORDER BY attempts, deferred_at, message_id LIMIT ${MAX_BATCH_SIZE}) AS due`,
       [[...types], this.clock.now()],
     );
   }
@@ -87,7 +87,7 @@ export class DeferredEvents {
     const maxMs = isTimeout ? MAX_PAUSE_AFTER_TIMEOUT_MS : MAX_PAUSE_AFTER_LOCK_MS;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts, 10), maxMs);
     await this.dataSource.query(
-      `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,
+      `UPDATE deferred_events SET attempts = attempts + 1, own_timeouts = $2, last_attempt_at = $3, next_attempt_at = $4 WHERE message_id = $1`,
       [envelope.id, ownTimeouts, this.clock.now(), this.clock.later(pauseMs)],
     );
   }

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
  * timeout. If other messages succeed at the same time, the message caused the timeout. `message`: the message itself
  * caused the failure.
  */
-export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
+type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 
 /** Serialization failure, deadlock, and lock not available. */
 const BLOCKED = new Set(['40001', '40P01', '55P03']);

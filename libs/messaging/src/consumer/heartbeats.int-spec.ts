@@ -23,14 +23,14 @@ test('missing heartbeats are logged once, but not in the first 30 s after the st
   await storeHeartbeat(outdated);
   const monitor = new HeartbeatMonitor('identity', dataSource, clock, log);
   clock.advance(HEARTBEAT_TIMEOUT_MS);
-  await monitor.runOnce();
+  await monitor.runStep();
   expect(logMessages).toEqual([]);
   clock.advance(1);
-  for (let times = 0; times < 2; times++) await monitor.runOnce();
+  for (let times = 0; times < 2; times++) await monitor.runStep();
   expect(logMessages.splice(0)).toEqual([expect.stringContaining('no heartbeat')]);
   await storeHeartbeat(clock.now());
   await storeHeartbeat(outdated);
-  await monitor.runOnce();
+  await monitor.runStep();
   expect(logMessages).toEqual(['heartbeats arrive again']);
   await dataSource.destroy();
   await database.drop();

@@ -53,7 +53,7 @@ export class HeartbeatMonitor {
   start(): void {
     this.gauge.addCallback(this.observe);
     // The error needs no log entry: the readiness check reports an unavailable database.
-    this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.runStep().catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -62,7 +62,7 @@ export class HeartbeatMonitor {
   }
 
   /** Checks the newest heartbeat now. */
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     const ageMs = await this.ageMs();
     const { publisher } = this;
     const isTimedOut = ageMs > HEARTBEAT_TIMEOUT_MS;

@@ -18,8 +18,8 @@ const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 /**
  * The event types that this service is bound to. A type is backfilled when its earlier events have been replayed. At
  * each start the service requests a replay of the types that are not backfilled, from their publishers. A second
- * request is harmless, because the inbox deduplicates replayed events too. In the table, `given_at` is the time at
- * which a type was backfilled, and `again_id` is the id of a request for a further replay.
+ * request is harmless, because the inbox deduplicates replayed events too. In the table, `backfilled_at` is the time at
+ * which a type was backfilled, and `next_replay_id` is the id of a request for a further replay.
  */
 export class SubscribedTypes {
   constructor(
@@ -30,10 +30,10 @@ export class SubscribedTypes {
     private readonly deferred: DeferredEvents,
   ) {}
 
-  /** Types that an earlier release was bound to, and that no replica has handled for a week. */
+  /** Types that the service was bound to, and that no replica has handled for a week. */
   async findRetired(types: ReadonlySet<string>): Promise<Set<string>> {
     const rows = await this.dataSource.query<{ type: string }[]>(
-      `SELECT type FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2`,
+      `SELECT type FROM subscribed_types WHERE NOT type = ANY($1) AND renewed_at < $2`,
       [[...types], this.retiredBefore()],
     );
     return new Set(rows.map(({ type }) => type));
@@ -54,7 +54,7 @@ export class SubscribedTypes {
    */
   async markAllMissing(): Promise<void> {
     await this.dataSource.query(
-      `UPDATE subscribed_types SET given_at = NULL, replay_id = gen_random_uuid() WHERE given_at IS NOT NULL`,
+      `UPDATE subscribed_types SET backfilled_at = NULL, replay_id = gen_random_uuid() WHERE backfilled_at IS NOT NULL`,
     );
   }
 
@@ -63,7 +63,7 @@ export class SubscribedTypes {
    * types.
    */
   async touch(types: ReadonlySet<string>): Promise<void> {
-    await this.dataSource.query(`UPDATE subscribed_types SET known_at = $2 WHERE type = ANY($1)`, [
+    await this.dataSource.query(`UPDATE subscribed_types SET renewed_at = $2 WHERE type = ANY($1)`, [
       [...types],
       this.clock.now(),
     ]);
@@ -75,9 +75,9 @@ export class SubscribedTypes {
    */
   async scheduleReplay(tx: EntityManager, types: readonly string[]): Promise<void> {
     await tx.query(
-      `INSERT INTO subscribed_types (type, replay_id, given_at, again_id)
-       SELECT type, id, $3, id FROM unnest($1::text[], $2::uuid[]) AS asking (type, id)
-       ON CONFLICT (type) DO UPDATE SET again_id = excluded.again_id`,
+      `INSERT INTO subscribed_types (type, replay_id, backfilled_at, next_replay_id, renewed_at)
+       SELECT type, id, $3, id, $3 FROM unnest($1::text[], $2::uuid[]) AS wanted (type, id)
+       ON CONFLICT (type) DO UPDATE SET next_replay_id = excluded.next_replay_id`,
       [types, types.map(() => newUuid(this.clock)), this.clock.now()],
     );
   }
@@ -88,15 +88,15 @@ export class SubscribedTypes {
    */
   async requestMissingReplays(): Promise<void> {
     const missing = await this.dataSource.query<{ type: string; id: string }[]>(
-      `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
-       UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
+      `SELECT type, replay_id AS id FROM subscribed_types WHERE backfilled_at IS NULL
+       UNION SELECT type, next_replay_id FROM subscribed_types WHERE next_replay_id IS NOT NULL ORDER BY type`,
     );
     for (const { type, id } of missing) await this.requestReplayOf(type, id);
   }
 
   async isReplayComplete(types: readonly string[]): Promise<boolean> {
     const [row] = await this.dataSource.query<{ open: boolean }[]>(
-      `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND again_id IS NOT NULL) AS open`,
+      `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND next_replay_id IS NOT NULL) AS open`,
       [types],
     );
     return !row!.open && !(await this.deferred.hasAny(types));
@@ -113,11 +113,11 @@ export class SubscribedTypes {
    * `blocked` do not count, because the service can stay ready although they are handled late.
    */
   async areBackfilled(types: ReadonlySet<string>): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ given: number }[]>(
-      `SELECT count(*)::int AS given FROM subscribed_types WHERE type = ANY($1) AND given_at IS NOT NULL`,
+    const [row] = await this.dataSource.query<{ backfilled: number }[]>(
+      `SELECT count(*)::int AS backfilled FROM subscribed_types WHERE type = ANY($1) AND backfilled_at IS NOT NULL`,
       [[...types]],
     );
-    return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
+    return row!.backfilled === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
   /** Handles the end of an event replay. If the event is handled again, only the timestamp changes. */
@@ -130,14 +130,14 @@ export class SubscribedTypes {
     // Other types may be handled by replicas of another release, so they are deleted only after a week. If a release
     // handles a deleted type again, it requests a replay.
     await tx.query(
-      `WITH retired AS (DELETE FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2)
+      `WITH retired AS (DELETE FROM subscribed_types WHERE NOT type = ANY($1) AND renewed_at < $2)
        DELETE FROM deferred_events WHERE NOT type = ANY($1) AND deferred_at < $2
-         AND NOT EXISTS (SELECT 1 FROM subscribed_types AS handled WHERE handled.type = deferred_events.type AND known_at >= $2)`,
+         AND NOT EXISTS (SELECT 1 FROM subscribed_types AS handled WHERE handled.type = deferred_events.type AND renewed_at >= $2)`,
       [types, this.retiredBefore()],
     );
     await tx.query(
-      `INSERT INTO subscribed_types (type, replay_id, known_at) SELECT type, id, $3 FROM unnest($1::text[], $2::uuid[]) AS own (type, id)
-       ON CONFLICT (type) DO UPDATE SET known_at = excluded.known_at`,
+      `INSERT INTO subscribed_types (type, replay_id, renewed_at) SELECT type, id, $3 FROM unnest($1::text[], $2::uuid[]) AS own (type, id)
+       ON CONFLICT (type) DO UPDATE SET renewed_at = excluded.renewed_at`,
       [types, types.map(() => newUuid(this.clock)), this.clock.now()],
     );
   }
@@ -148,9 +148,9 @@ export class SubscribedTypes {
 
   private async markReplayed(db: EntityManager, type: string, replayId: string): Promise<void> {
     await db.query(
-      `UPDATE subscribed_types SET given_at = CASE WHEN replay_id = $2 THEN $3 ELSE given_at END,
-                                   again_id = CASE WHEN again_id = $2 THEN NULL ELSE again_id END
-        WHERE type = $1 AND $2 IN (replay_id, again_id)`,
+      `UPDATE subscribed_types SET backfilled_at = CASE WHEN replay_id = $2 THEN $3 ELSE backfilled_at END,
+                                   next_replay_id = CASE WHEN next_replay_id = $2 THEN NULL ELSE next_replay_id END
+        WHERE type = $1 AND $2 IN (replay_id, next_replay_id)`,
       [type, replayId, this.clock.now()],
     );
   }

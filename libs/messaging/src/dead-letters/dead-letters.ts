@@ -7,7 +7,7 @@ import type { EventHandler } from '../consumer/consumer.js';
 import { failureCause } from '../consumer/failure-cause.js';
 import { messageValidator } from '../validation/message-validator.js';
 
-export interface DeadLetter {
+interface DeadLetter {
   messageId: string;
   type: string;
   aggregateId: string;
@@ -20,7 +20,7 @@ export interface DeadLetter {
 /** Longest event type name that a filter accepts. */
 const MAX_TYPE_LENGTH = 200;
 
-export interface DeadLetterScope {
+interface DeadLetterScope {
   readonly type?: string | undefined;
   /** Cursor: `after` of the previous page. */
   readonly after?: string | undefined;
@@ -39,7 +39,7 @@ export interface ReplayedPage {
 }
 
 /** A step of the transaction of a replay, after the handler and before the commit: the entry in the audit log. */
-export type AuditReplay = (tx: Transaction, letter: Pick<DeadLetter, 'messageId' | 'type'>) => Promise<void>;
+type AuditReplay = (tx: Transaction, letter: Pick<DeadLetter, 'messageId' | 'type'>) => Promise<void>;
 
 const NO_AUDIT: AuditReplay = () => Promise.resolve();
 

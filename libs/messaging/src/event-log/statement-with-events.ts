@@ -59,7 +59,7 @@ export interface StatementWithEvents extends NamedStatement {
   readonly writesEvents: true;
 }
 
-export interface WritesWithEvents {
+interface WritesWithEvents {
   /**
    * The items of the WITH clause that write the rows, with named parameters: `changed AS (UPDATE … RETURNING id), other
    * AS (…)`.

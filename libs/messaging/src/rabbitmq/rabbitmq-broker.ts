@@ -16,7 +16,7 @@ import { Refusals } from '../broker/refusals.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { originOf } from '../routing/event-origin.js';
-import { type EventOrigin, parseBrokerUrls, PROBE } from '../routing/rabbitmq-names.js';
+import { parseBrokerUrls, PROBE } from '../routing/rabbitmq-names.js';
 import { type Attachment, Attachments } from './rabbitmq-attachments.js';
 import { BrokerNodes, RabbitMqConnection } from './rabbitmq-connection.js';
 import { QueueConsumer, type QueueReaderSettings } from './rabbitmq-consumer.js';
@@ -38,7 +38,7 @@ import { Topology } from './rabbitmq-topology.js';
 import { RabbitMqRequests } from './requests/rabbitmq-requests.js';
 import { RabbitMqResponder, type SendReply } from './requests/rabbitmq-responder.js';
 
-export interface RabbitMqSettings {
+interface RabbitMqSettings {
   /**
    * `amqp://user:password@host:port/vhost`, or `amqps://`. For a cluster: one URL for each node, separated by commas,
    * with the same user. The URLs are secrets.
@@ -47,12 +47,9 @@ export interface RabbitMqSettings {
   /** The service of this process. */
   readonly service: string;
   readonly log: MessagingLog;
-  /**
-   * Maximum number of events in one message, 50 by default. Must be 1 while replicas of a release before ADR 34 consume
-   * the messages.
-   */
+  /** Maximum number of events in one message, 50 by default. Tests that count messages set it to 1. */
   readonly eventsPerMessage?: number;
-  /** What the service publishes and sends, according to `SERVICE_MESSAGES`. The broker must allow it. */
+  /** The event types and commands that the service publishes and sends, according to `SERVICE_MESSAGES`. */
   readonly messages?: DeclaredMessages;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
@@ -68,7 +65,7 @@ const TARGET = 'rabbitmq';
  */
 const UNCONFIRMED_BATCHES = 4;
 /** All events of a message are handled in one batch, so their number is limited. */
-export const MAX_EVENTS_PER_MESSAGE = 50;
+const MAX_EVENTS_PER_MESSAGE = 50;
 /** Longest time that a start waits for the first check of the permissions. */
 const FIRST_CHECK_WAIT_MS = 5_000;
 /** This timeout is short, so that metrics are collected even if the broker does not respond. */
@@ -123,8 +120,6 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: async (service, events) => {
-      // The name may be invalid, because an earlier release accepted and stored requests with invalid names.
-      if (!this.topology.isServiceName(service)) return false;
       await this.requirePermissions(events.map(replayedType));
       const { replayedEvents: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
@@ -244,8 +239,8 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * Resolves when the broker has answered whether this service may publish, send and consume what it declares, or when
-   * the broker is unavailable.
+   * Resolves when the broker has answered whether this service may publish, send and consume the messages that it
+   * declares, or when the broker is unavailable.
    */
   async checkPermissions(): Promise<void> {
     const openMs = performance.now() - this.openedAt;
@@ -257,7 +252,7 @@ export class RabbitMqBroker implements Broker {
   private connectionState(): BrokerConnection {
     const missingPermissions = (): readonly string[] => this.permissionWatch.missing;
     const refusals = (): ReadonlyMap<string, boolean> => this.refusals.states;
-    const states = (): ('up' | 'away' | 'blocked')[] => [
+    const states = (): ('up' | 'unavailable' | 'blocked')[] => [
       this.publishing.state,
       this.requesting.state,
       this.consuming.state,
@@ -267,7 +262,7 @@ export class RabbitMqBroker implements Broker {
     const unattached = (): readonly UnattachedQueue[] => this.attachments.unattached;
     return {
       get state() {
-        return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
+        return (['unavailable', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       get missingPermissions() {
         return missingPermissions();
@@ -340,46 +335,43 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * Returns a separate target for each slot that has a queue. A slot is a group of consumers: see
-   * `RabbitMqNames.slotOf`.
+   * Returns a separate target for each routing partition that has a queue. A routing partition is a group of consumers:
+   * see `RabbitMqNames.partitionOf`.
    */
   private async findConsumerTargets(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
-    const probes = topology.slots.flatMap((slot) =>
-      eventMessages([newProbe()], () => ({ exchange: topology.events, routingKey: topology.slotKey(PROBE, slot) }), 1),
+    const { events: exchange, partitions } = topology;
+    const probes = partitions.flatMap((partition) =>
+      eventMessages([newProbe()], () => ({ exchange, routingKey: topology.partitionKey(PROBE, partition) }), 1),
     );
     const outcomes = await publisher.publish(probes);
-    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.newConsumerTarget(slot));
+    return partitions
+      .filter((partition) => outcomes[partition] !== 'unroutable')
+      .map((partition) => this.newConsumerTarget(partition));
   }
 
-  private newConsumerTarget(slot: number): RelayTarget {
+  private newConsumerTarget(partition: number): RelayTarget {
     const { publisher } = this;
     return {
-      name: `${TARGET}/${slot}`,
+      name: `${TARGET}/${partition}`,
       deliver: async (events) => {
         await this.requirePermissions(events.map(({ type }) => type));
-        // A message is unroutable if no consumer in this slot (group of consumers) consumes its type. This is no error.
-        throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
+        // A message is unroutable if no consumer in this partition consumes its type. This is no error.
+        throwIfRefused(await publisher.publish(this.eventMessages(events, partition)));
       },
     };
   }
 
-  /**
-   * The messages have the event type as a second routing key, because consumers of earlier releases bind only to the
-   * event type (ADR 26).
-   */
-  private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
+  /** @param partition undefined for all consumers */
+  private eventMessages(events: readonly EventEnvelope[], partition?: number): OutgoingMessage[] {
     const { topology } = this;
-    const keyOf = (type: string, origin?: EventOrigin): string =>
-      slot === undefined ? topology.eventKey(type, origin) : topology.slotKey(type, slot, origin);
     const routeOf = ({ type, payload }: EventEnvelope): EventRoute => {
-      return { exchange: topology.events, routingKey: keyOf(type, originOf(payload)), alsoAs: keyOf(type) };
+      const origin = originOf(payload);
+      const routingKey =
+        partition === undefined ? topology.eventKey(type, origin) : topology.partitionKey(type, partition, origin);
+      return { exchange: topology.events, routingKey };
     };
-    return eventMessages(events, routeOf, this.eventsPerMessage);
-  }
-
-  private get eventsPerMessage(): number {
-    return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
+    return eventMessages(events, routeOf, this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE);
   }
 }
 

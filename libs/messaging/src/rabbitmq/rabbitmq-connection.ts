@@ -57,7 +57,7 @@ export class RabbitMqConnection {
   /** The last connection that was given up. It may need seconds to close. */
   private dropped: ChannelModel | undefined;
   private isClosing = false;
-  private awaySince = performance.now();
+  private unavailableSince = performance.now();
   private url = '';
   private readonly stopSignal = new Signal();
   private readonly waiting = new Set<() => void>();
@@ -70,14 +70,14 @@ export class RabbitMqConnection {
     return this.model;
   }
 
-  get state(): 'up' | 'away' | 'blocked' {
-    if (!this.isUsable) return 'away';
+  get state(): 'up' | 'unavailable' | 'blocked' {
+    if (!this.isUsable) return 'unavailable';
     return this.blockedBecause === undefined ? 'up' : 'blocked';
   }
 
   /** Time since the connection was lost, or 0. */
-  get awayMs(): number {
-    return this.isUsable ? 0 : performance.now() - this.awaySince;
+  get unavailableMs(): number {
+    return this.isUsable ? 0 : performance.now() - this.unavailableSince;
   }
 
   open(): void {
@@ -111,7 +111,7 @@ export class RabbitMqConnection {
   drop(cause: unknown): void {
     if (!this.model || this.isClosing || this.dropped === this.model) return;
     this.dropped = this.model;
-    this.markAway();
+    this.markUnavailable();
     this.settings.log.warn({ err: cause, connection: this.settings.name }, 'broker: connection closed after an error');
     void closeQuietly(this.model);
   }
@@ -144,8 +144,8 @@ export class RabbitMqConnection {
     return channel;
   }
 
-  private markAway(): void {
-    if (this.isUsable) this.awaySince = performance.now();
+  private markUnavailable(): void {
+    if (this.isUsable) this.unavailableSince = performance.now();
     this.isUsable = false;
   }
 
@@ -202,7 +202,7 @@ export class RabbitMqConnection {
       if (this.dropped !== model) nodes.leave(this.url);
       throw cause;
     } finally {
-      this.markAway();
+      this.markUnavailable();
       this.model = undefined;
       this.blockedBecause = undefined;
       await closeQuietly(model);

@@ -7,7 +7,7 @@ import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { parseEnvelopes, replayedType, toDeadLetter } from './rabbitmq-messages.js';
 
-export interface DeadLetterHandler {
+interface DeadLetterHandler {
   readonly service: string;
   /** Resolves when each event is committed or stored, as for a message of the service's own queue. */
   readonly handle: (events: readonly EventEnvelope[]) => Promise<void>;

@@ -7,9 +7,7 @@ import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
  * The events in a message. Throws if the type of an event does not match the routing key, because the broker checks
- * only the routing key: a service may publish only with the routing keys of its own event types. Replays may also
- * arrive through the default exchange, to which releases before ADR 26 send them. Today no service's user may publish
- * to that exchange.
+ * only the routing key: a service may publish only with the routing keys of its own event types.
  */
 export function parseEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
   const events = parseEnvelopes(message);
@@ -23,8 +21,7 @@ function assertAuthorised(event: EventEnvelope, message: ConsumeMessage, service
   const { exchange, routingKey } = message.fields;
   const isAuthorised =
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
-    (exchange === names.replayedEvents && routingKey === names.replayedEventKey(service, replayedType(event))) ||
-    (exchange === '' && routingKey === names.replayedEventQueue(service));
+    (exchange === names.replayedEvents && routingKey === names.replayedEventKey(service, replayedType(event)));
   if (!isAuthorised) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 
@@ -84,12 +81,11 @@ export function replayedType({ type, payload }: EventEnvelope): string {
   return type === ReplayServedV1.name ? String((payload as { type?: unknown } | null)?.type) : type;
 }
 
-/** The events in a message. The message is an event or a list of at least one event. Throws for any other content. */
+/** The events in a message: a list of at least one event. Throws for any other content. */
 export function parseEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
   const parsed: unknown = JSON.parse(content.toString());
-  const events = Array.isArray(parsed) ? parsed.map(parseEnvelope) : [parseEnvelope(parsed)];
-  if (events.length === 0) throw new Error('The message has no events.');
-  return events;
+  if (!Array.isArray(parsed) || parsed.length === 0) throw new Error('The message has no events.');
+  return parsed.map(parseEnvelope);
 }
 
 function parseEnvelope(parsed: unknown): EventEnvelope {

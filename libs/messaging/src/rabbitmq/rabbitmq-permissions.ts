@@ -10,7 +10,7 @@ import { succeeds, type Topology } from './rabbitmq-topology.js';
 /** For this time, a message that was refused is not checked again, because each check opens and loses a channel. */
 const REFUSED_FOR_MS = 1_000;
 const CHECK_TIMEOUT_MS = 10_000;
-/** Pause between two checks of what was refused. */
+/** Pause between two checks of the refused messages. */
 const WATCH_PAUSE_MS = 5_000;
 const CONNECTION_WAIT_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
@@ -22,7 +22,7 @@ interface Check {
 }
 
 /**
- * Finds out what this service may publish, before it publishes. The broker closes the channel on which it refuses a
+ * Finds out which messages this service may publish, before it publishes them. The broker closes the channel on which it refuses a
  * message, and all other messages on that channel are lost with it. Therefore the first message of each type on a
  * connection is preceded by an empty message on a channel of its own, with a routing key that needs the same permission
  * and has no queue.
@@ -92,7 +92,7 @@ export class PublishPermissions {
   }
 }
 
-/** What a service publishes and sends: see `SERVICE_MESSAGES`. */
+/** The event types that a service publishes and the commands that it sends: see `SERVICE_MESSAGES`. */
 export interface DeclaredMessages {
   readonly publishes: readonly string[];
   readonly requests: readonly string[];
@@ -108,11 +108,11 @@ interface Links {
 }
 
 /**
- * Checks what the service declares, until the broker has allowed everything once, and checks again whatever the broker
- * refuses. A refused type or command never stops the others.
+ * Checks all messages that the service declares, until the broker has allowed each of them once. Then checks only the
+ * messages that the broker refuses. A refused type or command never stops the others.
  */
 export class PermissionWatch {
-  /** Resolves after the first check of what the service declares. */
+  /** Resolves after the first check of the declared messages. */
   readonly firstCheck: Promise<void>;
   private resolveFirstCheck!: () => void;
   private readonly bindings: Binding[] = [];
@@ -134,7 +134,7 @@ export class PermissionWatch {
   /** See {@link BrokerConnection.missingPermissions}. */
   get missing(): readonly string[] {
     const { publishing, refusals } = this.links;
-    if (this.isEverythingAllowed || publishing.state === 'away') return [];
+    if (this.isEverythingAllowed || publishing.state === 'unavailable') return [];
     return this.declaredMessages().filter((message) => refusals.isRefused(message));
   }
 

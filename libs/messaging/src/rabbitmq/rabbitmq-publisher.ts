@@ -7,7 +7,6 @@ import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Topology } from './rabbitmq-topology.js';
 
 export interface OutgoingMessage {
-  /** `''` is the default exchange, whose routing key is the name of a queue. */
   readonly exchange: string;
   readonly routingKey: string;
   readonly content: Buffer;
@@ -19,7 +18,7 @@ export interface OutgoingMessage {
  * Result of publishing a message. `confirmed`: every queue to which the message was routed has stored it. `refused`: at
  * least one of these queues rejected it. `unroutable`: the message was routed to no queue.
  */
-export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
+type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
 export class BrokerUnavailableError extends Error {
   override readonly name = 'BrokerUnavailableError';
@@ -116,15 +115,7 @@ export class RabbitMqPublisher {
   }
 }
 
-/**
- * The route of an event. `alsoAs` is a second routing key of the same message. A queue that is bound to both keys
- * receives the message only once.
- */
-export interface EventRoute {
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly alsoAs?: string;
-}
+export type EventRoute = Pick<OutgoingMessage, 'exchange' | 'routingKey'>;
 
 /**
  * Maximum length of a message with several events, in characters. The length is limited, because a consumer holds 50
@@ -133,7 +124,7 @@ export interface EventRoute {
 const MAX_SHARED_MESSAGE_LENGTH = 64 * 1024;
 
 /**
- * Converts events to messages with JSON content. Up to `eventsPerMessage` events with the same route and type share a
+ * Converts events to messages, each with a JSON list of events. Up to `eventsPerMessage` events with the same route and type share a
  * message, in the order of the events, because the broker's load depends on the number of messages.
  */
 export function eventMessages(
@@ -145,7 +136,7 @@ export function eventMessages(
   const openMessages = new Map<string, SharedMessage>();
   for (const event of events) {
     const route = routeOf(event);
-    const key = `${route.routingKey} ${route.alsoAs} ${event.type}`;
+    const key = `${route.routingKey} ${event.type}`;
     const text = JSON.stringify(event);
     const message = openMessages.get(key);
     if (
@@ -175,19 +166,15 @@ interface SharedMessage {
  * The properties are for administration tools. Consumers read only the content, in which each event contains its trace.
  */
 function toOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
-  const { exchange, routingKey, alsoAs } = route;
   return {
-    exchange,
-    routingKey,
-    // A message with one event has the format of earlier releases.
-    content: Buffer.from(texts.length === 1 ? texts[0]! : `[${texts.join()}]`),
+    ...route,
+    content: Buffer.from(`[${texts.join()}]`),
     properties: {
       persistent: true,
       contentType: 'application/json',
       messageId: first.id,
       type: first.type,
       timestamp: Math.floor(Date.parse(first.occurredAt) / 1000),
-      ...(alsoAs === undefined || alsoAs === routingKey ? {} : { CC: [alsoAs] }),
       ...(texts.length > 1 || first.traceparent === undefined ? {} : { headers: { traceparent: first.traceparent } }),
     },
   };

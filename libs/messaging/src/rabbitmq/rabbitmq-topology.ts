@@ -10,12 +10,12 @@ import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from '../routing/rabbitm
  * permissions of each service's user are in `rabbitmq-names.ts`. That user may not configure exchanges and dead-letter
  * queues. An administrator imports their definitions, and this class declares them only if they are missing.
  *
- *   svc.events        topic, routing key = type of the event, then `.to.<slot>` if the message is for the consuming
- *                     services of one slot only (a number from a hash of the service name), then
- *                     `.from.<source>.<page|partner>` if it is an event of a payment
+ *   svc.events        topic, routing key = type of the event, then `.to.<partition>` if the message is for the
+ *                     consuming services of one routing partition only (a number from a hash of the service name),
+ *                     then `.from.<source>.<page|partner>` if it is an event of a payment
  *     → svc.<service>.events         quorum, one queue for each consuming service, consumed by all its replicas
- *   svc.past          topic, routing key = service and type
- *     → svc.<service>.past           quorum, consumed by one replica at a time: replayed events
+ *   svc.replayed-events  topic, routing key = service and type
+ *     → svc.<service>.replayed-events  quorum, consumed by one replica at a time
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   unreadable messages, and messages after 20 deliveries without acknowledgement
  *   svc.replays       direct, routing key = type of the event
@@ -55,12 +55,12 @@ export class Topology extends RabbitMqNames {
     await this.declareDeadLetters(model, name);
     const queue = this.eventQueue(name);
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, MAX_QUEUED_EVENTS) });
-    await channel.bindQueue(queue, this.events, this.slotKey(PROBE, this.slotOf(name)));
+    await channel.bindQueue(queue, this.events, this.partitionKey(PROBE, this.partitionOf(name)));
     return queue;
   }
 
   /**
-   * Binds the queue of a consuming service to these types. Bindings to an origin that is no longer in `origins` remain.
+   * Binds the queue of a consuming service to these types. Earlier bindings to other origins remain.
    * Returns the types whose bindings the broker refuses: one of them must not stop the other events.
    */
   async bindConsumer(
@@ -69,9 +69,9 @@ export class Topology extends RabbitMqNames {
     types: ReadonlySet<string>,
   ): Promise<Set<string>> {
     const queue = this.eventQueue(name);
-    const slot = this.slotOf(name);
+    const partition = this.partitionOf(name);
     const bind = async (channel: Channel, type: string): Promise<void> => {
-      const keys = this.bindingKeys(type, slot, origins?.get(type));
+      const keys = this.bindingKeys(type, partition, origins?.get(type));
       for (const key of keys) await channel.bindQueue(queue, this.events, key);
     };
     const refused = new Set<string>();
@@ -80,13 +80,11 @@ export class Topology extends RabbitMqNames {
     });
     if (!areAllBound)
       for (const type of types) if (!(await succeeds(model, (channel) => bind(channel, type)))) refused.add(type);
-    // An earlier release may have been bound to all events of a type that this release restricts to an origin.
-    const restricted = [...types].filter((type) => origins?.has(type));
     // This fails if the service no longer has the permission for a former type. Events of that type then still arrive
     // and are deferred.
-    for (const type of [...restricted, ...formerTypes])
+    for (const type of formerTypes)
       await succeeds(model, async (channel) => {
-        for (const key of this.bindingKeys(type, slot)) await channel.unbindQueue(queue, this.events, key);
+        for (const key of this.bindingKeys(type, partition)) await channel.unbindQueue(queue, this.events, key);
       });
     return refused;
   }

@@ -18,7 +18,7 @@ test.each([
     transport as unknown as Transport,
     log,
   );
-  expect(await rebuild.runOnce()).toBe(action === 'serves');
+  expect(await rebuild.runStep()).toBe(action === 'serves');
   expect(serve.mock.calls.flat()).toEqual(served);
   expect(removeSome).toHaveBeenCalledTimes(action === 'removes' ? 1 : 0);
 });

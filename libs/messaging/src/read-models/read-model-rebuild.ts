@@ -87,7 +87,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
    * Makes the built generation serve, or deletes a batch of retired rows. Resolves to false if there is nothing to do
    * now.
    */
-  async runOnce(): Promise<boolean> {
+  async runStep(): Promise<boolean> {
     const generation = await this.generations.findBuilding();
     if (generation !== undefined && (await this.transport.isReplayComplete(this.types))) {
       const isFirst = await this.generations.serve(generation);
@@ -101,7 +101,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
     while (!this.stopping) {
       let pollMs = POLL_MS.idle;
       try {
-        while (!this.stopping && (await this.runOnce()));
+        while (!this.stopping && (await this.runStep()));
         if ((await this.generations.findBuilding()) !== undefined) pollMs = POLL_MS.building;
       } catch (error) {
         this.log.warn({ err: error }, 'read model: a step of its rebuild failed, will be retried');

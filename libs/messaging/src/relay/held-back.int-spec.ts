@@ -122,7 +122,7 @@ test('if the database role lacks pg_read_all_stats, the warning contains the blo
   const watcher = new Relay(roleDataSource, broker, clock, log, settings);
   try {
     await commit((tx) => events.append(tx, newThingEvent('a')));
-    await watcher.runOnce();
+    await watcher.deliverAll();
     expect(linesWith('held back by')[0]!.fields['holder']).toEqual({
       pid: olderTransaction.pid,
       application: olderTransaction.application,
@@ -157,7 +157,7 @@ test('direct publishing to a failing target is retried, and if it still fails, t
   await commit((tx) => events.appendAndPublish(tx, newThingEvent('b')));
   await waitUntil('the last attempt', DEADLINE_MS, () => Promise.resolve(linesWith('the relay will').length === 1));
   await olderTransaction.end();
-  await relay.runOnce();
+  await relay.deliverAll();
   expect(delivered).toEqual(['a', 'a', 'b']);
 });
 

@@ -6,7 +6,7 @@ import { isPowerOfTwo } from '../numbers.js';
  * The transaction that holds back the relay. Some fields are absent if the service's role has no pg_read_all_stats:
  * PostgreSQL then hides the state and start of other roles' sessions.
  */
-export interface HorizonHolder {
+interface HorizonHolder {
   /** Absent for a prepared transaction, which belongs to no session. */
   readonly pid?: number;
   /** Identifier of a prepared transaction, which stays until COMMIT PREPARED or ROLLBACK PREPARED. */
@@ -18,7 +18,7 @@ export interface HorizonHolder {
   readonly since?: string;
 }
 
-export interface HeldBack {
+interface HeldBack {
   readonly seconds: number;
   readonly holder: HorizonHolder | undefined;
 }

@@ -32,7 +32,7 @@ export interface LoopTask {
 }
 
 /** Shared by all loops of a relay. */
-export interface LoopContext {
+interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
   /** Longest pause of a loop that has nothing to deliver. */
@@ -59,6 +59,7 @@ export class RelayLoop {
   private isEnding = false;
   private failures = 0;
   private blockedMs = 0;
+  private running: Promise<void> = Promise.resolve();
 
   constructor(
     readonly task: LoopTask,
@@ -69,13 +70,23 @@ export class RelayLoop {
     this.newEventSignal.nudge();
   }
 
+  /** Resolves when {@link end} has been called, the current batch is delivered and the position is saved. */
+  get ended(): Promise<void> {
+    return this.running;
+  }
+
   end(): void {
     this.isEnding = true;
     this.newEventSignal.nudge();
     this.endSignal.nudge();
   }
 
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    this.running = this.repeat();
+    return this.running;
+  }
+
+  private async repeat(): Promise<void> {
     const { lease, leaseMs, log } = this.context;
     const { progress } = this.task;
     while (!this.isEnding) {

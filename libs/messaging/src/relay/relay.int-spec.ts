@@ -67,9 +67,9 @@ test('a batch is limited in events and bytes, and an event over the byte limit i
   const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, settings);
 
   await append(...Array.from({ length: 7 }, () => 'x'));
-  expect(await relay.runOnce()).toBe(7);
+  expect(await relay.deliverAll()).toBe(7);
   await append(...Array.from({ length: 4 }, () => 'x'.repeat(600)), 'x'.repeat(5_000), 'x');
-  expect(await relay.runOnce()).toBe(6);
+  expect(await relay.deliverAll()).toBe(6);
   expect(batches).toEqual([3, 3, 1, 2, 2, 1, 1]);
 });
 
@@ -303,7 +303,7 @@ test('a target receives events in the order of the log', async () => {
   await append('a', 'b');
   const delivered: unknown[] = [];
   const broker = await newBroker((batch) => Promise.resolve(void delivered.push(...batch)));
-  await new Relay(dataSource, broker, clock, newRecordingLog().log).runOnce();
+  await new Relay(dataSource, broker, clock, newRecordingLog().log).deliverAll();
   expect(delivered).toEqual(
     ['a', 'b'].map((text) => ({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
@@ -334,6 +334,6 @@ test('the lag of a target contains the number of waiting events and the time of 
   clock.advance(5_000);
   await append('z');
   expect(await findLag(dataSource, 'target')).toEqual({ waiting: 3, since });
-  await new Relay(dataSource, broker, clock, newRecordingLog().log).runOnce();
+  await new Relay(dataSource, broker, clock, newRecordingLog().log).deliverAll();
   expect(await findLag(dataSource, 'target')).toEqual({ waiting: 0, since: null });
 });

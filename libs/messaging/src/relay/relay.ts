@@ -40,6 +40,7 @@ const PARTITIONS_RETRY_MS = 60_000;
  * polls as on those of its log.
  */
 const POLLS_PER_REPLAY_POLL = 4;
+const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
  * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
@@ -53,7 +54,9 @@ const POLLS_PER_REPLAY_POLL = 4;
  */
 export class Relay {
   private readonly lease: Lease;
-  private readonly loops = new Map<RelayLoop, Promise<void>>();
+  private readonly loops = new Set<RelayLoop>();
+  /** One for each target with several consumers. */
+  private readonly groupRelays = new Set<Promise<void>>();
   private isStopping = false;
   private stopWatching: () => void = () => undefined;
   private stopObserving: () => void = () => undefined;
@@ -106,7 +109,7 @@ export class Relay {
   }
 
   private nudgeLoops(types?: readonly string[]): void {
-    for (const loop of this.loops.keys()) {
+    for (const loop of this.loops) {
       const { target } = loop.task;
       if (!target) continue; // The loop of replays has no target, and new events do not belong to a replay.
       const targetTypes = target.types;
@@ -122,8 +125,9 @@ export class Relay {
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
-    for (const loop of this.loops.keys()) loop.end();
-    await Promise.all(this.loops.values());
+    for (const loop of this.loops) loop.end();
+    await Promise.all([...this.loops].map(({ ended }) => ended));
+    await Promise.all(this.groupRelays);
     // If the database is unavailable, the lease expires instead.
     await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
@@ -138,7 +142,7 @@ export class Relay {
   }
 
   /** Delivers everything that can be read now, to every target. Returns the number of delivered events. */
-  async runOnce(): Promise<number> {
+  async deliverAll(): Promise<number> {
     let deliveredCount = 0;
     for (const target of this.broker.targets()) {
       const delivery = this.newDelivery(target);
@@ -175,18 +179,18 @@ export class Relay {
 
   /** The targets that have a loop. */
   private relayedTargets(): readonly RelayTarget[] {
-    return [...this.loops.keys()].flatMap(({ task }) => task.target ?? []);
+    return [...this.loops].flatMap(({ task }) => task.target ?? []);
   }
 
   /** Starts loops for new targets, and ends the loops of removed targets. */
   private updateLoops(): void {
     const targets = new Set(this.broker.targets());
-    for (const loop of this.loops.keys()) {
+    for (const loop of this.loops) {
       const { target } = loop.task;
       if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
-      if (target.consumerTargets) this.relayToAllConsumers(target);
+      if (target.consumerTargets) this.startGroupRelay(target);
       else this.relayTo(target);
     }
   }
@@ -200,13 +204,32 @@ export class Relay {
     return loop;
   }
 
-  /** Relays to a target with several consumers, until one consumer rejects events that the other consumers accept. */
-  private relayToAllConsumers(target: RelayTarget): void {
+  private startGroupRelay(target: RelayTarget): void {
+    const relay = this.relayToGroup(target).finally(() => this.groupRelays.delete(relay));
+    this.groupRelays.add(relay);
+  }
+
+  /** Relays to several consumers: together, and separately from a refusal until all have caught up (ADR 19). */
+  private async relayToGroup(target: RelayTarget): Promise<void> {
+    while (!this.isStopping) {
+      const separated = await this.relayTogether(target);
+      if (separated) await this.relaySeparately(target, separated);
+    }
+  }
+
+  /** Resolves when the consumers must be served separately, or to undefined when the relay stops. */
+  private async relayTogether(target: RelayTarget): Promise<SeparatedTarget | undefined> {
     const delivery = this.newDelivery(target, () => loop.nudge());
     const { progress } = delivery;
-    const trySeparate = async (): Promise<boolean> => {
+    const { dataSource, log } = this;
+    let separated: SeparatedTarget | undefined;
+    /** Resolves to false if the target cannot list its consumers. Then the relay can only retry the delivery to all. */
+    const separate = async (): Promise<boolean> => {
       await progress.save();
-      if (!(await this.relayToEachConsumer(target))) return false;
+      const startLoop = (consumer: RelayTarget): RelayLoop => this.relayTo(consumer, target.name);
+      const next = new SeparatedTarget(target, { dataSource, log, startLoop });
+      if (!(await next.begin())) return false;
+      separated = next;
       loop.end();
       return true;
     };
@@ -217,41 +240,34 @@ export class Relay {
       progress,
       step: async (isRecovering) => {
         // The process that held the lease before may have begun to relay to each consumer separately.
-        const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
-        if (isSeparated && (await trySeparate())) return { deliveredCount: 0, hasMore: false, isBlocked: false };
+        const isSeparated = !isChecked && (await hasSeparateCursors(dataSource, target.name));
+        if (isSeparated && (await separate())) return NO_EVENTS;
         isChecked = true;
         return delivery.step(isRecovering);
       },
-      handleFailure: async (error) => error instanceof ConsumerRefusedError && trySeparate(),
+      handleFailure: async (error) => error instanceof ConsumerRefusedError && separate(),
       onLeaseLost: () => {
         isChecked = false;
         void this.horizon.report(target.name, false);
       },
     });
+    await loop.ended;
+    return separated;
   }
 
-  /** Relays to each consumer separately. Resolves to false if the target cannot list its consumers. */
-  private async relayToEachConsumer(target: RelayTarget): Promise<boolean> {
-    const separated: SeparatedTarget = new SeparatedTarget(target, {
-      dataSource: this.dataSource,
-      log: this.log,
-      startLoop: (consumer) => this.relayTo(consumer, target.name),
-      endLoop: async (loop) => {
-        loop.end();
-        await this.loops.get(loop);
-      },
-      join: () => {
-        watch.end();
-        this.relayToAllConsumers(target);
-      },
-    });
-    if (!(await separated.begin())) return false;
-    const watch: RelayLoop = this.startLoop({
+  /** Resolves when all consumers have caught up, and when the relay stops or has lost the lease. */
+  private async relaySeparately(target: RelayTarget, separated: SeparatedTarget): Promise<void> {
+    const loop: RelayLoop = this.startLoop({
       name: `${target.name}, separated`,
-      step: () => separated.step(),
-      onLeaseLost: () => separated.onLeaseLost(),
+      step: async () => {
+        if (await separated.step()) loop.end();
+        return NO_EVENTS;
+      },
+      // Another process may then relay. It finds the cursors of the consumers in the database.
+      onLeaseLost: () => loop.end(),
     });
-    return true;
+    await loop.ended;
+    await separated.endLoops();
   }
 
   private async serveReplays(): Promise<void> {
@@ -286,13 +302,11 @@ export class Relay {
       beforeStep: () => this.ensurePartitions(),
     });
     if (this.isStopping) loop.end();
-    this.loops.set(
-      loop,
-      loop.run().finally(() => {
-        this.loops.delete(loop);
-        return this.horizon.report(task.name, false);
-      }),
-    );
+    this.loops.add(loop);
+    void loop.run().finally(() => {
+      this.loops.delete(loop);
+      return this.horizon.report(task.name, false);
+    });
     return loop;
   }
 

@@ -22,8 +22,6 @@ test('a target with a cursor for each consumer searches for new consumers every 
         startedLoops.push(name);
         return { isCaughtUp: false } as RelayLoop;
       },
-      endLoop: () => Promise.resolve(),
-      join: () => undefined,
     },
   );
   expect(await separated.begin()).toBe(true);

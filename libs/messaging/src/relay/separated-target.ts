@@ -1,19 +1,15 @@
 import type { DataSource } from 'typeorm';
 import type { RelayTarget } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
-import type { RelayLoop, Step } from './relay-loop.js';
+import type { RelayLoop } from './relay-loop.js';
 import { joinCursors, separateCursors } from './separate-cursors.js';
 
 /** Functions of the relay that a separated target uses. */
-export interface SeparationContext {
+interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
   /** Starts a loop that delivers the log to one consumer. */
   readonly startLoop: (consumer: RelayTarget) => RelayLoop;
-  /** Ends the loop after its current batch and saves its cursor. */
-  readonly endLoop: (loop: RelayLoop) => Promise<void>;
-  /** Starts a loop that delivers to the whole target again. */
-  readonly join: (target: RelayTarget) => void;
 }
 
 /**
@@ -21,12 +17,11 @@ export interface SeparationContext {
  * target was separated.
  */
 const SEARCH_INTERVAL_MS = 5_000;
-const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
  * Delivers the log to each consumer of a target separately, because one consumer rejected events that the other
- * consumers accepted. Each consumer has its own cursor and backoff. When all consumers have caught up, events are
- * delivered to the whole target again.
+ * consumers accepted. Each consumer has its own cursor and backoff. When all consumers have caught up, their cursors
+ * become one again.
  */
 export class SeparatedTarget {
   private readonly loops = new Map<string, RelayLoop>();
@@ -52,29 +47,32 @@ export class SeparatedTarget {
     return true;
   }
 
-  /** Starts loops for new consumers. Joins all consumers when they have caught up. */
-  async step(): Promise<Step> {
+  /**
+   * Starts loops for new consumers. Resolves to true when all consumers have caught up, their loops have ended, and the
+   * target has one cursor again.
+   */
+  async step(): Promise<boolean> {
     if (performance.now() - this.searchedAt > SEARCH_INTERVAL_MS) await this.startLoops(await this.findConsumers());
-    if ([...this.loops.values()].every(({ isCaughtUp }) => isCaughtUp)) await this.join();
-    return NO_EVENTS;
-  }
-
-  /** Call this when the lease was lost. Another process may then relay, and it finds the cursors in the database. */
-  onLeaseLost(): void {
-    this.endAll().catch(() => undefined);
-    this.context.join(this.target);
-  }
-
-  private async join(): Promise<void> {
-    const { dataSource, log, join } = this.context;
+    if ([...this.loops.values()].some(({ isCaughtUp }) => !isCaughtUp)) return false;
     const joinedNames = [...this.loops.keys()];
-    await this.endAll();
+    await this.endLoops();
     // A new consumer has received no events yet. It must begin at the position where the target was separated.
     const consumers = await this.findConsumers();
-    if (consumers.some(({ name }) => !joinedNames.includes(name))) return this.startLoops(consumers);
-    await joinCursors(dataSource, this.target.name, joinedNames);
-    log.info({ target: this.target.name }, 'relay: all consumers have caught up and share a cursor again');
-    join(this.target);
+    if (consumers.some(({ name }) => !joinedNames.includes(name))) {
+      await this.startLoops(consumers);
+      return false;
+    }
+    await joinCursors(this.context.dataSource, this.target.name, joinedNames);
+    this.context.log.info({ target: this.target.name }, 'relay: all consumers have caught up and share a cursor again');
+    return true;
+  }
+
+  /** Resolves when the loops have ended after their current batch and have saved their cursors. */
+  async endLoops(): Promise<void> {
+    const loops = [...this.loops.values()];
+    this.loops.clear();
+    for (const loop of loops) loop.end();
+    await Promise.all(loops.map(({ ended }) => ended));
   }
 
   private findConsumers(): Promise<readonly RelayTarget[]> {
@@ -91,11 +89,5 @@ export class SeparatedTarget {
       newConsumers.map(({ name }) => name),
     );
     for (const consumer of newConsumers) this.loops.set(consumer.name, this.context.startLoop(consumer));
-  }
-
-  private async endAll(): Promise<void> {
-    const loops = [...this.loops.values()];
-    this.loops.clear();
-    await Promise.all(loops.map((loop) => this.context.endLoop(loop)));
   }
 }

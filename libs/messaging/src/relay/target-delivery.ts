@@ -8,7 +8,7 @@ import type { Step } from './relay-loop.js';
 import { RelayProgress } from './relay-progress.js';
 
 /** Shared by all targets of a relay. */
-export interface DeliveryContext {
+interface DeliveryContext {
   readonly dataSource: DataSource;
   readonly clock: Clock;
   readonly log: MessagingLog;

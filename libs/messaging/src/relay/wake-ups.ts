@@ -6,8 +6,8 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
-/** What the process that relays has to read: new events of the log, or new replay requests. */
-export type WakeUpTopic = 'events' | 'replays';
+/** The kind of rows that the process that relays has to read: events of the log, or replay requests. */
+type WakeUpTopic = 'events' | 'replays';
 
 /**
  * Shortest time between two notifications of this process. A process commits thousands of events per second, and the

@@ -38,9 +38,9 @@ export class Replays {
    */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO replays (id, service, type, until, asked_at)
+      `INSERT INTO replays (id, service, type, until, requested_at)
        VALUES ($1, $2, $3, pg_snapshot_xmin(pg_current_snapshot()), $4)
-       ON CONFLICT (id) DO UPDATE SET served_at = NULL, until = excluded.until, asked_at = excluded.asked_at
+       ON CONFLICT (id) DO UPDATE SET served_at = NULL, until = excluded.until, requested_at = excluded.requested_at
        WHERE replays.served_at IS NOT NULL`,
       [id, service, type, this.clock.now()],
     );
@@ -56,7 +56,7 @@ export class Replays {
     const paused = [...this.paused].flatMap(([name, { untilMs }]) => (untilMs > now ? [name] : []));
     const [replay] = await this.dataSource.query<OpenReplay[]>(
       `SELECT id, service, type, until::text FROM replays
-        WHERE served_at IS NULL AND NOT service = ANY($1) AND NOT id::text = ANY($1) ORDER BY asked_at, id LIMIT 1`,
+        WHERE served_at IS NULL AND NOT service = ANY($1) AND NOT id::text = ANY($1) ORDER BY requested_at, id LIMIT 1`,
       [paused],
     );
     if (!replay) return 0;

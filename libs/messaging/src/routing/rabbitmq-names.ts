@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto';
  * no other file, because tools use it without a build.
  */
 
-/** Type of a message without effect. A publisher sends it to find the slots that have a queue. */
+/** Type of a message without effect. A publisher sends it to find the routing partitions that have a queue. */
 export const PROBE = 'relay.probe.v1';
 /** The last word of a routing key to all replicas that answer a command. */
 const ALL_REPLICAS = 'all';
 /** Regular expression for the ids of queues that belong to one connection, also used in permissions. */
 const UUID = '[0-9a-f-]{36}';
-/** Number of slots: see {@link RabbitMqNames.slotOf}. */
-const SLOTS = 256;
+/** Number of routing partitions: see {@link RabbitMqNames.partitionOf}. */
+const ROUTING_PARTITIONS = 256;
 /** Regular expression for service names, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
 const MAX_SERVICE_NAME_LENGTH = 64;
@@ -25,7 +25,7 @@ export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
   'x-queue-type': 'quorum',
   'x-max-length': MAX_BROKER_DEAD_LETTERS,
-  // Without this limit, RabbitMQ 4 would drop a dead letter after 20 failed replays. Earlier releases have no default
+  // Without this limit, RabbitMQ 4 would drop a dead letter after 20 failed replays. RabbitMQ 3 has no default
   // limit.
   'x-delivery-limit': 1_000_000,
 } as const;
@@ -54,7 +54,7 @@ export class RabbitMqNames {
   constructor(namespace = 'svc') {
     this.namespace = namespace;
     this.events = `${namespace}.events`;
-    this.replayedEvents = `${namespace}.past`;
+    this.replayedEvents = `${namespace}.replayed-events`;
     this.deadLetters = `${namespace}.dead-letters`;
     this.replayRequests = `${namespace}.replays`;
     this.commands = `${namespace}.commands`;
@@ -84,7 +84,7 @@ export class RabbitMqNames {
     return `${this.namespace}.${service}.events`;
   }
   replayedEventQueue(service: string): string {
-    return `${this.namespace}.${service}.past`;
+    return `${this.namespace}.${service}.replayed-events`;
   }
   deadLetterQueue(service: string): string {
     return `${this.namespace}.${service}.dead-letters`;
@@ -114,31 +114,31 @@ export class RabbitMqNames {
 
   /**
    * A publisher does not know the names of its consumers, and the broker does not report which queue rejected a
-   * message. Therefore each service has one of a fixed number of slots, and a publisher can send messages to each slot
-   * separately. If two services have the same slot, a full queue of one service delays the other service.
+   * message. Therefore each service has one of a fixed number of routing partitions, and a publisher can send messages
+   * to each partition separately. If two services have the same partition, a full queue of one service delays the other
+   * service.
    */
-  slotOf(service: string): number {
-    return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
+  partitionOf(service: string): number {
+    return createHash('sha256').update(service).digest().readUInt32BE() % ROUTING_PARTITIONS;
   }
-  get slots(): readonly number[] {
-    return Array.from({ length: SLOTS }, (_, slot) => slot);
+  get partitions(): readonly number[] {
+    return Array.from({ length: ROUTING_PARTITIONS }, (_, partition) => partition);
   }
 
   /** Routing key of an event for all consumers. */
   eventKey(type: string, origin?: EventOrigin): string {
     return origin ? `${type}.from.${origin.source}.${origin.payer}` : type;
   }
-  /** Routing key of an event that is only for the consumers of one slot. */
-  slotKey(type: string, slot: number, origin?: EventOrigin): string {
-    return this.eventKey(`${type}.to.${slot}`, origin);
+  /** Routing key of an event that is only for the consumers of one routing partition. */
+  partitionKey(type: string, partition: number, origin?: EventOrigin): string {
+    return this.eventKey(`${type}.to.${partition}`, origin);
   }
   /** The binding keys for all events of a type, or only for the events of an origin. */
-  bindingKeys(type: string, slot: number, origin?: Partial<EventOrigin>): string[] {
+  bindingKeys(type: string, partition: number, origin?: Partial<EventOrigin>): string[] {
     const { source = '*', payer = '*' } = origin ?? {};
-    const [allSlots, oneSlot] = [type, this.slotKey(type, slot)];
-    const keys = [allSlots, oneSlot].map((key) => `${key}.from.${source}.${payer}`);
-    // Every event also has a second routing key without the origin.
-    return origin ? keys : [...keys, allSlots, oneSlot];
+    const keys = [type, this.partitionKey(type, partition)];
+    const keysWithOrigin = keys.map((key) => `${key}.from.${source}.${payer}`);
+    return origin ? keysWithOrigin : [...keys, ...keysWithOrigin];
   }
   /** Routing key of a replayed event, or of the end of a replay, for the service that requested this type. */
   replayedEventKey(service: string, type: string): string {
@@ -146,7 +146,7 @@ export class RabbitMqNames {
   }
   /** A routing key that needs the permission to publish the type, and that no queue is bound to. */
   unboundEventKey(type: string): string {
-    return this.slotKey(type, SLOTS);
+    return this.partitionKey(type, ROUTING_PARTITIONS);
   }
   /** A routing key that needs the permission to replay the type, and that no queue is bound to. */
   unboundReplayKey(type: string): string {
@@ -239,7 +239,11 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
     ),
     // A topic exchange without an entry here would allow every routing key.
     topics: [
-      { exchange: names.events, write: publishedKeys(publishes), read: boundKeys(consumes, names.slotOf(service)) },
+      {
+        exchange: names.events,
+        write: publishedKeys(publishes),
+        read: boundKeys(consumes, names.partitionOf(service)),
+      },
       {
         exchange: names.replayedEvents,
         write: publishes.length > 0 ? `^${SERVICE_NAME}\\.${group(publishes)}$` : NONE,
@@ -265,10 +269,10 @@ function publishedKeys(types: readonly string[]): string {
   return `^(${group(types)}(\\.to\\.\\d+)?(\\.from\\.[a-z]+\\.[a-z]+)?|${escape(PROBE)}\\.to\\.\\d+)$`;
 }
 
-function boundKeys(types: readonly string[], slot: number): string {
+function boundKeys(types: readonly string[], partition: number): string {
   if (types.length === 0) return NONE;
   const word = '(\\*|[a-z]+)';
-  return `^(${group(types)}(\\.to\\.${slot})?(\\.from\\.${word}\\.${word})?|${escape(PROBE)}\\.to\\.${slot})$`;
+  return `^(${group(types)}(\\.to\\.${partition})?(\\.from\\.${word}\\.${word})?|${escape(PROBE)}\\.to\\.${partition})$`;
 }
 
 function commandKeys(commands: readonly string[]): string {

@@ -5,7 +5,7 @@ import {
   Payload,
 } from '@nestjs/microservices';
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
-import type { ConsumerContext, RepeatableContext } from '../consumer/consumer.js';
+import type { ConsumerContext, IdempotentContext } from '../consumer/consumer.js';
 import type { EventOrigin } from '../routing/rabbitmq-names.js';
 
 /** A decorator of methods that have the parameters of `F`, or fewer. */
@@ -23,11 +23,11 @@ export interface HandlerOptions {
    * instead of a transaction, so that a single statement needs only one round trip. A method with several statements
    * begins its own transaction.
    */
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
   /**
    * Restricts the events to payments with this source (`session`, `invoice`, `code`) or this payer. The method must
-   * still ignore other events, because a replay or a binding of an earlier release may deliver them. If a new release
-   * removes the restriction, it must request a replay of the earlier events.
+   * still ignore other events, because a replay may deliver them, and the queue keeps the bindings that it had before a
+   * release added the restriction. A release that removes the restriction must request a replay of the earlier events.
    */
   readonly origin?: Partial<EventOrigin>;
 }
@@ -39,11 +39,11 @@ export interface HandlerOptions {
  */
 export function EventPattern<T>(
   types: EventType<T> | readonly EventType<T>[],
-  options: HandlerOptions & { readonly repeatable: true },
-): Method<(events: EventEnvelope<T>[], context: RepeatableContext) => Promise<void>>;
+  options: HandlerOptions & { readonly idempotent: true },
+): Method<(events: EventEnvelope<T>[], context: IdempotentContext) => Promise<void>>;
 export function EventPattern<T>(
   types: EventType<T> | readonly EventType<T>[],
-  options?: HandlerOptions & { readonly repeatable?: false },
+  options?: HandlerOptions & { readonly idempotent?: false },
 ): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>>;
 export function EventPattern<T>(
   types: EventType<T> | readonly EventType<T>[],

@@ -31,7 +31,7 @@ test.each([
   for (const milliseconds of [0, HOUR_MS, 1, HOUR_MS, 1]) {
     clock.advance(milliseconds);
     await jest.advanceTimersByTimeAsync(2_000);
-    counts.push(query.mock.calls.filter(([sql]) => sql.startsWith('UPDATE subscribed_types SET known_at')).length);
+    counts.push(query.mock.calls.filter(([sql]) => sql.startsWith('UPDATE subscribed_types SET renewed_at')).length);
   }
   expect(counts).toEqual(expectedCounts);
   await transport.close();

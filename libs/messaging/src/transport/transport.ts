@@ -40,7 +40,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   override readonly propagatesEventHandlerErrors = true;
   /** The handlers by event type, complete after {@link listen}. Replays of dead letters use them too. */
   readonly eventHandlers = new Map<string, EventHandler>();
-  private readonly repeatable = new Set<string>();
+  private readonly idempotent = new Set<string>();
   private readonly origins = new Map<string, Partial<EventOrigin>>();
   private subscriptions: Subscription[] = [];
   private stopObserving: () => void = () => undefined;
@@ -76,7 +76,7 @@ export class Transport extends Server implements CustomTransportStrategy {
 
   /**
    * Marks these types for a replay of all their events to the handlers of this service. Current events are handled
-   * meanwhile. Call {@link requestReplay} after the commit. Only `repeatable` handlers receive the replayed events.
+   * meanwhile. Call {@link requestReplay} after the commit. Only `idempotent` handlers receive the replayed events.
    * Other handlers are not called, because the events already have inbox entries.
    */
   async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
@@ -124,8 +124,8 @@ export class Transport extends Server implements CustomTransportStrategy {
     for (const [pattern, handler] of this.messageHandlers) {
       if (handler.isEventHandler) {
         this.eventHandlers.set(pattern, (events, context) => awaitResult(handler, events, context));
-        const { repeatable, origin }: HandlerOptions = handler.extras ?? {};
-        if (repeatable) this.repeatable.add(pattern);
+        const { idempotent, origin }: HandlerOptions = handler.extras ?? {};
+        if (idempotent) this.idempotent.add(pattern);
         if (origin) this.origins.set(pattern, origin);
       } else
         this.subscriptions.push(
@@ -138,7 +138,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   private async subscribe(): Promise<Subscription> {
     const consumer = new Consumer(
       this.dataSource,
-      { byType: this.eventHandlers, repeatable: this.repeatable },
+      { byType: this.eventHandlers, idempotent: this.idempotent },
       this.clock,
       this.log,
       this.deferred,

@@ -24,7 +24,7 @@ export class InvalidMessageError extends Error {
   }
 }
 
-export interface Separated {
+interface Separated {
   readonly valid: readonly EventEnvelope[];
   readonly invalid: readonly (readonly [EventEnvelope, InvalidMessageError])[];
 }

@@ -235,8 +235,8 @@ export function consumerContract(harness: () => MessagingHarness): void {
     for (let attempt = 1; attempt <= 7; attempt++) {
       await waitUntil(`attempt ${attempt}`, DEADLINE_MS, async () => {
         harness().clock.advance(60_000);
-        const rows = await history.query<{ tries: number }[]>('SELECT tries FROM deferred_events');
-        return Math.max(0, ...rows.map((row) => row.tries)) >= attempt;
+        const rows = await history.query<{ attempts: number }[]>('SELECT attempts FROM deferred_events');
+        return Math.max(0, ...rows.map((row) => row.attempts)) >= attempt;
       });
     }
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);

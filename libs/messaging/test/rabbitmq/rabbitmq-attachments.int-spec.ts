@@ -118,7 +118,7 @@ test('a queue without a connection is not reported as unattached', async () => {
   await harness.startConsumer('calculator', { commands: { [Double.name]: () => Promise.resolve(8) } });
   brokers.linkOf('calculator').network.cut();
   await waitUntil('the loss of the connection', DEADLINE_MS, () =>
-    Promise.resolve(connectionOf('calculator').state === 'away'),
+    Promise.resolve(connectionOf('calculator').state === 'unavailable'),
   );
   expect(connectionOf('calculator').unattached).toEqual([]);
 });

@@ -63,7 +63,7 @@ describe('publishing', () => {
     const event = { ...anEvent(NotedV1, 'a', 1, { text: 'a' }), traceparent };
     await publishDirectly(event);
     const { properties, content } = await takeMessage(queue);
-    expect(JSON.parse(content.toString())).toEqual(event);
+    expect(JSON.parse(content.toString())).toEqual([event]);
     expect(properties).toMatchObject({
       messageId: event.id,
       type: 'noted.v1',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
-import { MAX_EVENTS_PER_MESSAGE, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
+import { RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { Topology } from '../../src/rabbitmq/rabbitmq-topology.js';
 import type { Brokers, Link } from '../harness/processes-harness.js';
 
@@ -28,7 +28,7 @@ export class RabbitMqBrokers implements Brokers {
   /** @param eventsPerMessage 1 for tests that count messages */
   constructor(
     readonly url: string,
-    private readonly eventsPerMessage = MAX_EVENTS_PER_MESSAGE,
+    private readonly eventsPerMessage?: number,
   ) {}
 
   /** @param nodeCount the number of nodes of the broker, as the process sees them: all are the same server */
@@ -44,7 +44,8 @@ export class RabbitMqBrokers implements Brokers {
       return url.href;
     });
     const { namespace, eventsPerMessage } = this;
-    const broker = new RabbitMqBroker({ url: urls.join(), service, log, namespace, eventsPerMessage });
+    const settings = eventsPerMessage === undefined ? {} : { eventsPerMessage };
+    const broker = new RabbitMqBroker({ url: urls.join(), service, log, namespace, ...settings });
     const cut = (): void => {
       for (const node of nodes) node.cut();
     };

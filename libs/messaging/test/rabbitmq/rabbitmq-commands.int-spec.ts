@@ -47,12 +47,8 @@ async function startStalledReplica(service: string): Promise<StalledReplica> {
   return replica;
 }
 
-test('a request without a responder is retried for about 6 s, and then fails with service.not-ready', async () => {
+test('a request without a responder fails with service.not-ready', async () => {
   const { commands } = await harness.startProducer('requester');
-  const startedAt = Date.now();
-  await expect(commands.request(Double, {}, 15_000)).rejects.toMatchObject({ code: 'service.not-ready' });
-  expect(Date.now() - startedAt).toBeGreaterThan(5_000);
-  expect(Date.now() - startedAt).toBeLessThan(15_000);
   await expect(commands.request(Double, {}, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
 });
 

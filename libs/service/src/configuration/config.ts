@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { IsBrokerUrls } from './broker-urls.js';
@@ -40,15 +39,6 @@ export class ServiceConfig extends DatabaseConfig {
   @IsOptional()
   @IsBrokerUrls()
   SVC_AMQP_URL?: string;
-
-  /**
-   * Maximum number of events that are published in one message of RabbitMQ. Must be 1 while replicas of a release that
-   * reads only one event from each message still run (ADR 34).
-   */
-  @IsInt()
-  @Min(1)
-  @Max(MAX_EVENTS_PER_MESSAGE)
-  SVC_EVENTS_PER_MESSAGE: number = MAX_EVENTS_PER_MESSAGE;
 
   /** Port to listen on if the service runs in a separate process. */
   @IsOptional()

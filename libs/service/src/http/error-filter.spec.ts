@@ -46,7 +46,7 @@ test('the response to a database error does not contain the text of the error', 
 
 test.each([
   ['an event handler with a transaction', { tx: {}, connection: {} }],
-  ['a repeatable event handler', { connection: {} }],
+  ['an idempotent event handler', { connection: {} }],
 ])('the consumer receives the error of %s unchanged', async (_, context) => {
   const databaseError = newQueryError('57P01');
   expect(await filterCommandError(databaseError, context)).toBe(databaseError);

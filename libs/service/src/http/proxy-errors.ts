@@ -48,7 +48,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-export interface ProxyResponse {
+interface ProxyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -87,7 +87,7 @@ function renderPage(host: Host, { status, message }: ProxyError): string {
   ].join('');
 }
 
-export interface ProxyCaller {
+interface ProxyCaller {
   readonly host: Host;
   /** Header `Accept` of the request. */
   readonly accept: string | undefined;

@@ -69,7 +69,7 @@ export async function startTestService<C extends ServiceConfig>(
       await target.deliver(events);
     },
     relay: async () => {
-      await service.app.get(Relay).runOnce();
+      await service.app.get(Relay).deliverAll();
     },
     stop: async () => {
       await service.close();

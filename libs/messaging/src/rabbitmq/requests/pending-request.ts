@@ -1,12 +1,11 @@
 import { DomainError } from '@svc/kernel';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
-import type { Replica } from '../../broker/replicas.js';
+import type { Replica } from './replicas.js';
 
 /** Why a request must be sent again. `unsent`: no replica has received the request. `unknown`: one may have handled it. */
 export type Retry = 'unsent' | 'unknown';
 
 export interface PendingRequest {
-  readonly command: string;
   /** The replica to which the request was sent last. */
   readonly replica: Replica;
   readonly sentAt: number;

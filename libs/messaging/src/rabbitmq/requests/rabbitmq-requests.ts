@@ -2,20 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { context, propagation } from '@opentelemetry/api';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
-import { CommandState, type Replica } from '../../broker/replicas.js';
 import type { RabbitMqConnection } from '../rabbitmq-connection.js';
-import {
-  fromJson,
-  MAX_PINGED_REQUESTS,
-  PING,
-  type Ping,
-  type Pong,
-  REPLY_TYPES,
-  toJson,
-} from '../rabbitmq-messages.js';
+import { fromJson, PING, type Pong, REPLY_TYPES, toJson } from '../rabbitmq-messages.js';
 import { NACKED, withDeadline } from '../rabbitmq-publisher.js';
 import type { Topology } from '../rabbitmq-topology.js';
 import { type Link, notReady, type OutgoingRequest, type PendingRequest, type Retry } from './pending-request.js';
+import { PING_EVERY_MS, ReplicaMonitor } from './replica-monitor.js';
+import type { Replica } from './replicas.js';
 
 /** Maximum number of requests of one process that wait for a reply. */
 const MAX_WAITING_REQUESTS = 2_000;
@@ -26,24 +19,16 @@ const MAX_WAITING_REQUESTS = 2_000;
  */
 const UNSENT_RETRY_MS = 6_000;
 const RETRY_PAUSE_MS = 100;
-/** Longest time that a search for replicas waits for the first answer. */
-const SEARCH_MS = 1_000;
-/** How often a requester that sends requests searches for further replicas. */
-const SEARCH_EVERY_MS = 5_000;
-/** How often a replica is asked whether it handles the requests that it has not answered. */
-const PING_EVERY_MS = 1_000;
-/** A replica that does not answer a ping for this time is silent. Its requests are sent to another replica. */
-const SILENT_AFTER_MS = 2_000;
 
 /**
  * Sends requests to other services while a person waits. Nothing is stored: a request without a replica that answers it
  * fails after a few seconds, a request without a reply fails at its deadline, and a late reply is ignored.
  *
- * Each replica has a queue of its own, which is lost with the replica or with its node of the broker (ADR 68). A ping
- * with the routing key of all replicas finds them. A request goes to the replica with the fewest requests in flight. It
- * is sent again, to another replica, if the queue of the replica is lost or full, if the replica answers no pings or
- * does not know the request, or if the own connection is lost. So a replica may receive a request that another one has
- * handled: a command must return the first outcome again.
+ * Each replica has a queue of its own, which is lost with the replica or with its node of the broker (ADR 68). A request
+ * goes to the replica with the fewest requests in flight. It is sent again, to another replica, if the queue of the
+ * replica is lost or full, if the {@link ReplicaMonitor} finds that the replica does not handle it, or if the own
+ * connection is lost. So a replica may receive a request that another one has handled: a command must return the first
+ * outcome again.
  */
 export class RabbitMqRequests {
   private model: ChannelModel | undefined;
@@ -53,12 +38,10 @@ export class RabbitMqRequests {
    */
   private replyQueue: Promise<string> | undefined;
   private readonly pending = new Map<string, PendingRequest>();
-  private readonly commands = new Map<string, CommandState>();
+  private readonly monitor: ReplicaMonitor;
   /** Number of requests in progress, including requests that have not been sent. */
   private waiting = 0;
   private pinging: NodeJS.Timeout | undefined;
-  /** Times of the pings that the broker has not confirmed, by replica. */
-  private readonly unconfirmed = new Map<string, number>();
 
   constructor(
     private readonly connection: RabbitMqConnection,
@@ -69,15 +52,15 @@ export class RabbitMqRequests {
      * would be lost.
      */
     private readonly maySend: (model: ChannelModel, command: string) => Promise<boolean>,
-  ) {}
+  ) {
+    this.monitor = new ReplicaMonitor(connection, topology, this.pending);
+  }
 
   async setUp(model: ChannelModel): Promise<void> {
     const channel = await this.connection.confirmChannel(model);
     channel.on('return', (message) => this.onReturned(message));
     channel.on('close', () => {
-      this.unconfirmed.clear();
-      // Another node may reach other replicas.
-      for (const state of this.commands.values()) state.forgetReachable();
+      this.monitor.markAllSilent();
       for (const { retry } of [...this.pending.values()]) retry('unknown');
     });
     this.model = model;
@@ -88,7 +71,7 @@ export class RabbitMqRequests {
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     if (this.waiting >= MAX_WAITING_REQUESTS) throw notReady('Too many requests wait for an answer.');
     this.waiting++;
-    this.pinging ??= setInterval(() => void this.pingWaiting().catch(() => undefined), PING_EVERY_MS);
+    this.pinging ??= setInterval(() => void this.pingReplicas().catch(() => undefined), PING_EVERY_MS);
     try {
       return await this.requestWithRetries(command, payload, timeoutMs);
     } finally {
@@ -123,13 +106,14 @@ export class RabbitMqRequests {
     for (;;) {
       const link = await this.findLink(retryUntil, isSent);
       if (!link) throw notReady('The broker is unavailable.');
-      if (!(await this.isAllowed(link, request))) {
-        if (performance.now() >= retryUntil) throw notReady('The broker is unavailable.');
+      const isAllowed = await this.isAllowed(link, request);
+      const replica = isAllowed ? await this.monitor.choose(link, command) : undefined;
+      if (!replica) {
+        const reason = isAllowed ? `No service answers ${command}.` : 'The broker is unavailable.';
+        if (performance.now() >= retryUntil) throw notReady(reason);
         await pause(RETRY_PAUSE_MS);
         continue;
       }
-      const replica = await this.findReplica(link, command, retryUntil, isSent);
-      if (!replica) throw notReady(`No service answers ${command}.`);
       const result = await this.sendAndWait(link, replica, request);
       if ('reply' in result) return result.reply;
       if (result.retry === 'unknown') {
@@ -159,7 +143,7 @@ export class RabbitMqRequests {
   private async findLink(until: number, isSent: boolean): Promise<Link | undefined> {
     for (;;) {
       const remainingMs = until - performance.now();
-      const outageMs = UNSENT_RETRY_MS - this.connection.awayMs;
+      const outageMs = UNSENT_RETRY_MS - this.connection.unavailableMs;
       const isUsable = await this.connection.isUsableWithin(
         Math.max(0, isSent ? remainingMs : Math.min(remainingMs, outageMs)),
       );
@@ -176,41 +160,6 @@ export class RabbitMqRequests {
     }
   }
 
-  /** Undefined if no replica is found in time. */
-  private async findReplica(link: Link, command: string, until: number, isSent: boolean): Promise<Replica | undefined> {
-    const { replicas, searchedAt } = this.stateOf(command);
-    const replica = replicas.choose();
-    if (replica && !replica.isSilent) {
-      if (performance.now() - searchedAt >= SEARCH_EVERY_MS) void this.search(link, command);
-      return replica;
-    }
-    await this.search(link, command);
-    const found = replicas.choose();
-    if (found || performance.now() >= until) return found;
-    await pause(RETRY_PAUSE_MS);
-    const current = await this.findLink(until, isSent);
-    return current && this.findReplica(current, command, until, isSent);
-  }
-
-  private stateOf(command: string): CommandState {
-    const known = this.commands.get(command) ?? new CommandState();
-    this.commands.set(command, known);
-    return known;
-  }
-
-  /** Resolves when the first replica answers, when there is no replica, or after {@link SEARCH_MS}. */
-  private async search(link: Link, command: string): Promise<void> {
-    const state = this.stateOf(command);
-    if (state.search) return state.search.promise;
-    const search = Promise.withResolvers<void>();
-    state.search = search;
-    state.searchedAt = performance.now();
-    const timer = setTimeout(() => state.search === search && state.endSearch(), SEARCH_MS);
-    this.sendPing(link, command, undefined, []);
-    await search.promise;
-    clearTimeout(timer);
-  }
-
   private async sendAndWait(
     { channel, replyTo }: Link,
     replica: Replica,
@@ -225,7 +174,7 @@ export class RabbitMqRequests {
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
         const retry = (reason: Retry): void => resolve({ retry: reason });
         const settle = { resolve: (reply: unknown): void => resolve({ reply }), reject, retry };
-        this.pending.set(correlationId, { command, replica, sentAt, ...settle });
+        this.pending.set(correlationId, { replica, sentAt, ...settle });
         const properties = {
           mandatory: true,
           persistent: false,
@@ -254,97 +203,30 @@ export class RabbitMqRequests {
     }
   }
 
-  /** @param replica undefined for all replicas of the command */
-  private sendPing({ channel, replyTo }: Link, command: string, replica: Replica | undefined, ids: string[]): void {
-    const ping: Ping = { waitingFor: ids };
-    const properties = {
-      mandatory: true,
-      persistent: false,
-      correlationId: command,
-      replyTo,
-      expiration: SILENT_AFTER_MS,
-      contentType: 'application/json',
-      type: PING,
-    };
-    const key = this.topology.commandKey(command, replica?.id);
-    try {
-      if (replica && !this.unconfirmed.has(replica.id)) this.unconfirmed.set(replica.id, performance.now());
-      channel.publish(this.topology.commands, key, toJson(ping), properties, () => {
-        if (replica) this.unconfirmed.delete(replica.id);
-      });
-    } catch {
-      // The connection is being closed.
-    }
-  }
-
-  /** Pings the replicas that have not answered a request for some time. */
-  private async pingWaiting(): Promise<void> {
+  private async pingReplicas(): Promise<void> {
     const { model, channel, replyQueue } = this;
     if (!model || !channel || !replyQueue || this.connection.state !== 'up') return;
-    const link = { model, channel, replyTo: await replyQueue };
-    const now = performance.now();
-    const waiting = [...this.pending].filter(([, { sentAt }]) => now - sentAt >= PING_EVERY_MS);
-    const byReplica = Map.groupBy(waiting, ([, { replica }]) => replica);
-    for (const [replica, requests] of byReplica) {
-      const [, { command }] = requests[0]!;
-      const { unansweredSince = now } = replica;
-      replica.unansweredSince = unansweredSince;
-      replica.isSilent ||= now - unansweredSince >= SILENT_AFTER_MS;
-      if (replica.isSilent) this.leave(link, replica, command);
-      const ids = requests.slice(0, MAX_PINGED_REQUESTS).map(([id]) => id);
-      this.sendPing(link, command, replica, ids);
-    }
-    this.leaveUnreachableNode([...byReplica.keys()]);
-  }
-
-  /** Sends the requests of a silent replica to another replica, or searches for one. */
-  private leave(link: Link, replica: Replica, command: string): void {
-    const other = this.stateOf(command).replicas.choose();
-    if (other && !other.isSilent) this.retryAll(command, replica.id, 'unknown');
-    else void this.search(link, command);
-  }
-
-  /**
-   * Moves to another node if no replica answers and this node cannot reach their queues. The cluster may need a minute
-   * to detect a partition.
-   */
-  private leaveUnreachableNode(waiting: readonly Replica[]): void {
-    const isUnreachable = ({ id, isSilent }: Replica): boolean =>
-      isSilent && performance.now() - (this.unconfirmed.get(id) ?? Infinity) >= SILENT_AFTER_MS;
-    if (waiting.length === 0 || !waiting.every(isUnreachable)) return;
-    this.connection.leaveNode(new Error('The node of the broker does not confirm requests.'));
+    this.monitor.pingWaiting({ model, channel, replyTo: await replyQueue });
   }
 
   private onReturned({ fields, properties }: Message): void {
     const { routingKey } = fields;
     const isPing = properties.type === PING;
     const command = String(isPing ? properties.correlationId : properties.type);
-    const state = this.stateOf(command);
-    if (routingKey === this.topology.commandKey(command)) return state.endSearch();
+    if (routingKey === this.topology.commandKey(command)) return this.monitor.onNoReplica(command);
     const id = routingKey.slice(command.length + 1);
     const returned = isPing ? undefined : this.pending.get(String(properties.correlationId));
     if (returned?.replica.id === id) returned.retry('unsent');
-    this.removeReplica(command, id);
+    this.monitor.onQueueLost(command, id);
   }
 
   /** The queue of the replica is full, or its node was lost. A full queue rejects pings too, so a search does not find it. */
   private onRejected(correlationId: string, replica: Replica): void {
     const request = this.pending.get(correlationId);
     if (request?.replica !== replica) return;
-    this.stateOf(request.command).replicas.remove(replica.id);
+    this.monitor.remove(replica);
     // A full queue rejects a request at once.
     request.retry(performance.now() - request.sentAt < PING_EVERY_MS ? 'unsent' : 'unknown');
-  }
-
-  /** The queue of the replica is lost, and with it the requests that the replica had not received. */
-  private removeReplica(command: string, id: string): void {
-    this.stateOf(command).replicas.remove(id);
-    this.retryAll(command, id, 'unknown');
-  }
-
-  private retryAll(command: string, replicaId: string, reason: Retry): void {
-    for (const request of [...this.pending.values()])
-      if (request.command === command && request.replica.id === replicaId) request.retry(reason);
   }
 
   private async consumeReplies(channel: Channel): Promise<string> {
@@ -365,34 +247,18 @@ export class RabbitMqRequests {
     const request = this.pending.get(String(properties.correlationId));
     try {
       const value = fromJson(content);
-      if (properties.type === REPLY_TYPES.pong) return this.onPong(value as Pong);
+      if (properties.type === REPLY_TYPES.pong) return this.monitor.onPong(value as Pong);
       if (properties.type === REPLY_TYPES.notTaken) return this.onNotTaken(String(value), request);
-      if (request) this.stateOf(request.command).replicas.markAlive(request.replica.id);
+      if (request) this.monitor.markAlive(request.replica);
       request?.resolve(value);
     } catch {
       request?.reject(notReady('The answer cannot be read.'));
     }
   }
 
-  private onPong({ command, replica, isClosing, unknown }: Pong): void {
-    const state = this.commands.get(command);
-    if (!state) return;
-    if (isClosing) state.replicas.remove(replica);
-    else {
-      state.replicas.markAlive(replica);
-      state.endSearch();
-      for (const request of [...this.pending.values()])
-        if (request.command === command && request.replica.isSilent) request.retry('unknown');
-    }
-    for (const id of unknown) {
-      const request = this.pending.get(id);
-      if (request?.replica.id === replica) request.retry('unknown');
-    }
-  }
-
-  private onNotTaken(replica: string, request: PendingRequest | undefined): void {
-    if (request?.replica.id !== replica) return;
-    this.stateOf(request.command).replicas.remove(replica);
+  private onNotTaken(replicaId: string, request: PendingRequest | undefined): void {
+    if (request?.replica.id !== replicaId) return;
+    this.monitor.remove(request.replica);
     request.retry('unsent');
   }
 }

@@ -1,10 +1,13 @@
 /** A replica that answers a command, as a requester knows it. */
 export interface Replica {
+  readonly command: string;
   readonly id: string;
   /** Number of requests that it has not answered yet. */
   inFlight: number;
   /** Time of the first ping that it has not answered yet. */
   unansweredSince: number | undefined;
+  /** Time of the first ping to it that the broker has not confirmed yet. */
+  unconfirmedSince: number | undefined;
   /** Whether it answers no pings. It is used only if there is no other replica. */
   isSilent: boolean;
 }
@@ -12,22 +15,36 @@ export interface Replica {
 /** Protects the memory. Further replicas are ignored. */
 const MAX_REPLICAS = 500;
 
-/** The known replicas that answer one command. */
-class Replicas {
+/** The known replicas that answer one command, and the search for more of them. */
+export class Replicas {
+  searchedAt = -Infinity;
+  search: PromiseWithResolvers<void> | undefined;
   private readonly byId = new Map<string, Replica>();
   /** Spreads the requests over replicas with equally many requests in flight. */
   private turn = 0;
 
-  get all(): readonly Replica[] {
-    return [...this.byId.values()];
-  }
+  constructor(readonly command: string) {}
 
   /** Call this after each sign of life. */
   markAlive(id: string): void {
     const known = this.byId.get(id);
     if (known) Object.assign(known, { unansweredSince: undefined, isSilent: false });
     else if (this.byId.size < MAX_REPLICAS)
-      this.byId.set(id, { id, inFlight: 0, unansweredSince: undefined, isSilent: false });
+      this.byId.set(id, {
+        command: this.command,
+        id,
+        inFlight: 0,
+        unansweredSince: undefined,
+        unconfirmedSince: undefined,
+        isSilent: false,
+      });
+  }
+
+  /** Call this when the connection was lost. The replicas count as silent until they answer on the new connection. */
+  markAllSilent(): void {
+    this.searchedAt = -Infinity;
+    for (const replica of this.byId.values())
+      Object.assign(replica, { isSilent: true, unansweredSince: undefined, unconfirmedSince: undefined });
   }
 
   remove(id: string): void {
@@ -36,33 +53,20 @@ class Replicas {
 
   /** The replica for the next request: one that answers, with the fewest requests in flight. */
   choose(): Replica | undefined {
-    const { all } = this;
+    const all = [...this.byId.values()];
     const first = this.turn++ % Math.max(1, all.length);
     return [...all.slice(first), ...all.slice(0, first)].reduce<Replica | undefined>(
       (best, next) => (best && rank(best) <= rank(next) ? best : next),
       undefined,
     );
   }
-}
-
-function rank({ isSilent, inFlight }: Replica): number {
-  return isSilent ? Infinity : inFlight;
-}
-
-/** The knowledge of a requester about one command. */
-export class CommandState {
-  readonly replicas = new Replicas();
-  searchedAt = -Infinity;
-  search: PromiseWithResolvers<void> | undefined;
-
-  /** The replicas count as silent until they answer. */
-  forgetReachable(): void {
-    this.searchedAt = -Infinity;
-    for (const replica of this.replicas.all) Object.assign(replica, { isSilent: true, unansweredSince: undefined });
-  }
 
   endSearch(): void {
     this.search?.resolve();
     this.search = undefined;
   }
+}
+
+function rank({ isSilent, inFlight }: Replica): number {
+  return isSilent ? Infinity : inFlight;
 }
