@@ -38,7 +38,6 @@ export interface Ping {
 
 /** The answer to a ping. */
 export interface Pong {
-  readonly command: string;
   readonly replica: string;
   /** True if the replica takes no more requests, because it stops. */
   readonly isClosing: boolean;

@@ -13,7 +13,7 @@ export class StalledReplica {
   private constructor(
     private readonly channel: Channel,
     private readonly topology: Topology,
-    private readonly command: string,
+    command: string,
   ) {
     this.queue = topology.commandQueue(command, this.id);
   }
@@ -41,7 +41,7 @@ export class StalledReplica {
       this.channel.get(this.queue, { noAck: true }),
     );
     expect(ping.properties.type).toBe(PING);
-    const pong: Pong = { command: this.command, replica: this.id, isClosing: false, unknown: [] };
+    const pong: Pong = { replica: this.id, isClosing: false, unknown: [] };
     this.answer(ping, REPLY_TYPES.pong, pong);
   }
 

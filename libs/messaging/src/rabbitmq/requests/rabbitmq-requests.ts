@@ -8,7 +8,7 @@ import { NACKED, withDeadline } from '../rabbitmq-publisher.js';
 import type { Topology } from '../rabbitmq-topology.js';
 import { type Link, notReady, type OutgoingRequest, type PendingRequest, type Retry } from './pending-request.js';
 import { PING_EVERY_MS, ReplicaMonitor } from './replica-monitor.js';
-import type { Replica } from './replicas.js';
+import { commandOfPing, type Replica } from './replicas.js';
 
 /** Maximum number of requests of one process that wait for a reply. */
 const MAX_WAITING_REQUESTS = 2_000;
@@ -212,7 +212,7 @@ export class RabbitMqRequests {
   private onReturned({ fields, properties }: Message): void {
     const { routingKey } = fields;
     const isPing = properties.type === PING;
-    const command = String(isPing ? properties.correlationId : properties.type);
+    const command = isPing ? commandOfPing(String(properties.correlationId)) : String(properties.type);
     if (routingKey === this.topology.commandKey(command)) return this.monitor.onNoReplica(command);
     const id = routingKey.slice(command.length + 1);
     const returned = isPing ? undefined : this.pending.get(String(properties.correlationId));
@@ -247,7 +247,8 @@ export class RabbitMqRequests {
     const request = this.pending.get(String(properties.correlationId));
     try {
       const value = fromJson(content);
-      if (properties.type === REPLY_TYPES.pong) return this.monitor.onPong(value as Pong);
+      if (properties.type === REPLY_TYPES.pong)
+        return this.monitor.onPong(value as Pong, String(properties.correlationId));
       if (properties.type === REPLY_TYPES.notTaken) return this.onNotTaken(String(value), request);
       if (request) this.monitor.markAlive(request.replica);
       request?.resolve(value);

@@ -103,7 +103,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     const keys = [this.topology.commandKey(this.command), this.topology.commandKey(this.command, replica)];
     if (!keys.some((key) => isSentTo(key, message, this.topology))) return;
     const unknown = parsePing(message).filter((id) => !correlationIds.has(id));
-    const pong: Pong = { command: this.command, replica, isClosing: this.isClosing, unknown };
+    const pong: Pong = { replica, isClosing: this.isClosing, unknown };
     this.sendReply(message, REPLY_TYPES.pong, pong);
   }
 

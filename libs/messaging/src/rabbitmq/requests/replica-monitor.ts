@@ -1,8 +1,9 @@
+import { isUuid } from '@svc/kernel';
 import type { RabbitMqConnection } from '../rabbitmq-connection.js';
 import { MAX_PINGED_REQUESTS, PING, type Ping, type Pong, toJson } from '../rabbitmq-messages.js';
 import type { Topology } from '../rabbitmq-topology.js';
 import type { Link, PendingRequest } from './pending-request.js';
-import { type Replica, Replicas } from './replicas.js';
+import { commandOfPing, type Replica, Replicas } from './replicas.js';
 
 /** Longest time that a search for replicas waits for the first answer. */
 const SEARCH_MS = 1_000;
@@ -54,7 +55,7 @@ export class ReplicaMonitor {
       if (replica.isSilent) this.leave(link, replica);
       replica.unconfirmedSince ??= now;
       const ids = requests.slice(0, MAX_PINGED_REQUESTS).map(([id]) => id);
-      this.sendPing(link, replica.command, { waitingFor: ids }, replica);
+      this.sendPing(link, this.replicasOf(replica.command), { waitingFor: ids }, replica);
     }
     this.leaveUnreachableNode([...byReplica.keys()]);
   }
@@ -84,9 +85,11 @@ export class ReplicaMonitor {
     this.replicasOf(command).endSearch();
   }
 
-  onPong({ command, replica: id, isClosing, unknown }: Pong): void {
+  /** Ignores a pong without the correlation id of our pings, or with an id that is no routing key of a replica. */
+  onPong({ replica: id, isClosing, unknown }: Pong, pingId: string): void {
+    const command = commandOfPing(pingId);
     const replicas = this.byCommand.get(command);
-    if (!replicas) return;
+    if (replicas?.pingId !== pingId || !isUuid(id)) return;
     if (isClosing) replicas.remove(id);
     else {
       replicas.markAlive(id);
@@ -112,7 +115,7 @@ export class ReplicaMonitor {
     replicas.search = search;
     replicas.searchedAt = performance.now();
     const timer = setTimeout(() => replicas.endSearch(), SEARCH_MS);
-    this.sendPing(link, replicas.command, { waitingFor: [] });
+    this.sendPing(link, replicas, { waitingFor: [] });
     await search.promise;
     clearTimeout(timer);
   }
@@ -142,11 +145,11 @@ export class ReplicaMonitor {
   }
 
   /** @param replica undefined for all replicas of the command */
-  private sendPing({ channel, replyTo }: Link, command: string, ping: Ping, replica?: Replica): void {
+  private sendPing({ channel, replyTo }: Link, { command, pingId }: Replicas, ping: Ping, replica?: Replica): void {
     const properties = {
       mandatory: true,
       persistent: false,
-      correlationId: command,
+      correlationId: pingId,
       replyTo,
       expiration: SILENT_AFTER_MS,
       contentType: 'application/json',
