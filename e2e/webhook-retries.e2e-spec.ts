@@ -19,7 +19,7 @@ import { sharedPlatform } from './platform/shared-platform.js';
 interface NotificationRow {
   readonly id: string;
   readonly state: string;
-  readonly tries: number;
+  readonly attempt_count: number;
   readonly next_attempt_at: Date | null;
   readonly lease_id: string | null;
 }
@@ -48,16 +48,16 @@ describe('webhooks', () => {
   };
   const rowOf = async (paymentReference: string): Promise<NotificationRow> => {
     const [row] = await platform.sql<NotificationRow>(
-      `SELECT id, state, tries, next_attempt_at, lease_id FROM webhook_dispatcher.notifications WHERE payment_reference = $1`,
+      `SELECT id, state, attempt_count, next_attempt_at, lease_id FROM webhook_dispatcher.notifications WHERE payment_reference = $1`,
       [paymentReference],
     );
     return row!;
   };
   /** Time until the next attempt is due, in seconds after the end of the previous attempt. */
-  const scheduledPause = async (paymentReference: string, tries: number): Promise<number> => {
-    const row = await waitUntil(`the result of try ${tries}`, 20_000, async () => {
+  const scheduledPause = async (paymentReference: string, attemptCount: number): Promise<number> => {
+    const row = await waitUntil(`the result of attempt ${attemptCount}`, 20_000, async () => {
       const found = await rowOf(paymentReference);
-      return found.tries === tries && found.lease_id === null ? found : undefined;
+      return found.attempt_count === attemptCount && found.lease_id === null ? found : undefined;
     });
     const [{ ended }] = (await platform.sql<{ ended: Date }>(
       `SELECT max(started_at + make_interval(secs => duration_ms / 1000.0)) AS ended
@@ -115,7 +115,7 @@ describe('webhooks', () => {
     expect(new Set(tries.map(({ headers }) => headers['webhook-signature'])).size).toBe(3);
     expect(endpoint.deliveriesOf(other)[0]!.webhookId).not.toBe(tries[0]!.webhookId);
     expect(endpoint.invalidSignatures).toEqual([]);
-    expect(await rowOf(paymentReference)).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null });
+    expect(await rowOf(paymentReference)).toMatchObject({ state: 'delivered', attempt_count: 3, next_attempt_at: null });
     expect(tries[0]!.payment).toMatchObject({
       paymentReference,
       paymentStatus: 'Success',

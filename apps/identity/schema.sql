@@ -38,9 +38,9 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
 CREATE FUNCTION refuse_audit_log_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        RAISE EXCEPTION 'audit_log is append-only' USING ERRCODE = 'insufficient_privilege';
-      END $$;
+  BEGIN
+    RAISE EXCEPTION 'audit_log is append-only' USING ERRCODE = 'insufficient_privilege';
+  END $$;
 
 CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
     LANGUAGE plpgsql
@@ -99,16 +99,16 @@ ALTER TABLE api_keys ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE audit_log (
     entry_id bigint NOT NULL,
     at timestamp with time zone NOT NULL,
+    service text NOT NULL,
     actor text NOT NULL,
     request_id text NOT NULL,
     action text NOT NULL,
     merchant_id bigint,
     site_id bigint,
+    organisation_id uuid,
     credential_id uuid,
     before jsonb,
     after jsonb,
-    organisation_id uuid,
-    service text NOT NULL,
     CONSTRAINT audit_log_action_length CHECK (((length(action) >= 1) AND (length(action) <= 100))),
     CONSTRAINT audit_log_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 100))),
     CONSTRAINT audit_log_request_id_length CHECK (((length(request_id) >= 1) AND (length(request_id) <= 100))),
@@ -273,13 +273,13 @@ CREATE TABLE login_successes (
 CREATE TABLE merchants (
     merchant_id bigint NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
     features jsonb NOT NULL,
-    grants jsonb NOT NULL,
-    version bigint NOT NULL,
-    minimum_amount bigint DEFAULT 100 NOT NULL,
-    fees jsonb DEFAULT '{}'::jsonb NOT NULL,
+    minimum_amount bigint NOT NULL,
     maximum_amount bigint,
+    grants jsonb NOT NULL,
+    fees jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    version bigint NOT NULL,
     CONSTRAINT merchants_features_object CHECK ((jsonb_typeof(features) = 'object'::text)),
     CONSTRAINT merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
     CONSTRAINT merchants_grants_array CHECK ((jsonb_typeof(grants) = 'array'::text)),
@@ -371,10 +371,10 @@ CREATE TABLE sites (
     require_api_key boolean NOT NULL,
     allowed_hosts jsonb NOT NULL,
     keyless_mode text NOT NULL,
+    webhook_url text,
+    webhook_enabled boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     version bigint NOT NULL,
-    webhook_url text,
-    webhook_enabled boolean DEFAULT false NOT NULL,
     CONSTRAINT sites_allowed_hosts_array CHECK ((jsonb_typeof(allowed_hosts) = 'array'::text)),
     CONSTRAINT sites_keyless_hosts CHECK ((require_api_key OR (jsonb_array_length(allowed_hosts) > 0))),
     CONSTRAINT sites_keyless_mode CHECK ((keyless_mode = ANY (ARRAY['test'::text, 'live'::text]))),

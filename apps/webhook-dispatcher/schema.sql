@@ -38,69 +38,63 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
 CREATE FUNCTION keep_notified_since() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        NEW.notified_since := OLD.notified_since;
-        RETURN NEW;
-      END $$;
+  BEGIN
+    NEW.notified_since := OLD.notified_since;
+    RETURN NEW;
+  END $$;
 
 CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
-        -- takes the locks.
-        PERFORM pg_advisory_xact_lock(key)
-           FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
-                 ORDER BY key OFFSET 0) AS sorted;
-      END $$;
+  BEGIN
+    -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
+    -- takes the locks.
+    PERFORM pg_advisory_xact_lock(key)
+       FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
+             ORDER BY key OFFSET 0) AS sorted;
+  END $$;
 
 CREATE FUNCTION record_notifications(given jsonb, now timestamp with time zone, lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
-        -- holder of the locks committed.
-        PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
+  BEGIN
+    -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
+    -- holder of the locks committed.
+    PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
 
-        -- A recipient gets one notification for the payment and one for each refund. A repeated event inserts no
-        -- second one.
-        RETURN QUERY WITH recorded AS (
-          INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status,
-                                     api_version, url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
-          SELECT j.id, j.webhook_id, coalesce(j.recipient, 'session'), coalesce(j.type, 'payment'), j.merchant_id, j.site_id, j.mode, j.session_id,
-                 j.payment_reference, j.payment_status, j.api_version, j.url, j.endpoint,
-                 j.fields, j.traceparent, CASE WHEN j.late THEN 'superseded' ELSE 'pending' END,
-                 CASE WHEN j.late THEN NULL WHEN j.leased THEN lease_end ELSE now END, now,
-                 CASE WHEN j.leased THEN lease END, CASE WHEN j.leased THEN lease_end END
-            FROM (SELECT g.*, paid.found IS NOT NULL AS late,
-                         g.has_place AND paid.found IS NULL AND sending.found IS NULL AND open.found IS NULL AS leased
-                    FROM jsonb_to_recordset(given) AS g(
-                           id uuid, webhook_id uuid, recipient text, type text, merchant_id bigint, site_id bigint, mode text, session_id uuid,
-                           payment_reference text, payment_status text, api_version text, url text, endpoint text, fields jsonb,
-                           traceparent text, has_place boolean)
-                    LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
-                                        WHERE n.session_id = g.session_id AND n.payment_status = 'Success' AND g.payment_status = 'Failed'
-                                        LIMIT 1) AS paid ON true
-                    LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
-                                        WHERE n.session_id = g.session_id AND n.payment_status = 'Failed' AND n.leased_until > now
-                                          AND g.payment_status <> 'Failed'
-                                        LIMIT 1) AS sending ON true
-                    LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
-                                        WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
-                                        LIMIT 1) AS open ON true) AS j
-           -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
-           ORDER BY j.payment_reference, j.recipient, j.webhook_id
-          ON CONFLICT DO NOTHING
-          RETURNING notifications.id, lease_id)
-        SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
+    -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment and one for each
+    -- refund. A repeated event inserts no second one.
+    RETURN QUERY WITH recorded AS (
+      INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, created_at, state, next_attempt_at, lease_id, leased_until)
+      SELECT id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
+             CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
+             CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
+        FROM (SELECT g.*, paid.found IS NOT NULL AS is_paid,
+                     g.has_capacity AND paid.found IS NULL AND sending.found IS NULL AND circuit.found IS NULL AS is_leased
+                FROM jsonb_to_recordset(given) AS g(id uuid, webhook_id uuid, recipient text, type text, merchant_id bigint, site_id bigint, mode text, session_id uuid, payment_reference text, payment_status text, api_version text, url text, endpoint text, fields jsonb, traceparent text, has_capacity boolean)
+                LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                    WHERE n.session_id = g.session_id AND n.payment_status = 'Success' AND g.payment_status = 'Failed'
+                                    LIMIT 1) AS paid ON true
+                LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                    WHERE n.session_id = g.session_id AND n.payment_status = 'Failed' AND n.leased_until > now
+                                      AND g.payment_status <> 'Failed'
+                                    LIMIT 1) AS sending ON true
+                LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
+                                    WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
+                                    LIMIT 1) AS circuit ON true) AS new
+       -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
+       ORDER BY payment_reference, recipient, webhook_id
+      ON CONFLICT DO NOTHING
+      RETURNING notifications.id, lease_id)
+    SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-        -- Keep the lease of a Failed notification: the process that is sending it finishes, and only then the Success
-        -- notification is sent.
-        UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
-         WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
-                               WHERE g.payment_status = 'Success')
-           AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
-      END $$;
+    -- A Success supersedes each Failed of its session. The lease of such a Failed stays: the process that is sending it
+    -- finishes, and only then the Success is sent.
+    UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
+     WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
+                           WHERE g.payment_status = 'Success')
+       AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
+  END $$;
 
 CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
     LANGUAGE plpgsql
@@ -162,20 +156,20 @@ CREATE TABLE deferred_events (
 
 CREATE TABLE delivery_attempts (
     notification_id uuid NOT NULL,
-    try integer NOT NULL,
+    attempt_number integer NOT NULL,
     started_at timestamp with time zone NOT NULL,
     duration_ms integer NOT NULL,
     outcome text NOT NULL,
     status_code integer,
     error_class text,
-    answer text,
-    CONSTRAINT delivery_attempts_answer CHECK ((length(answer) <= 2000)),
+    response text,
     CONSTRAINT delivery_attempts_duration CHECK ((duration_ms >= 0)),
     CONSTRAINT delivery_attempts_error_class CHECK ((length(error_class) <= 100)),
     CONSTRAINT delivery_attempts_explained CHECK (((outcome <> 'unanswered'::text) OR (error_class IS NOT NULL))),
+    CONSTRAINT delivery_attempts_number CHECK ((attempt_number > 0)),
     CONSTRAINT delivery_attempts_outcome CHECK ((outcome = ANY (ARRAY['acknowledged'::text, 'refused'::text, 'unanswered'::text]))),
+    CONSTRAINT delivery_attempts_response CHECK ((length(response) <= 2000)),
     CONSTRAINT delivery_attempts_status_code CHECK (((status_code >= 100) AND (status_code <= 999))),
-    CONSTRAINT delivery_attempts_try CHECK ((try > 0)),
     CONSTRAINT delivery_attempts_unanswered CHECK (((outcome = 'unanswered'::text) = (status_code IS NULL)))
 );
 
@@ -248,6 +242,9 @@ ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
 
 CREATE TABLE notifications (
     id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    recipient text NOT NULL,
+    type text NOT NULL,
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
     mode text NOT NULL,
@@ -258,35 +255,39 @@ CREATE TABLE notifications (
     url text NOT NULL,
     endpoint text NOT NULL,
     fields jsonb NOT NULL,
+    traceparent text,
+    created_at timestamp with time zone NOT NULL,
     state text NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
+    attempt_count integer DEFAULT 0 NOT NULL,
     schedule_position integer DEFAULT 0 NOT NULL,
     next_attempt_at timestamp with time zone,
+    delivered_at timestamp with time zone,
     lease_id uuid,
     leased_until timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    delivered_at timestamp with time zone,
-    traceparent text,
-    replayed_at timestamp with time zone,
     unsigned_since timestamp with time zone,
     missing_keys text[],
-    recipient text DEFAULT 'session'::text NOT NULL,
-    type text DEFAULT 'payment'::text NOT NULL,
-    webhook_id uuid,
+    replayed_at timestamp with time zone,
     replayed_by uuid,
     CONSTRAINT notifications_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
+    CONSTRAINT notifications_attempt_count CHECK ((attempt_count >= 0)),
     CONSTRAINT notifications_delivered_at CHECK (((state <> 'delivered'::text) OR (delivered_at IS NOT NULL))),
     CONSTRAINT notifications_due_while_pending CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
     CONSTRAINT notifications_endpoint_length CHECK (((length(endpoint) >= 1) AND (length(endpoint) <= 300))),
     CONSTRAINT notifications_lease CHECK (((lease_id IS NULL) = (leased_until IS NULL))),
+    CONSTRAINT notifications_missing_keys CHECK ((((unsigned_since IS NULL) = (missing_keys IS NULL)) AND (missing_keys <@ '{api-key,webhook-secret}'::text[]) AND (missing_keys <> '{}'::text[]))),
     CONSTRAINT notifications_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT notifications_payment_reference_length CHECK ((length(payment_reference) = 18)),
     CONSTRAINT notifications_payment_status CHECK ((payment_status = ANY (ARRAY['Success'::text, 'Failed'::text]))),
+    CONSTRAINT notifications_recipient CHECK (
+CASE recipient
+    WHEN 'session'::text THEN ((type = 'payment'::text) AND (session_id IS NOT NULL) AND (api_version IS NOT NULL))
+    WHEN 'site'::text THEN ((type = ANY (ARRAY['payment'::text, 'refund'::text])) AND (session_id IS NULL) AND (api_version IS NULL))
+    ELSE false
+END),
     CONSTRAINT notifications_schedule_position CHECK (((schedule_position >= 0) AND (schedule_position <= 12))),
     CONSTRAINT notifications_state CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'superseded'::text, 'exhausted'::text, 'gone'::text]))),
     CONSTRAINT notifications_superseded_failed CHECK (((state <> 'superseded'::text) OR (payment_status = 'Failed'::text))),
     CONSTRAINT notifications_traceparent CHECK ((length(traceparent) <= 100)),
-    CONSTRAINT notifications_tries CHECK ((tries >= 0)),
     CONSTRAINT notifications_url_length CHECK ((length(url) <= 2048))
 );
 
@@ -344,9 +345,10 @@ CREATE TABLE sites (
     merchant_id bigint NOT NULL,
     site_reference text NOT NULL,
     webhook_url text,
-    webhook_enabled boolean DEFAULT false NOT NULL,
-    version bigint NOT NULL,
+    webhook_enabled boolean NOT NULL,
     notified_since timestamp with time zone,
+    version bigint NOT NULL,
+    CONSTRAINT sites_notified_since CHECK ((webhook_enabled = (notified_since IS NOT NULL))),
     CONSTRAINT sites_reference_length CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))),
     CONSTRAINT sites_webhook CHECK (((NOT webhook_enabled) OR (webhook_url IS NOT NULL))),
     CONSTRAINT sites_webhook_url_length CHECK (((length(webhook_url) >= 1) AND (length(webhook_url) <= 2048)))
@@ -379,7 +381,7 @@ ALTER TABLE ONLY deferred_events
     ADD CONSTRAINT deferred_events_pkey PRIMARY KEY (message_id);
 
 ALTER TABLE ONLY delivery_attempts
-    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (notification_id, try);
+    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (notification_id, attempt_number);
 
 ALTER TABLE ONLY heartbeats
     ADD CONSTRAINT heartbeats_pkey PRIMARY KEY (publisher);
@@ -390,19 +392,8 @@ ALTER TABLE ONLY inbox
 ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
-ALTER TABLE notifications
-    ADD CONSTRAINT notifications_missing_keys CHECK ((((unsigned_since IS NULL) = (missing_keys IS NULL)) AND (missing_keys <@ '{api-key,webhook-secret}'::text[]) AND (missing_keys <> '{}'::text[]))) NOT VALID;
-
 ALTER TABLE ONLY notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
-
-ALTER TABLE notifications
-    ADD CONSTRAINT notifications_recipient CHECK (
-CASE recipient
-    WHEN 'session'::text THEN ((type = 'payment'::text) AND (session_id IS NOT NULL) AND (api_version IS NOT NULL))
-    WHEN 'site'::text THEN ((type = ANY (ARRAY['payment'::text, 'refund'::text])) AND (session_id IS NULL) AND (api_version IS NULL) AND (webhook_id IS NOT NULL))
-    ELSE false
-END) NOT VALID;
 
 ALTER TABLE ONLY relay_cursors
     ADD CONSTRAINT relay_cursors_pkey PRIMARY KEY (target);
@@ -441,7 +432,7 @@ CREATE INDEX notifications_of_session ON notifications USING btree (session_id);
 
 CREATE INDEX notifications_of_site ON notifications USING btree (merchant_id, site_id, mode, id);
 
-CREATE UNIQUE INDEX notifications_one_each ON notifications USING btree (payment_reference, recipient, webhook_id) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX notifications_one_each ON notifications USING btree (payment_reference, recipient, webhook_id);
 
 CREATE INDEX notifications_pending ON notifications USING btree (id, merchant_id) WHERE (state = 'pending'::text);
 
@@ -461,7 +452,7 @@ ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx
 
 ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
 
-CREATE TRIGGER sites_notified_since BEFORE UPDATE ON sites FOR EACH ROW WHEN ((old.webhook_enabled AND new.webhook_enabled AND (old.notified_since IS NOT NULL))) EXECUTE FUNCTION keep_notified_since();
+CREATE TRIGGER sites_notified_since BEFORE UPDATE ON sites FOR EACH ROW WHEN ((old.webhook_enabled AND new.webhook_enabled)) EXECUTE FUNCTION keep_notified_since();
 
 ALTER TABLE ONLY delivery_attempts
     ADD CONSTRAINT delivery_attempts_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notifications(id);

@@ -106,7 +106,7 @@ export class ConsistencyCheck {
       `SELECT n.id AS "webhookId", a.started_at AS "startedAt", a.duration_ms AS "durationMs", a.outcome,
               a.error_class AS "errorClass"
        FROM webhook_dispatcher.delivery_attempts a JOIN webhook_dispatcher.notifications n ON n.id = a.notification_id
-       WHERE n.url = $1 ORDER BY n.id, a.try`,
+       WHERE n.url = $1 ORDER BY n.id, a.attempt_number`,
       [this.endpoint.url],
     );
     expect(attempts.length).toBeGreaterThan(0);

@@ -36,7 +36,7 @@ export interface NotificationRow {
   id: string;
   state: string;
   payment_status: string;
-  tries: number;
+  attempt_count: number;
   schedule_position: number;
   next_attempt_at: Date | null;
   lease_id: string | null;
@@ -45,11 +45,11 @@ export interface NotificationRow {
 }
 
 export interface AttemptRow {
-  try: number;
+  attempt_number: number;
   outcome: string;
   status_code: number | null;
   error_class: string | null;
-  answer: string | null;
+  response: string | null;
   duration_ms: number;
 }
 
@@ -176,7 +176,7 @@ export class DispatcherUnderTest {
 
   async getAttemptRows({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
     return this.test.dataSource.query(
-      `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.try`,
+      `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.attempt_number`,
       [paymentReference],
     );
   }

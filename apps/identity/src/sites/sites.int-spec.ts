@@ -260,8 +260,8 @@ describe('the administration API of sites', () => {
 
   it('creates at most 1000 sites for a merchant, even if requests are concurrent', async () => {
     await identity.dataSource.query(
-      `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, created_at, version)
-       SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', $2, 1 FROM generate_series(1, 999) AS i`,
+      `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, webhook_enabled, created_at, version)
+       SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', false, $2, 1 FROM generate_series(1, 999) AS i`,
       [merchantId, identity.clock.now()],
     );
     const responses = await Promise.all(

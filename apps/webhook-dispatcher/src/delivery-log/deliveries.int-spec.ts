@@ -137,7 +137,7 @@ it('a delivery does not reveal whether a host exists in our network', async () =
   ];
   for (const recordedClass of ['address-refused:private', 'name-not-found']) {
     await dispatcher.test.superuser.query(
-      `UPDATE delivery_attempts SET outcome = 'unanswered', status_code = NULL, answer = NULL, error_class = $1`,
+      `UPDATE delivery_attempts SET outcome = 'unanswered', status_code = NULL, response = NULL, error_class = $1`,
       [recordedClass],
     );
     expect(await readErrorClasses()).toEqual(['address-unavailable', 'address-unavailable']);

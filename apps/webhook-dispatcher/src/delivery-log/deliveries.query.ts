@@ -20,20 +20,20 @@ const MAX_LISTED_ANSWER_LENGTH = 200;
 
 const attemptJsonSql = (
   answer: string,
-): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
+): string => `json_build_object('attemptNumber', a.attempt_number, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
 
 /** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
 const SELECT_DELIVERIES = `
-  SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
-         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
+  SELECT n.id, n.webhook_id AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
+         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.attempt_count AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
-         CASE WHEN a.try IS NOT NULL THEN ${attemptJsonSql(`left(a.answer, ${MAX_LISTED_ANSWER_LENGTH})`)} END AS "lastAttempt"
+         CASE WHEN a.attempt_number IS NOT NULL THEN ${attemptJsonSql(`left(a.response, ${MAX_LISTED_ANSWER_LENGTH})`)} END AS "lastAttempt"
     FROM notifications n
     LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
-    LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
+    LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.attempt_number = n.attempt_count
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
 /**
@@ -71,8 +71,8 @@ export async function getDelivery(
     : [];
   if (!found) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
   const rows = await dataSource.query<{ attempt: DeliveryAttempt }[]>(
-    `SELECT ${attemptJsonSql('a.answer')} AS attempt FROM delivery_attempts a
-      WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${MAX_ATTEMPTS}`,
+    `SELECT ${attemptJsonSql('a.response')} AS attempt FROM delivery_attempts a
+      WHERE a.notification_id = $1 ORDER BY a.attempt_number DESC LIMIT ${MAX_ATTEMPTS}`,
     [id],
   );
   return { ...withPublicError(found), attempts: rows.map(({ attempt }) => withPublicErrorClass(attempt)) };

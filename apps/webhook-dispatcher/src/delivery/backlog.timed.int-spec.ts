@@ -126,7 +126,7 @@ test('each notification of a backlog is sent once, and new notifications do not 
   );
   expect(receivedCounts.size).toBe(BACKLOG + publishedAt.size);
   expect(new Set(receivedCounts.values())).toEqual(new Set([1]));
-  expect(await countNotifications(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + publishedAt.size);
+  expect(await countNotifications(`state = 'delivered' AND attempt_count = 1`)).toBe(BACKLOG + publishedAt.size);
   // If new notifications waited for the backlog, most of them would wait nearly until the whole backlog is sent.
   expect(percentile([...latencies(true), ...latencies(false)], 0.99)).toBeLessThan((seconds * 1000) / 2);
   // Regardless of the size of the backlog, the worker leases only as many notifications as it can send or record.

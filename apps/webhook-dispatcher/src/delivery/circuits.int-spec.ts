@@ -123,7 +123,7 @@ describe('a failing endpoint', () => {
     await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(newPayment)]);
     expect(await dispatcher.getNotificationRow(newPayment)).toMatchObject({
       state: 'pending',
-      tries: 0,
+      attempt_count: 0,
       lease_id: null,
     });
     expect(receiver.received).toHaveLength(10);
@@ -206,7 +206,7 @@ describe('a failing endpoint', () => {
     const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));
     // No notification was sent more often than its schedule allows, although some of them were probes as well.
-    for (const { tries } of rows) expect(tries).toBeLessThanOrEqual(12);
+    for (const { attempt_count } of rows) expect(attempt_count).toBeLessThanOrEqual(12);
     expect(receiver.received.length).toBeGreaterThan(20);
   });
 });

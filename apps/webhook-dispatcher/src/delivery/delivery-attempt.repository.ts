@@ -73,14 +73,14 @@ export class DeliveryAttemptRepository {
          outcome text, status int, error text, text text, merchant bigint, endpoint text, is_up boolean)
      ), updated AS (
        UPDATE notifications n
-          SET tries = tries + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
+          SET attempt_count = attempt_count + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
               unsigned_since = NULL, missing_keys = NULL,
               state = CASE WHEN n.state = 'superseded' AND attempts.state <> 'delivered' THEN n.state ELSE attempts.state END,
               next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE attempts.next END,
               delivered_at = CASE WHEN attempts.state = 'delivered' THEN attempts.ended ELSE n.delivered_at END
          FROM attempts
         WHERE n.id = attempts.id AND n.lease_id = attempts.lease
-       RETURNING n.id, n.tries, attempts.started, attempts.duration, attempts.outcome, attempts.status, attempts.error, attempts.text
+       RETURNING n.id, n.attempt_count, attempts.started, attempts.duration, attempts.outcome, attempts.status, attempts.error, attempts.text
      ), up AS (
        SELECT merchant_id, endpoint, openings FROM circuits
         WHERE (merchant_id, endpoint) IN (SELECT attempts.merchant, attempts.endpoint FROM attempts WHERE is_up)
@@ -88,8 +88,8 @@ export class DeliveryAttemptRepository {
      ), closed AS (
        DELETE FROM circuits USING up
         WHERE circuits.merchant_id = up.merchant_id AND circuits.endpoint = up.endpoint)
-     INSERT INTO delivery_attempts (notification_id, try, started_at, duration_ms, outcome, status_code, error_class, answer)
-     SELECT id, tries, started, duration, outcome, status, error, text FROM updated
+     INSERT INTO delivery_attempts (notification_id, attempt_number, started_at, duration_ms, outcome, status_code, error_class, response)
+     SELECT id, attempt_count, started, duration, outcome, status, error, text FROM updated
      RETURNING notification_id AS id,
        (SELECT jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'endpoint', endpoint)) FROM up WHERE openings >= $2) AS recovered`,
       [JSON.stringify(rows), MIN_OUTAGE_OPENINGS],

@@ -143,7 +143,7 @@ const LEASE_DUE = `
   UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
     FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
    WHERE notifications.id = chosen.id AND (NOT chosen.is_probe OR probed.endpoint IS NOT NULL)
-  RETURNING notifications.id, coalesce(webhook_id, notifications.id) AS "webhookId", recipient, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
+  RETURNING notifications.id, webhook_id AS "webhookId", recipient, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 

@@ -50,11 +50,11 @@ describe('a notification', () => {
       expect(received.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' });
       expect(received.body).toBe(receiver.received[0]!.body);
     }
-    expect(row).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null, lease_id: null });
+    expect(row).toMatchObject({ state: 'delivered', attempt_count: 3, next_attempt_at: null, lease_id: null });
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
-      { try: 1, outcome: 'refused', status_code: 500 },
-      { try: 2, outcome: 'refused', status_code: 500 },
-      { try: 3, outcome: 'acknowledged', status_code: 200, answer: 'thank you', error_class: null },
+      { attempt_number: 1, outcome: 'refused', status_code: 500 },
+      { attempt_number: 2, outcome: 'refused', status_code: 500 },
+      { attempt_number: 3, outcome: 'acknowledged', status_code: 200, response: 'thank you', error_class: null },
     ]);
   });
 
@@ -90,7 +90,7 @@ describe('a notification', () => {
     expect(await dispatcher.runOnce()).toBe(0);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'exhausted',
-      tries: 12,
+      attempt_count: 12,
       next_attempt_at: null,
     });
     expect(receiver.received).toHaveLength(12);
@@ -103,7 +103,7 @@ describe('a notification', () => {
     await dispatcher.runOnce();
     dispatcher.clock.advance(100 * HOUR);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', tries: 1 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', attempt_count: 1 });
   });
 
   it.each([429, 503])('is retried after the time in the Retry-After header of a %i response', async (statusCode) => {
@@ -152,7 +152,7 @@ describe('a notification', () => {
       outcome: 'acknowledged',
       status_code: 200,
       error_class: 'answer-too-large',
-      answer: 'x'.repeat(2_000),
+      response: 'x'.repeat(2_000),
     });
   });
 
@@ -161,7 +161,7 @@ describe('a notification', () => {
     [
       'never ends its response',
       (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'),
-      { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' },
+      { outcome: 'refused', status_code: 500, error_class: 'timeout', response: 'a\ufffdb' },
     ],
     [
       'closes the connection',
@@ -211,7 +211,7 @@ describe('a notification', () => {
       expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
         { outcome: 'unanswered', status_code: null, error_class: errorClass },
       ]);
-      expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 1 });
+      expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', attempt_count: 1 });
     }
     await cancelPending();
   });

@@ -100,7 +100,7 @@ describe.each(['success', 'failed'] as const)(
       expect(await readRow(currentLease.id)).toEqual(before);
       expect(await query(`SELECT * FROM delivery_attempts`)).toEqual([]);
       expect(await recordResult(currentLease, result, statusCode)).toBe(true);
-      expect(await readRow(currentLease.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
+      expect(await readRow(currentLease.id)).toMatchObject({ state: result.state, attempt_count: 1, lease_id: null });
     });
 
     test.each([true, false])('does not release the notification (a next attempt is planned: %s)', async (hasTime) => {
@@ -166,7 +166,7 @@ test.each([
   const [leased] = await leaseDue();
   await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
   expect(await recordResult(leased!, result, statusCode)).toBe(true);
-  expect(await readRow(leased!.id)).toMatchObject({ state, tries: 1, next_attempt_at: null });
+  expect(await readRow(leased!.id)).toMatchObject({ state, attempt_count: 1, next_attempt_at: null });
 });
 
 describe('a circuit', () => {

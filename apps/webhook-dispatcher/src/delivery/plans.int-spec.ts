@@ -32,9 +32,9 @@ async function fillTables(): Promise<void> {
   for (let first = 0; first < ROWS; first += ROWS_PER_INSERT) {
     const numbers = `generate_series(${first + 1}, ${first + ROWS_PER_INSERT}) AS number`;
     await dataSource.query(
-      `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
+      `INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                   url, endpoint, fields, state, next_attempt_at, created_at)
-       SELECT gen_random_uuid(), 7, 71, 'test', gen_random_uuid(), lpad(number::text, 18, '0'), 'Success', 'v3.1',
+       SELECT gen_random_uuid(), gen_random_uuid(), 'session', 'payment', 7, 71, 'test', gen_random_uuid(), lpad(number::text, 18, '0'), 'Success', 'v3.1',
               'https://shop.example/hook', 'shop.example:443', '{}', 'pending', now(), now() FROM ${numbers}`,
     );
     await dataSource.query(

@@ -60,8 +60,8 @@ async function readStates(notifications: readonly LeasedNotification[]): Promise
     `SELECT *, (SELECT count(*) FROM delivery_attempts WHERE notification_id = id) AS attempts FROM notifications`,
   );
   return notifications.map(({ id }) => {
-    const { state, tries, attempts } = rows.find((row) => row.id === id)!;
-    return `${state} ${tries} ${attempts}`;
+    const { state, attempt_count, attempts } = rows.find((row) => row.id === id)!;
+    return `${state} ${attempt_count} ${attempts}`;
   });
 }
 

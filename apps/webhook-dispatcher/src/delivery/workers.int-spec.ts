@@ -95,8 +95,8 @@ describe('workers', () => {
     expect(
       await new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record(attempt),
     ).toBe(false);
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
-    expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', attempt_count: 1 });
+    expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ attempt_number: 1, outcome: 'acknowledged' }]);
   });
 
   it('do not send a notification if they were suspended after they leased it', async () => {
@@ -110,7 +110,7 @@ describe('workers', () => {
     await dispatcher.runOnce();
     leasing.mockRestore();
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', attempt_count: 0, lease_id: null });
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(1);
   });
@@ -211,7 +211,7 @@ describe('the loop of a worker', () => {
     expect(new Set(receivedIds()).size).toBe(payments.length);
     await waitUntil('the results', 5_000, async () => {
       const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
-      return rows.every(({ state, tries, lease_id }) => state === 'delivered' && tries === 1 && lease_id === null);
+      return rows.every(({ state, attempt_count, lease_id }) => state === 'delivered' && attempt_count === 1 && lease_id === null);
     });
     await service.close();
   });
@@ -271,7 +271,7 @@ describe('the loop of a worker', () => {
     receiver.setBehaviours(respondWith(500), respondWith(200));
     const payment = dispatcher.newPayment(receiver.url);
     await deliver(payment);
-    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).tries === 1);
+    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).attempt_count === 1);
     dispatcher.clock.advance(6 * SECOND);
     await waitUntil(
       'the second attempt',
@@ -279,7 +279,7 @@ describe('the loop of a worker', () => {
       async () => (await dispatcher.getNotificationRow(payment)).state === 'delivered',
     );
     await service.close();
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ tries: 2 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ attempt_count: 2 });
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -298,7 +298,7 @@ describe('the loop of a worker', () => {
     expect(await replica.app.get(DeliveryWorker).runOnce()).toBe(0);
     release();
     await Promise.all([sending, closing]);
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', attempt_count: 1 });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -311,7 +311,7 @@ describe('the loop of a worker', () => {
     await arrived;
     await replica.close();
     await sending;
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', attempt_count: 0, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     expect(new Set(receivedIds()).size).toBe(1);
     expect((await dispatcher.getNotificationRow(payment!)).state).toBe('delivered');

@@ -37,9 +37,9 @@ export async function getNotification(dataSource: DataSource, id: string): Promi
   );
   if (!notification) throw new DomainError('resource.not-found');
   const attempts = await dataSource.query<DeliveryAttempt[]>(
-    `SELECT try, started_at AS "startedAt", duration_ms AS "durationMs", outcome, status_code AS "statusCode",
-            error_class AS "errorClass", answer
-       FROM delivery_attempts WHERE notification_id = $1 ORDER BY try DESC LIMIT 100`,
+    `SELECT attempt_number AS try, started_at AS "startedAt", duration_ms AS "durationMs", outcome, status_code AS "statusCode",
+            error_class AS "errorClass", response AS answer
+       FROM delivery_attempts WHERE notification_id = $1 ORDER BY attempt_number DESC LIMIT 100`,
     [id],
   );
   return { ...notification, attempts };

@@ -66,8 +66,8 @@ const PAGE_SIZE = 50;
 /** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
-  payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
+export const SUMMARY_COLUMNS = `id, webhook_id AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
+  payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, attempt_count AS tries,
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 

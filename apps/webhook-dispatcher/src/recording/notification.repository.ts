@@ -17,7 +17,7 @@ export class NotificationRepository {
     now: Date,
     lease: Pick<Slots, 'leaseId' | 'leasedUntil'> | undefined,
   ): Promise<string[]> {
-    const rows = notifications.map(({ notification, hasSlot }) => ({ ...buildRow(notification), has_place: hasSlot }));
+    const rows = notifications.map(({ notification, hasSlot }) => ({ ...buildRow(notification), has_capacity: hasSlot }));
     const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
       JSON.stringify(rows),
       now,
@@ -32,7 +32,7 @@ function buildRow(notification: NewNotification): object {
   const { id, mode, recipient, url, endpoint, fields, traceparent } = notification;
   return {
     ...{ id, mode, recipient, url, endpoint, fields, traceparent },
-    webhook_id: recipient === 'site' ? notification.webhookId : null,
+    webhook_id: notification.webhookId,
     type: notification.recipient === 'site' ? notification.fields.type : 'payment',
     merchant_id: notification.merchantId,
     site_id: notification.siteId,

@@ -146,7 +146,7 @@ describe('while a Failed is in flight', () => {
     expect(await dispatcher.runOnce()).toBe(0);
 
     expect(await recordResult(inFlight!, statusCode)).toBe(true);
-    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, tries: 1, lease_id: null });
+    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, attempt_count: 1, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     dispatcher.clock.advance(100 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);

@@ -69,20 +69,20 @@ describe('a replay', () => {
     await dispatcher.runOnce();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'pending',
-      tries: 13,
+      attempt_count: 13,
       schedule_position: 1,
     });
     receiver.setBehaviours(respondWith(200));
     // The replay was a failed probe, so the circuit is open for at most five minutes.
     dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 14 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', attempt_count: 14 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
 
     expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(202);
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(15);
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 15 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', attempt_count: 15 });
   });
 
   it('makes waiting notifications due when the endpoint responds after an outage', async () => {
@@ -166,7 +166,7 @@ describe('a replay of many notifications', () => {
     const rows = await Promise.all([...delivered, ...gone].map((payment) => dispatcher.getNotificationRow(payment)));
     expect(receivedIds().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
-    expect(await dispatcher.getNotificationRow(earlier[0]!)).toMatchObject({ tries: 1 });
+    expect(await dispatcher.getNotificationRow(earlier[0]!)).toMatchObject({ attempt_count: 1 });
     expect((await dispatcher.getNotificationRow(toOtherEndpoint)).state).toBe('gone');
   });
 

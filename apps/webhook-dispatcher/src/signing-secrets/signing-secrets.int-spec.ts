@@ -106,7 +106,7 @@ describe('signing keys', () => {
     expect(receiver.received).toHaveLength(0);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'pending',
-      tries: 0,
+      attempt_count: 0,
       schedule_position: 0,
       lease_id: null,
     });

@@ -14,15 +14,10 @@ export class SiteWebhooksConsumer {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
         site_reference: site.siteReference,
-        // Events of earlier releases do not have this field. They do not change the stored webhook.
-        ...(site.webhookEnabled === undefined
-          ? {}
-          : {
-              webhook_url: site.webhookUrl ?? null,
-              webhook_enabled: site.webhookEnabled,
-              // If the webhook was already enabled, a trigger of the database keeps the earlier time.
-              notified_since: site.webhookEnabled ? this.clock.now() : null,
-            }),
+        webhook_url: site.webhookUrl ?? null,
+        webhook_enabled: site.webhookEnabled,
+        // If the webhook was already enabled, a trigger of the database keeps the earlier time.
+        notified_since: site.webhookEnabled ? this.clock.now() : null,
       });
     }
   }

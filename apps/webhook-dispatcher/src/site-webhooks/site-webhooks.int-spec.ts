@@ -193,17 +193,16 @@ describe('the webhook of a site', () => {
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('does not receive payments of a site whose events are from an earlier release and contain no webhook', async () => {
+  it('receives only payments that are recorded after it was enabled, even if an older event of the site arrives later', async () => {
     const { merchantId } = site;
-    const oldSite = { merchantId, siteId: ++lastId };
-    const secret = { purpose: 'webhook-secret', ...oldSite } as const;
-    await dispatcher.deliverSecret(`secret ${oldSite.siteId}`, WEBHOOK_SECRET, secret);
-    await dispatcher.deliverSite(oldSite);
-    await dispatcher.deliverPayments({ ...newInvoicePayment(), ...oldSite });
-    await dispatcher.deliverSite({ ...oldSite, webhookUrl: siteEndpoint.url, webhookEnabled: true }, 3);
-    // An older event that arrives later changes nothing.
-    await dispatcher.deliverSite(oldSite, 2);
-    const payment = { ...newInvoicePayment(), ...oldSite };
+    const newSite = { merchantId, siteId: ++lastId };
+    const secret = { purpose: 'webhook-secret', ...newSite } as const;
+    await dispatcher.deliverSecret(`secret ${newSite.siteId}`, WEBHOOK_SECRET, secret);
+    await dispatcher.deliverSite(newSite);
+    await dispatcher.deliverPayments({ ...newInvoicePayment(), ...newSite });
+    await dispatcher.deliverSite({ ...newSite, webhookUrl: siteEndpoint.url, webhookEnabled: true }, 3);
+    await dispatcher.deliverSite(newSite, 2);
+    const payment = { ...newInvoicePayment(), ...newSite };
     await dispatcher.deliverPayments(payment);
     await sendAll();
     expect(siteEndpoint.received.map((request) => readNotification(request).paymentReference)).toEqual([
